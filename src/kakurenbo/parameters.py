@@ -1,0 +1,175 @@
+"""Parameters of methods: frozen dataclass fields that know their meaning and their limits.
+
+A method is a frozen dataclass; its constructor only stores. The same description serves validation, ``--help``, the
+listing verbs and the conformance suite.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from kakurenbo.errors import ParameterError
+
+T = TypeVar("T")
+_KEY = "kakurenbo.parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a method.
+
+    Attributes
+    ----------
+    name, meaning : str
+    kind : type
+        ``int``, ``float``, ``str``, ``bool``, or ``tuple`` for a comma-separated list of names.
+    default : object
+        ``dataclasses.MISSING`` where the parameter must be given.
+    optional : bool
+        Whether ``None`` (``none`` on the command line) is a value of it.
+    low, high : float or None
+        Inclusive limits of a number.
+    choices : tuple of str
+        The permitted words of a text; empty for any.
+    """
+
+    name: str
+    meaning: str
+    kind: type
+    default: object
+    optional: bool = False
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def expectation(self) -> str:
+        """What a value must be, in words.
+
+        Examples
+        --------
+        >>> Parameter("p", "", float, 0.9, low=0, high=1).expectation
+        'a number from 0 to 1'
+        """
+        if self.choices:
+            text = "one of " + ", ".join(self.choices)
+        else:
+            text = {int: "a whole number", float: "a number", bool: "true or false", tuple: "a list of names a,b,c"}.get(
+                self.kind, "a text"
+            )
+            if self.low is not None and self.high is not None:
+                text += f" from {self.low:g} to {self.high:g}"
+            elif self.low is not None:
+                text += f" of at least {self.low:g}"
+            elif self.high is not None:
+                text += f" of at most {self.high:g}"
+        return text + (" or none" if self.optional else "")
+
+    def parse(self, text: str) -> object:
+        """The value that ``text`` of a command line or a file stands for."""
+        if self.optional and text.lower() == "none":
+            return None
+        try:
+            if self.kind is tuple:
+                return tuple(part.strip() for part in text.split(",") if part.strip())
+            if self.kind is bool:
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+            return self.kind(text)
+        except (ValueError, KeyError):
+            raise ParameterError(self.name, self.expectation, text) from None
+
+    def check(self, value: object) -> None:
+        """Raise :class:`ParameterError` unless ``value`` is permitted."""
+        if not self._permits(value):
+            raise ParameterError(self.name, self.expectation, value)
+
+    def _permits(self, value: object) -> bool:
+        if value is None:
+            return self.optional
+        if self.kind is float:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                return False
+        elif self.kind is int:
+            if isinstance(value, bool) or not isinstance(value, int):
+                return False
+        elif self.kind is tuple:
+            return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+        elif not isinstance(value, self.kind):
+            return False
+        if self.choices and value not in self.choices:
+            return False
+        if isinstance(value, int | float):
+            if self.low is not None and value < self.low:
+                return False
+            if self.high is not None and value > self.high:
+                return False
+        return True
+
+
+def parameter(
+    default: Any = dataclasses.MISSING,
+    meaning: str = "",
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field that describes itself; limits are inclusive."""
+    metadata = {_KEY: {"meaning": meaning, "low": low, "high": high, "choices": choices}}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Method:
+    """Base of anonymizers and attacks: a frozen dataclass whose parameters are checked when it is made."""
+
+    def __post_init__(self) -> None:
+        for described in parameters_of(type(self)):
+            described.check(getattr(self, described.name))
+
+
+def parameters_of(method: type) -> tuple[Parameter, ...]:
+    """The parameters of a method in the order they are declared."""
+    if not dataclasses.is_dataclass(method):
+        return ()
+    hints = typing.get_type_hints(method)
+    found = []
+    for field in dataclasses.fields(method):
+        described = field.metadata.get(_KEY)
+        if described is None:
+            continue
+        kind, optional = _kind(hints[field.name])
+        found.append(Parameter(field.name, kind=kind, optional=optional, default=field.default, **described))
+    return tuple(found)
+
+
+def make(method: type[T], given: Mapping[str, str]) -> T:
+    """An instance of ``method`` from texts, as the command line and contest files give them.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name, a missing required one, or a value outside its limits.
+    """
+    known = {described.name: described for described in parameters_of(method)}
+    for name, text in given.items():
+        if name not in known:
+            raise ParameterError(name, f"one of {', '.join(known) or 'no parameters at all'}", text)
+    for name, described in known.items():
+        if described.default is dataclasses.MISSING and name not in given:
+            raise ParameterError(name, described.expectation, "nothing")
+    return method(**{name: known[name].parse(text) for name, text in given.items()})
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    arguments = typing.get_args(hint)
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        plain = [argument for argument in arguments if argument is not type(None)]
+        kind, _ = _kind(plain[0])
+        return kind, len(plain) < len(arguments)
+    return typing.get_origin(hint) or hint, False

@@ -1,0 +1,26 @@
+"""The few types that anonymizers, measures, attacks and rulebooks speak with each other."""
+
+from kakurenbo.protocols.anonymizer import Anonymizer, Mechanism, Release
+from kakurenbo.protocols.attack import Attack, Chance, Credit
+from kakurenbo.protocols.measure import Score, Threshold, Utility, json_number
+from kakurenbo.protocols.rulebook import Files, Preparation, Rulebook, Standing, Standings, Target, rank
+
+__all__ = [
+    "Anonymizer",
+    "Attack",
+    "Chance",
+    "Credit",
+    "Files",
+    "Mechanism",
+    "Preparation",
+    "Release",
+    "Rulebook",
+    "Score",
+    "Standing",
+    "Standings",
+    "Target",
+    "Threshold",
+    "Utility",
+    "json_number",
+    "rank",
+]

@@ -1,0 +1,99 @@
+"""`Anonymizer` and what it gives: a `Release` and, where it is known, the `Mechanism` that made it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import Method
+from kakurenbo.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A randomizer that treats cells independently: for each column, how values turn into values.
+
+    Attributes
+    ----------
+    transitions : mapping of column name to array, shape (size, size)
+        ``transitions[c][x, y]`` = P(released code y | original code x); rows sum to 1. A column that is not named is
+        released as it is.
+    """
+
+    transitions: Mapping[str, NDArray[np.float64]]
+
+    def __post_init__(self) -> None:
+        for name, matrix in self.transitions.items():
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or (matrix < 0).any():
+                raise ParameterError("transitions", f"a square matrix of probabilities for {name}", matrix.shape)
+            if not np.allclose(matrix.sum(axis=1), 1):
+                raise ParameterError("transitions", f"rows that sum to 1 for {name}", matrix.sum(axis=1))
+
+    def column_epsilon(self, name: str) -> float:
+        """Local differential privacy of one column: the largest log ratio of two rows in any output value."""
+        matrix = self.transitions.get(name)
+        if matrix is None:
+            return math.inf
+        reachable = matrix[:, matrix.max(axis=0) > 0]
+        if (reachable == 0).any():
+            return math.inf
+        return float(np.log(reachable.max(axis=0) / reachable.min(axis=0)).max())
+
+    def epsilon(self, names: tuple[str, ...]) -> float:
+        """Local differential privacy of a whole record of these columns (sequential composition)."""
+        return math.fsum(self.column_epsilon(name) for name in names)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What an anonymizer gives out.
+
+    Attributes
+    ----------
+    tables : tuple of Table
+        One table; ten where the contest releases ten overlapping files.
+    mechanism : Mechanism or None
+        How the cells were randomized, where that is known.
+    claims : mapping of str to float
+        Guarantees that hold by construction, under the questionnaire's names (``epsilon``, ``k``).
+    """
+
+    tables: tuple[Table, ...]
+    mechanism: Mechanism | None = None
+    claims: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, mechanism: Mechanism | None = None, claims: Mapping[str, float] | None = None) -> Release:
+        """A release of a single table."""
+        return cls((table,), mechanism, dict(claims or {}))
+
+    @property
+    def table(self) -> Table:
+        """The only table of the release."""
+        (table,) = self.tables
+        return table
+
+
+class Anonymizer(Method, ABC):
+    """A frozen dataclass of parameters; calling it makes a release. The same table and stream give the same bytes."""
+
+    rulebooks: ClassVar[tuple[str, ...]]
+    """Names of the rulebooks whose data this anonymizer takes."""
+
+    @abstractmethod
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        """Anonymize ``table`` with randomness from ``rng`` only."""
+
+    def mechanism(self, table: Table) -> Mechanism | None:
+        """The mechanism this method would use, with ``table`` in place of the original where it looks at data.
+
+        Attackers are given this for a method that was declared in the questionnaire: they have only the release.
+        """
+        return None

@@ -1,0 +1,178 @@
+"""`Rulebook`: the steps of a contest. The arena, the judge and the command line call only these.
+
+A rulebook is generic in five types of its own: H handout, S submission, K knowledge, A answer, G guess. Each knows the files
+it stands in, so that any of them can be handed over as a folder and read back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from kakurenbo.protocols.anonymizer import Anonymizer, Release
+from kakurenbo.protocols.attack import Attack, Credit
+from kakurenbo.protocols.measure import Utility
+from kakurenbo.tables import Problem, Problems, Source
+
+H = TypeVar("H")
+S = TypeVar("S")
+K = TypeVar("K")
+A = TypeVar("A")
+G = TypeVar("G")
+
+Files = Mapping[str, bytes]
+"""Relative file name to content."""
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation(Generic[H]):
+    """What an organizer holds before a round.
+
+    Attributes
+    ----------
+    handouts : mapping of team to H
+    folders : mapping of folder name to Files
+        Everything as files, in folders that can each be handed over alone: ``public`` (contest facts and commitments),
+        ``teams/NN`` (one team's handout), ``attackers`` (opened with the attack phase), ``secret`` (opened at the end).
+    report : mapping
+        What the organizer should know: where the data came from, how close the generated data is to its source.
+    state : object
+        The rulebook's own, for :meth:`Rulebook.publish`.
+    """
+
+    handouts: Mapping[str, H]
+    folders: Mapping[str, Files]
+    report: Mapping[str, Any]
+    state: Any = None
+
+    def files(self) -> dict[str, bytes]:
+        """All folders as one tree."""
+        return {f"{folder}/{name}": data for folder, files in self.folders.items() for name, data in files.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Target(Generic[K, A]):
+    """One release under attack: what attackers get, and the answer they do not get."""
+
+    knowledge: K
+    answer: A
+    public_files: Files = field(default_factory=dict)
+    secret_files: Files = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of a ranking.
+
+    Attributes
+    ----------
+    team : str
+    score : Fraction or None
+        Exact; None for a team that has no score (disqualified or missing).
+    rank : int or None
+        From 1; equal scores share a rank (1, 1, 3). None where shown but not ranked.
+    note : str
+        Why a line is special: ``disqualified``, ``missing``, ``not ranked``.
+    """
+
+    team: str
+    score: Fraction | None
+    rank: int | None
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        score = None if self.score is None else float(self.score)
+        return {"team": self.team, "score": score, "rank": self.rank, **({"note": self.note} if self.note else {})}
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Rankings of a round or of a whole contest, each best first."""
+
+    anonymization: tuple[Standing, ...]
+    attack: tuple[Standing, ...]
+    overall: tuple[Standing, ...]
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON object of ``standings``."""
+        tables = {"anonymization": self.anonymization, "attack": self.attack, "overall": self.overall}
+        return {name: [line.as_json() for line in lines] for name, lines in tables.items()} | dict(self.details)
+
+
+def rank(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None) -> tuple[Standing, ...]:
+    """Teams by score, highest first; equal scores share a rank; no score ranks behind all others.
+
+    Examples
+    --------
+    >>> [(line.team, line.rank) for line in rank({"a": Fraction(1, 2), "b": Fraction(1), "c": Fraction(1, 2), "d": None})]
+    [('b', 1), ('a', 2), ('c', 2), ('d', 4)]
+    """
+    order = sorted(scores, key=lambda team: (scores[team] is None, -(scores[team] or 0), team))
+    lines = []
+    for place, team in enumerate(order, start=1):
+        tied = lines and lines[-1].score == scores[team]
+        lines.append(Standing(team, scores[team], lines[-1].rank if tied else place, (notes or {}).get(team, "")))
+    return tuple(lines)
+
+
+class Rulebook(ABC, Generic[H, S, K, A, G]):
+    """The steps of one contest."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    @abstractmethod
+    def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[H]:
+        """The organizer's data of a round: a handout per team, secrets, commitments."""
+
+    @abstractmethod
+    def read_handout(self, path: Path) -> H | Problems:
+        """A handout from the folder that a team was given."""
+
+    @abstractmethod
+    def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
+        """Run a method on a handout the way this contest's data wants it."""
+
+    @abstractmethod
+    def release_files(self, handout: H, release: Release) -> Files:
+        """The files a team would submit for this release."""
+
+    @abstractmethod
+    def check_release(self, handout: H, files: Sequence[Source], notices: list[Problem] | None = None) -> S | Problems:
+        """A submission from submitted files, or everything that is wrong with them."""
+
+    @abstractmethod
+    def measure(self, handout: H, submission: S) -> Utility:
+        """Utility scores, thresholds, and what limits them."""
+
+    @abstractmethod
+    def publish(self, preparation: Preparation[H], submissions: Mapping[str, S], seed: int) -> Mapping[str, Target[K, A]]:
+        """Per team what attackers get, and the answer; made here where the contest makes it after the release."""
+
+    @abstractmethod
+    def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
+        """The files an attacker would submit for these guesses, one per target or one for all."""
+
+    @abstractmethod
+    def check_guesses(self, targets: Mapping[str, Target[K, A]], files: Sequence[Source], attacker: str) -> dict[str, G] | Problems:
+        """Guesses per target from submitted files, or everything that is wrong with them."""
+
+    @abstractmethod
+    def credit(self, answer: A, guess: G) -> Credit:
+        """What one guess earns."""
+
+    @abstractmethod
+    def standings(self, rounds: Mapping[str, Any]) -> Standings:
+        """Ranks and awards from the results of the rounds played."""
+
+    @property
+    @abstractmethod
+    def sample_attack(self) -> Attack[K, G]:
+        """The organizers' own attack, shown beside every other."""
