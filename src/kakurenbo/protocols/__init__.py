@@ -3,7 +3,7 @@
 from kakurenbo.protocols.anonymizer import Anonymizer, Mechanism, Release
 from kakurenbo.protocols.attack import Attack, Chance, Credit
 from kakurenbo.protocols.measure import Score, Threshold, Utility, json_number
-from kakurenbo.protocols.rulebook import Files, Preparation, Rulebook, Standing, Standings, Target, rank
+from kakurenbo.protocols.rulebook import Files, Preparation, RoundResults, Rulebook, Standing, Standings, Target, rank
 
 __all__ = [
     "Anonymizer",
@@ -14,6 +14,7 @@ __all__ = [
     "Mechanism",
     "Preparation",
     "Release",
+    "RoundResults",
     "Rulebook",
     "Score",
     "Standing",

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from kakurenbo.parameters import Method
 from kakurenbo.protocols.anonymizer import Anonymizer, Release
 from kakurenbo.protocols.attack import Attack, Credit
 from kakurenbo.protocols.measure import Utility
@@ -122,19 +123,62 @@ def rank(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None 
     return tuple(lines)
 
 
-class Rulebook(ABC, Generic[H, S, K, A, G]):
-    """The steps of one contest."""
+@dataclass(frozen=True)
+class RoundResults:
+    """What a round of attacks gave: the input of every ranking.
+
+    Attributes
+    ----------
+    credits : mapping of anonymizer to mapping of attacker to Credit
+        A pair that is not there is a missing guess.
+    anonymizers, attackers : tuple of str
+        Everybody who takes part, with or without results.
+    utility : mapping of anonymizer to float
+        Where utility is a number in the score.
+    out : mapping of anonymizer to str
+        Anonymizers without a score, and why: ``disqualified`` or ``missing``.
+    unranked : frozenset of str
+        Attackers that are shown but not ranked, such as the organizers' sample attack.
+    """
+
+    credits: Mapping[str, Mapping[str, Credit]]
+    anonymizers: tuple[str, ...]
+    attackers: tuple[str, ...]
+    utility: Mapping[str, float] = field(default_factory=dict)
+    out: Mapping[str, str] = field(default_factory=dict)
+    unranked: frozenset[str] = frozenset()
+
+    @property
+    def ranked_attackers(self) -> tuple[str, ...]:
+        return tuple(attacker for attacker in self.attackers if attacker not in self.unranked)
+
+
+class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
+    """The steps of one contest: a frozen dataclass whose parameters are the contest's own options.
+
+    Steps that read files return what they read, or every problem they found.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    rounds: ClassVar[tuple[str, ...]]
+    """Rounds that count, in the order they are played."""
+
+    # -- the organizer prepares ------------------------------------------------------------------------------------
 
     @abstractmethod
     def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[H]:
         """The organizer's data of a round: a handout per team, secrets, commitments."""
 
     @abstractmethod
+    def read_preparation(self, path: Path) -> Preparation[H] | Problems:
+        """A preparation back from the folder it was written to."""
+
+    # -- a team anonymizes -----------------------------------------------------------------------------------------
+
+    @abstractmethod
     def read_handout(self, path: Path) -> H | Problems:
-        """A handout from the folder that a team was given."""
+        """A handout from what a team was given: its folder, or the data file in it."""
 
     @abstractmethod
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
@@ -146,31 +190,57 @@ class Rulebook(ABC, Generic[H, S, K, A, G]):
 
     @abstractmethod
     def check_release(self, handout: H, files: Sequence[Source], notices: list[Problem] | None = None) -> S | Problems:
-        """A submission from submitted files, or everything that is wrong with them."""
+        """A submission from submitted files; what was put right on the way is appended to ``notices``."""
 
     @abstractmethod
     def measure(self, handout: H, submission: S) -> Utility:
         """Utility scores, thresholds, and what limits them."""
+
+    # -- attackers guess -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def publish(self, preparation: Preparation[H], submissions: Mapping[str, S], seed: int) -> Mapping[str, Target[K, A]]:
         """Per team what attackers get, and the answer; made here where the contest makes it after the release."""
 
     @abstractmethod
+    def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> K | Problems:
+        """What attackers know of one target, from its files; ``declared`` is the method the questionnaire names."""
+
+    @abstractmethod
+    def guess_bytes(self, guess: G) -> bytes:
+        """One guess as the file that ``attack`` writes and ``credit`` reads."""
+
+    @abstractmethod
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
         """The files an attacker would submit for these guesses, one per target or one for all."""
 
     @abstractmethod
-    def check_guesses(self, targets: Mapping[str, Target[K, A]], files: Sequence[Source], attacker: str) -> dict[str, G] | Problems:
-        """Guesses per target from submitted files, or everything that is wrong with them."""
+    def check_guesses(
+        self, targets: Mapping[str, Target[K, A]], files: Sequence[Source], attacker: str
+    ) -> dict[str, G] | Problems:
+        """Guesses per target from submitted files."""
+
+    # -- the judge counts ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read_answer(self, path: Path) -> A | Problems:
+        """The secret answer of one target."""
+
+    @abstractmethod
+    def read_guess(self, answer: A, source: Source) -> G | Problems:
+        """One guess, checked against the rules."""
 
     @abstractmethod
     def credit(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
 
     @abstractmethod
-    def standings(self, rounds: Mapping[str, Any]) -> Standings:
-        """Ranks and awards from the results of the rounds played."""
+    def read_results(self, source: Source) -> RoundResults | Problems:
+        """The results of a round from a published table or from our own JSON."""
+
+    @abstractmethod
+    def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
+        """Ranks and awards. One round, under any name, is ranked alone; several are weighed as the rules say."""
 
     @property
     @abstractmethod

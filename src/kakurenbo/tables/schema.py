@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.errors import ParameterError
+from kakurenbo.tables.problems import shorten
 
 Codes = NDArray[Any]
 # Up to this many values a range is read by looking each text up; beyond it numbers are parsed and written back.
@@ -49,9 +50,14 @@ class Column(ABC):
     def domain(self) -> str:
         """The domain in words, for messages: 'an integer from 17 to 90'."""
 
-    @abstractmethod
+    @property
+    def spellings(self) -> tuple[str, ...] | None:
+        """The text of each code, in order, where the domain is small enough to look texts up in it."""
+        return None
+
     def encode(self, texts: pl.Series) -> pl.Series:
         """Codes of the texts of a file; null where a text is not in the domain."""
+        return texts.cast(pl.Enum(self.spellings or ()), strict=False).to_physical()
 
     @abstractmethod
     def decode(self, codes: Codes) -> pl.Series:
@@ -108,9 +114,13 @@ class Integer(Column):
     def domain(self) -> str:
         return f"an integer from {self.low} to {self.high}"
 
+    @property
+    def spellings(self) -> tuple[str, ...] | None:
+        return tuple(map(str, range(self.low, self.high + 1))) if self.size <= _LOOKUP_LIMIT else None
+
     def encode(self, texts: pl.Series) -> pl.Series:
         if self.size <= _LOOKUP_LIMIT:
-            return _lookup(texts, [str(value) for value in range(self.low, self.high + 1)])
+            return super().encode(texts)
         numbers = texts.cast(pl.Int64, strict=False)
         # "+3", "03" and "3.0" are refused: a number is only what would be written back the same.
         canonical = (numbers.cast(pl.String) == texts) & numbers.is_between(self.low, self.high)
@@ -159,8 +169,9 @@ class Category(Column):
             return f"one of {', '.join(self.levels)}"
         return f"one of {', '.join(self.levels[:8])} … ({self.size} values)"
 
-    def encode(self, texts: pl.Series) -> pl.Series:
-        return _lookup(texts, self.levels)
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        return self.levels
 
     def decode(self, codes: Codes) -> pl.Series:
         return pl.Series(self.name, self.levels, dtype=pl.String).gather(codes)
@@ -202,17 +213,15 @@ class Date(Column):
     def domain(self) -> str:
         return f"a date from {self.first:{self.pattern}} to {self.last:{self.pattern}}"
 
-    def encode(self, texts: pl.Series) -> pl.Series:
-        return _lookup(texts, self._texts())
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        return tuple((self.first + datetime.timedelta(days)).strftime(self.pattern) for days in range(self.size))
 
     def decode(self, codes: Codes) -> pl.Series:
-        return pl.Series(self.name, self._texts(), dtype=pl.String).gather(codes)
+        return pl.Series(self.name, self.spellings, dtype=pl.String).gather(codes)
 
     def values(self, codes: Codes) -> NDArray[Any]:
         return np.datetime64(self.first, "D") + codes.astype("timedelta64[D]")
-
-    def _texts(self) -> list[str]:
-        return [(self.first + datetime.timedelta(days)).strftime(self.pattern) for days in range(self.size)]
 
     def _advice(self, text: str) -> str:
         parts = re.fullmatch(r"(\d{4})\D(\d{1,2})\D(\d{1,2})", text)
@@ -344,12 +353,6 @@ class Schema:
         return Schema(self[name] for name in names)
 
 
-def _lookup(texts: pl.Series, domain: Iterable[str]) -> pl.Series:
-    return texts.cast(pl.Enum(domain), strict=False).to_physical()
-
-
 def _quoted(text: str) -> str:
-    from kakurenbo.tables.problems import shorten
-
     shown = shorten(text)
     return shown if re.fullmatch(r"[-+.\d]+", shown) else f'"{shown}"'

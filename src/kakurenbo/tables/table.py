@@ -96,6 +96,24 @@ class Table:
             codes[column.name] = series.to_numpy()
         return cls(schema, codes, vocabularies)
 
+    @classmethod
+    def stack(cls, tables: Sequence[Table]) -> Table:
+        """The rows of several tables of one schema, one below the other."""
+        schema = tables[0].schema
+        for table in tables:
+            if table.schema != schema:
+                raise ParameterError("tables", f"tables of the columns {', '.join(schema.names)}", table.schema.names)
+        codes: dict[str, Codes] = {}
+        vocabularies: dict[str, list[str]] = {}
+        for column in schema:
+            if isinstance(column, Text):
+                merged = cls.from_encoded(Schema([column]), {column.name: pl.concat([t.texts(column.name) for t in tables])})
+                codes[column.name] = merged.codes[column.name]
+                vocabularies[column.name] = list(merged.vocabularies[column.name])
+            else:
+                codes[column.name] = np.concatenate([table.codes[column.name] for table in tables])
+        return cls(schema, codes, vocabularies)
+
     # -- looking --------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:

@@ -1,0 +1,42 @@
+"""k-anonymity by suppression (amic2020's `kanony`): rows of rare combinations are dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import parameter
+from kakurenbo.protocols import Anonymizer, Release
+from kakurenbo.tables import Table
+
+
+@dataclass(frozen=True)
+class SuppressRare(Anonymizer):
+    """Drop the rows whose combination on the chosen columns occurs fewer than k times.
+
+    Examples
+    --------
+    >>> from kakurenbo.tables import Category, Schema
+    >>> table = Table.from_texts(Schema([Category("sex", ("F", "M"))]), {"sex": ["F", "F", "M"]})
+    >>> len(SuppressRare(k=2, columns=("sex",))(table, np.random.default_rng(0)).table)
+    2
+    """
+
+    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    k: int = parameter(2, "smallest group of equal rows that is kept", low=1)
+    columns: tuple[str, ...] | None = parameter(
+        ("education", "marital-status"), "columns that make up a combination; none for all of them"
+    )
+
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        names = table.schema.names if self.columns is None else table.schema.select(self.columns).names
+        if not names:
+            raise ParameterError("columns", "at least one column", self.columns)
+        _, group, counts = np.unique(table.keys(names), return_inverse=True, return_counts=True)
+        kept = table.take(counts[group] >= self.k)
+        # The claim of the questionnaire is about whole records: only then does it follow from the suppression.
+        claims = {"k": float(self.k)} if len(names) == len(table.schema) else {}
+        return Release.of(kept, claims=claims)

@@ -1,0 +1,89 @@
+"""Randomized response (PRAM): each cell is kept with probability p, else replaced (amic2020's `rr` and `rrp`)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import parameter
+from kakurenbo.protocols import Anonymizer, Mechanism, Release
+from kakurenbo.tables import Table
+
+
+@dataclass(frozen=True)
+class _KeepOrReplace(Anonymizer):
+    """Keep each cell of the chosen columns with probability p, else draw a value from a fixed distribution."""
+
+    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
+    columns: tuple[str, ...] | None = parameter(None, "columns to randomize, all by default")
+
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        changed = {}
+        for name in self._names(table):
+            codes = table.codes[name]
+            size = table.schema[name].size
+            replaced = rng.random(len(codes)) >= self.p
+            drawn = rng.choice(size, size=len(codes), p=self._replacement(table, name))
+            changed[name] = np.where(replaced, drawn, codes)
+        mechanism = self.mechanism(table)
+        epsilon = mechanism.epsilon(table.schema.names)
+        claims = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
+        return Release.of(table.with_codes(changed), mechanism, claims)
+
+    def mechanism(self, table: Table) -> Mechanism:
+        """T[x, y] = p [x = y] + (1 - p) q[y], with q the distribution of the replacements."""
+        transitions = {}
+        for name in self._names(table):
+            replacement = self._replacement(table, name)
+            kept = self.p * np.eye(len(replacement))
+            transitions[name] = kept + (1 - self.p) * replacement[None, :]
+        return Mechanism(transitions)
+
+    def _names(self, table: Table) -> tuple[str, ...]:
+        names = table.schema.names if self.columns is None else table.schema.select(self.columns).names
+        for name in names:
+            if table.schema[name].size is None:
+                raise ParameterError("columns", "columns with a finite domain", name)
+        return names
+
+    @abstractmethod
+    def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
+        """Distribution of the replacements of a column, shape (size,)."""
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(_KeepOrReplace):
+    """Keep each cell with probability p, else a uniformly random value of the attribute.
+
+    Examples
+    --------
+    >>> from kakurenbo.tables import Category, Schema
+    >>> table = Table.from_texts(Schema([Category("sex", ("F", "M"))]), {"sex": ["F", "M"]})
+    >>> release = RandomizedResponse(p=0.5)(table, np.random.default_rng(0))
+    >>> round(release.claims["epsilon"], 6)  # ln((.5 + .25) / .25) = ln 3
+    1.098612
+    """
+
+    def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
+        size = table.schema[name].size
+        assert size is not None
+        return np.full(size, 1 / size)
+
+
+@dataclass(frozen=True)
+class ProportionalResponse(_KeepOrReplace):
+    """Keep each cell with probability p, else a value drawn from the attribute's distribution in the input.
+
+    Histograms stay as they are on average. The claimed epsilon counts the values that occur in the input, and takes
+    their distribution as known.
+    """
+
+    def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
+        return table.frequencies(name) / len(table)
