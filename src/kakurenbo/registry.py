@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.parameters import make, parameters_of
 
 GROUPS = ("anonymizers", "attacks", "rulebooks")
 
@@ -40,6 +41,35 @@ def load(group: str, name: str) -> Any:
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(declared))}"
         raise UsageError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
     return declared[name].load()
+
+
+def build(group: str, text: str) -> Any:
+    """A method with parameters from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
+
+    A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``.
+    """
+    name, _, rest = text.partition(":")
+    given: dict[str, str] = {}
+    last = ""
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if equals:
+            last, given[key.strip()] = key.strip(), value.strip()
+        elif last:
+            given[last] += f",{part.strip()}"
+        else:
+            raise UsageError(f"{text!r}: write {name}:parameter=value,...")
+    return make(load(group, name.strip()), given)
+
+
+def describe(method: Any) -> str:
+    """The text from which :func:`build` makes the same method again, without its registered name."""
+    parts = []
+    for described in parameters_of(type(method)):
+        value = getattr(method, described.name)
+        if value != described.default:
+            parts.append(f"{described.name}={','.join(value) if isinstance(value, tuple) else value}")
+    return ",".join(parts)
 
 
 @cache

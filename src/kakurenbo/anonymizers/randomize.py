@@ -28,9 +28,9 @@ class _KeepOrReplace(Anonymizer):
         changed = {}
         for name in self._names(table):
             codes = table.codes[name]
-            size = table.schema[name].size
             replaced = rng.random(len(codes)) >= self.p
-            drawn = rng.choice(size, size=len(codes), p=self._replacement(table, name))
+            replacement = self._replacement(table, name)
+            drawn = rng.choice(len(replacement), size=len(codes), p=replacement)
             changed[name] = np.where(replaced, drawn, codes)
         mechanism = self.mechanism(table)
         epsilon = mechanism.epsilon(table.schema.names)

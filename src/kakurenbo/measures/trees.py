@@ -35,7 +35,8 @@ class TreeTask:
         """1 where the row is of the positive class, shape (n,)."""
         column = table.schema[self.target]
         assert isinstance(column, Category)
-        return (table.codes[self.target] == column.code(self.positive)).astype(np.int8)
+        truth: NDArray[np.int8] = (table.codes[self.target] == column.code(self.positive)).astype(np.int8)
+        return truth
 
 
 def tree_utility(task: TreeTask, original: Table, released: Table, test: Table) -> Score:
@@ -53,7 +54,9 @@ def tree_utilities(task: TreeTask, original: Table, released: Table, test: Table
     truth, predicted = ours.predict(rows) == 1, theirs.predict(rows) == 1
     column = original.schema[task.target]
     assert isinstance(column, Category)
-    divergence = _first_difference(ours, theirs, dummy_names(original.schema, drop_first=True, names=task.features(original.schema)))
+    divergence = _first_difference(
+        ours, theirs, dummy_names(original.schema, drop_first=True, names=task.features(original.schema))
+    )
     scores = {task.positive: _f_score(task.target, task.positive, truth, predicted, divergence)}
     if column.size == 2:
         (other,) = set(column.levels) - {task.positive}

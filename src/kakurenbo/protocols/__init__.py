@@ -3,7 +3,17 @@
 from kakurenbo.protocols.anonymizer import Anonymizer, Mechanism, Release
 from kakurenbo.protocols.attack import Attack, Chance, Credit
 from kakurenbo.protocols.measure import Score, Threshold, Utility, json_number
-from kakurenbo.protocols.rulebook import Files, Preparation, RoundResults, Rulebook, Standing, Standings, Target, rank
+from kakurenbo.protocols.rulebook import (
+    Files,
+    Preparation,
+    RoundResults,
+    Rulebook,
+    Standing,
+    Standings,
+    Target,
+    by_number,
+    rank,
+)
 
 __all__ = [
     "Anonymizer",
@@ -22,6 +32,7 @@ __all__ = [
     "Target",
     "Threshold",
     "Utility",
+    "by_number",
     "json_number",
     "rank",
 ]

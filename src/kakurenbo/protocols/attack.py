@@ -69,3 +69,15 @@ class Credit:
         if self.chance is not None:
             out["chance"] = {"hits": self.chance.mean, "band95": [self.chance.low, self.chance.high]}
         return out
+
+    @classmethod
+    def from_json(cls, content: Any) -> Credit:
+        """The credit that :meth:`as_json` wrote."""
+        known = {"hits", "of", "accuracy", "chance"}
+        chance = content.get("chance")
+        return cls(
+            hits=content["hits"],
+            of=int(content["of"]),
+            chance=Chance(chance["hits"], *chance["band95"]) if chance else None,
+            details={str(key): value for key, value in content.items() if key not in known},
+        )

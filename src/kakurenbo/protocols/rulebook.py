@@ -6,6 +6,7 @@ it stands in, so that any of them can be handed over as a folder and read back.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,16 +81,20 @@ class Standing:
         From 1; equal scores share a rank (1, 1, 3). None where shown but not ranked.
     note : str
         Why a line is special: ``disqualified``, ``missing``, ``not ranked``.
+    shown : str
+        The score as the contest shows it, e.g. multiplied and cut.
     """
 
     team: str
     score: Fraction | None
     rank: int | None
     note: str = ""
+    shown: str = ""
 
     def as_json(self) -> dict[str, Any]:
         score = None if self.score is None else float(self.score)
-        return {"team": self.team, "score": score, "rank": self.rank, **({"note": self.note} if self.note else {})}
+        extra = {"shown": self.shown, "note": self.note}
+        return {"team": self.team, "score": score, "rank": self.rank, **{key: text for key, text in extra.items() if text}}
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,18 @@ class Standings:
         return {name: [line.as_json() for line in lines] for name, lines in tables.items()} | dict(self.details)
 
 
+def by_number(team: str) -> tuple[tuple[int, str], ...]:
+    """Sorting key that puts team 2 before team 10.
+
+    Examples
+    --------
+    >>> sorted(["10", "2", "attack.py"], key=by_number)
+    ['2', '10', 'attack.py']
+    """
+    parts = re.findall(r"\d+|\D+", team)
+    return tuple((int(part), "") if part.isdecimal() and len(part) < 19 else (2**63, part) for part in parts)
+
+
 def rank(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None) -> tuple[Standing, ...]:
     """Teams by score, highest first; equal scores share a rank; no score ranks behind all others.
 
@@ -115,8 +132,8 @@ def rank(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None 
     >>> [(line.team, line.rank) for line in rank({"a": Fraction(1, 2), "b": Fraction(1), "c": Fraction(1, 2), "d": None})]
     [('b', 1), ('a', 2), ('c', 2), ('d', 4)]
     """
-    order = sorted(scores, key=lambda team: (scores[team] is None, -(scores[team] or 0), team))
-    lines = []
+    order = sorted(scores, key=lambda team: (scores[team] is None, -(scores[team] or 0), by_number(team)))
+    lines: list[Standing] = []
     for place, team in enumerate(order, start=1):
         tied = lines and lines[-1].score == scores[team]
         lines.append(Standing(team, scores[team], lines[-1].rank if tied else place, (notes or {}).get(team, "")))
@@ -151,6 +168,34 @@ class RoundResults:
     @property
     def ranked_attackers(self) -> tuple[str, ...]:
         return tuple(attacker for attacker in self.attackers if attacker not in self.unranked)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as one JSON object; :meth:`from_json` reads it back."""
+        return {
+            "anonymizers": list(self.anonymizers),
+            "attackers": list(self.attackers),
+            "credits": {
+                target: {attacker: credit.as_json() for attacker, credit in row.items()} for target, row in self.credits.items()
+            },
+            "utility": dict(self.utility),
+            "out": dict(self.out),
+            "unranked": sorted(self.unranked),
+        }
+
+    @classmethod
+    def from_json(cls, content: Any) -> RoundResults:
+        """The results that :meth:`as_json` wrote; ValueError, KeyError, TypeError or AttributeError on anything else."""
+        return cls(
+            credits={
+                str(target): {str(attacker): Credit.from_json(credit) for attacker, credit in row.items()}
+                for target, row in content["credits"].items()
+            },
+            anonymizers=tuple(map(str, content["anonymizers"])),
+            attackers=tuple(map(str, content["attackers"])),
+            utility={str(team): float(value) for team, value in content.get("utility", {}).items()},
+            out={str(team): str(why) for team, why in content.get("out", {}).items()},
+            unranked=frozenset(map(str, content.get("unranked", ()))),
+        )
 
 
 class Rulebook(Method, ABC, Generic[H, S, K, A, G]):

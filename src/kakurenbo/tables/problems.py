@@ -178,5 +178,7 @@ def shorten(value: str) -> str:
     >>> shorten("a\x1b[31m")
     'a\\x1b[31m'
     """
-    safe = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:_SHOWN_VALUE_LENGTH])
+    safe = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:_SHOWN_VALUE_LENGTH]
+    )
     return safe if len(value) <= _SHOWN_VALUE_LENGTH else safe + "…"

@@ -67,11 +67,11 @@ def read_table(
         The table, or all that is wrong with the file.
     """
     layout = layout or Layout()
-    data = source.read(layout.max_bytes)
-    if isinstance(data, Problems):
-        return data
+    raw = source.read(layout.max_bytes)
+    if isinstance(raw, Problems):
+        return raw
     found = ProblemCollector(source.name)
-    data = _plain_bytes(data, layout, found, notices)
+    data = _plain_bytes(raw, layout, found, notices)
     if data is None:
         return found.problems()
     if not found:
@@ -80,9 +80,10 @@ def read_table(
             return table
     lines = _split(data, len(schema), found)
     if layout.header:
-        lines = _check_header(lines, schema, found)
-        if lines is None:
+        body = _check_header(lines, schema, found)
+        if body is None:
             return found.problems()
+        lines = body
     _check_row_count(lines, layout, found)
     encoded = _encode(lines, schema, layout, found)
     return found.problems() if found else Table.from_encoded(schema, encoded)
@@ -333,7 +334,9 @@ def _encode(lines: _Lines, schema: Schema, layout: Layout, found: ProblemCollect
         names = ",".join(lines.cells.row(0))
         found.add("the first line is a header", "files of this contest have none: remove it", row=1, record=0, value=names)
         skip = 1
-    cells = sorted((int(record), name) for name, records in bad.items() for record in records[: found.room + 1] if record >= skip)
+    cells = sorted(
+        (int(record), name) for name, records in bad.items() for record in records[: found.room + 1] if record >= skip
+    )
     total = sum(int((records >= skip).sum()) for records in bad.values())
     listed = cells[: found.room]
     for record, name in listed:

@@ -191,7 +191,8 @@ class Table:
         if not isinstance(column, Category):
             return column.values(codes).astype(dtype)[:, None]
         levels = np.arange(int(drop_first), column.size)
-        return (codes[:, None] == levels).astype(dtype)
+        indicators: NDArray[Any] = (codes[:, None] == levels).astype(dtype)
+        return indicators
 
     def keys(self, names: Iterable[str] | None = None) -> NDArray[np.int64]:
         """One number per row that is equal exactly for rows equal on ``names`` (all columns by default), shape (n,)."""
@@ -241,11 +242,12 @@ class Table:
         return Table(self.schema, {**self.codes, **changed}, self.vocabularies)
 
 
-def dummy_names(schema: Schema, *, drop_first: bool = False, names: Iterable[str] | None = None) -> tuple[tuple[str, str | None], ...]:
+def dummy_names(
+    schema: Schema, *, drop_first: bool = False, names: Iterable[str] | None = None
+) -> tuple[tuple[str, str | None], ...]:
     """(column, level) of each column of :meth:`Table.dummies`; level is None for a number."""
     return tuple(
         (column.name, level)
         for column in (schema if names is None else schema.select(names))
         for level in (column.levels[int(drop_first) :] if isinstance(column, Category) else (None,))
     )
-

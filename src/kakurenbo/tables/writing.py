@@ -7,7 +7,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -83,7 +83,7 @@ def check_free(path: str | Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> object:  # type: ignore[misc]
+def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
