@@ -73,9 +73,9 @@ def test_the_rules_example_of_5th_and_3rd_place_gives_an_eighth() -> None:
 
 
 def test_shown_scores_are_cut_exactly_not_by_the_whim_of_floating_point() -> None:
-    assert int((1 - 0.29) * 1000) == 709, "this is how a scorer changes a ranking"
-    one = matrix("attacker,01,02\n01,,0\n02,29,\n")
-    assert lines(standings({"pre": one}).anonymization) == [("02", "1000", 1), ("01", "710", 2)]
+    assert int((1 - 0.32) * 1000) == 679, "this is how a scorer changes a ranking"
+    one = matrix("attacker,01,02\n01,,0\n02,32,\n")
+    assert lines(standings({"pre": one}).anonymization) == [("02", "1000", 1), ("01", "680", 2)]
 
 
 def test_a_flag_rounds_as_the_published_final_table_did() -> None:
@@ -95,7 +95,7 @@ def test_equal_scores_share_a_rank() -> None:
 
 def test_blanks_are_missing_guesses_and_count_0() -> None:
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n")
-    assert standings({"pre": results}).attack[0].score == Fraction(60, 300), "02 has no guess and is missing, so 01, 03, 04 count"
+    assert standings({"pre": results}).attack[0].score == Fraction(90, 300), "02 has no guess and is missing, so 01, 03, 04 count"
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n06,,1,,\n")
     # first three: 02 (1 - .01), then 01, 03, 04 tie at .7 and go by number: 05 has 0 + 30 + 30
     assert {line.team: line.score for line in standings({"pre": results}).attack}["05"] == Fraction(60, 300)
