@@ -43,12 +43,14 @@ class CrosstabRepair(FileStep):
 class CrosstabRepairFast(FileStep):
     """Our repair: every cell in turn takes the value that helps all two-way tables it stands in, until a utility is reached.
 
-    Tables whose error is still too large count in full, the others hardly. Changes that make things worse are accepted
-    at a temperature that falls with every sweep (simulated annealing), which matters close to utility 100.
+    Tables whose error is still too large count in full, the others with ``care``: without it the release keeps no more of
+    the original's tables than the utility asks for, which is the better defence. Changes that make things worse are
+    accepted at a temperature that falls with every sweep (simulated annealing), which helps close to utility 100.
     """
 
     utility: float = parameter(85.0, "utility at which to stop", low=0, high=100)
     sweeps: int = parameter(40, "visits of every cell at most", low=1, high=10_000)
+    care: float = parameter(0.02, "weight of tables that are good enough; at 0 they stay as bad as allowed", low=0, high=1)
     temperature: float = parameter(0.0, "temperature of the first sweep, in units of one cell's error", low=0, high=10)
 
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
@@ -59,7 +61,7 @@ class CrosstabRepairFast(FileStep):
             if best_error <= bound:
                 break
             cooled = self.temperature * (1 - sweep / self.sweeps) ** 2
-            state.sweep(bound, cooled, rng)
+            state.sweep(bound, self.care, cooled, rng)
             if (error := int(state.errors.max())) < best_error:
                 best, best_error = state.codes.copy(), error
         state.codes = best

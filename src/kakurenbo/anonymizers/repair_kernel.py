@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,7 @@ from kakurenbo.tables import Table
 
 _CANDIDATES = 12  # values tried for a cell of a column with more values than this
 
-_ABOVE, _NEAR, _BELOW = 1.0, 0.3, 0.0  # weight of a table whose error is above, just below or well below its bound
-_MARGIN = 0.97
+_NEAR, _MARGIN = 0.3, 0.97  # weight of a table whose error is above this share of its bound; beyond the bound it is 1
 
 
 @dataclass(eq=False)
@@ -49,12 +48,8 @@ class CrosstabState:
         original: Table,
         current: Table,
         exempt: Sequence[str],
-        wanted: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None,
     ) -> CrosstabState:
-        """The state of ``current`` beside ``original``; pairs of two exempt columns are not compared.
-
-        ``wanted`` makes another table out of each two-way table of the original, to compare with that instead.
-        """
+        """The state of ``current`` beside ``original``; pairs of two exempt columns are not compared."""
         names = current.schema.names
         sizes = np.array([current.schema[name].size for name in names], dtype=np.int64)
         before, after = (np.stack([table.codes[name] for name in names]).astype(np.int32) for table in (original, current))
@@ -70,10 +65,7 @@ class CrosstabState:
                     continue
                 size = int(sizes[i] * sizes[j])
                 joint_before, joint_after = (codes[i].astype(np.intp) * sizes[j] + codes[j] for codes in (before, after))
-                table = np.bincount(joint_before, minlength=size)
-                if wanted is not None:
-                    table = wanted(table.reshape(sizes[i], sizes[j])).ravel()
-                tables.append(np.bincount(joint_after, minlength=size) - table)
+                tables.append(np.bincount(joint_after, minlength=size) - np.bincount(joint_before, minlength=size))
                 offsets[i, j] = offsets[j, i] = begin
                 strides[i, j], strides[j, i] = sizes[j], 1
                 errors[i, j] = errors[j, i] = np.abs(tables[-1]).sum()
@@ -95,8 +87,11 @@ class CrosstabState:
         """Change one cell and everything that hangs on it."""
         _overwrite(self.codes, self.cells, self.offsets, self.strides, self.errors, column, row, value)
 
-    def sweep(self, bound: int, temperature: float, rng: np.random.Generator) -> bool:
-        """Visit every cell once in random order; whether all errors are within ``bound`` now."""
+    def sweep(self, bound: int, care: float, temperature: float, rng: np.random.Generator) -> bool:
+        """Visit every cell once in random order; whether all errors are within ``bound`` now.
+
+        ``care`` is the weight of tables that are well within the bound.
+        """
         order = rng.permutation(self.codes.shape[1])
         shifts = rng.integers(self.codes.shape[0], size=len(order))
         return bool(
@@ -110,6 +105,7 @@ class CrosstabState:
                 order,
                 shifts,
                 bound,
+                care,
                 temperature,
                 rng,
             )
@@ -135,10 +131,10 @@ def _overwrite(codes: Any, cells: Any, offsets: Any, strides: Any, errors: Any, 
 
 
 @numba.njit(cache=True, nogil=True)
-def _weight(error: int, bound: int) -> float:
+def _weight(error: int, bound: int, care: float) -> float:
     if error > bound:
-        return _ABOVE
-    return _NEAR if error > _MARGIN * bound else _BELOW
+        return 1.0
+    return _NEAR if error > _MARGIN * bound else care
 
 
 @numba.njit(cache=True, nogil=True)
@@ -152,6 +148,7 @@ def _sweep(
     order: Any,
     shifts: Any,
     bound: int,
+    care: float,
     temperature: float,
     rng: Any,
 ) -> bool:
@@ -169,7 +166,7 @@ def _sweep(
                 if other == column or offsets[column, other] < 0:
                     weights[other] = 0.0
                     continue
-                weights[other] = _weight(errors[column, other], bound)
+                weights[other] = _weight(errors[column, other], bound, care)
                 bases[other] = offsets[column, other] + codes[other, row] * strides[other, column]
                 left = cells[bases[other] + old * strides[column, other]]
                 leaving += weights[other] * (abs(left - 1) - abs(left))
