@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from kakurenbo import registry, rng
+from kakurenbo.cli import output
 from kakurenbo.parameters import Parameter, make, parameters_of
 from kakurenbo.protocols import Rulebook
 
@@ -113,7 +114,7 @@ def parameter_option(described: Parameter) -> click.Option:
     if default is dataclasses.MISSING:
         shown = "required"
     else:
-        shown = f"default {','.join(default) if isinstance(default, tuple) else default}"
+        shown = f"default {output.short(default)}"
     text = f"{described.meaning} ({described.expectation}; {shown})"
     return click.Option([f"--{described.name.replace('_', '-')}", _slot(described)], type=str, help=text, metavar="VALUE")
 
