@@ -87,11 +87,9 @@ def test_columns_may_hold_the_sum_of_both_hits(reference_data: Path) -> None:
     path = reference_data / "published" / "pwscup2024-main.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
     teams = [row["anonymizer"] for row in rows]
-    lines = [",".join(["anonymizer", *teams, "utility"])]
-    for row in rows:
-        lines.append(
-            ",".join([row["anonymizer"], *(str(int(row[f"{t}i"]) + int(row[f"{t}d"])) for t in teams), row["utility"]])
-        )
+    both = [[str(int(row[f"{team}i"]) + int(row[f"{team}d"])) for team in teams] for row in rows]
+    table = [[row["anonymizer"], *hits, row["utility"]] for row, hits in zip(rows, both, strict=True)]
+    lines = [",".join(cells) for cells in (["anonymizer", *teams, "utility"], *table)]
     summed = BOOK.read_results(Source("summed.csv", "\n".join(lines).encode()))
     split = BOOK.read_results(Source.of(path))
     assert not isinstance(summed, Problems)

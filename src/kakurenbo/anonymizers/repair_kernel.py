@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.compiling import compiled
 from kakurenbo.tables import Table
 
 _CANDIDATES = 12  # values tried for a cell of a column with more values than this
@@ -112,7 +112,7 @@ class CrosstabState:
         )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _overwrite(codes: Any, cells: Any, offsets: Any, strides: Any, errors: Any, column: int, row: int, value: int) -> None:
     old = codes[column, row]
     for other in range(codes.shape[0]):
@@ -130,14 +130,14 @@ def _overwrite(codes: Any, cells: Any, offsets: Any, strides: Any, errors: Any, 
     codes[column, row] = value
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _weight(error: int, bound: int, care: float) -> float:
     if error > bound:
         return 1.0
     return _NEAR if error > _MARGIN * bound else care
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sweep(
     codes: Any,
     sizes: Any,

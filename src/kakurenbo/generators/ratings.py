@@ -13,31 +13,30 @@ from kakurenbo.tables import Schema, Table, Text
 _FEWEST_DRAWN = 20_000  # the generator steers its draws: the more it draws at once, the closer they come
 
 
-def generate_ratings(tables: int, rows: int, rng: np.random.Generator) -> list[Table]:
-    """Draw tables B: histograms and covariances of A, ZIP-codes in A's proportions, a made-up name each.
+class RatingsGenerator:
+    """Draws tables B: histograms and covariances of A, ZIP-codes in A's proportions, a made-up name each.
 
-    Parameters
-    ----------
-    tables : int
-        How many; all are drawn at once and dealt out.
-    rows : int
-        Of each, 10,000 in the contest.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    list of Table
-        Name, four attributes with the levels that occur, 46 movies. No name occurs twice in any of them.
+    Calibrated once; then every team's tables come from a stream of its own.
     """
-    statistics = ratings_statistics()
-    drawn = max(tables * rows, _FEWEST_DRAWN)
-    related = moments.generate(statistics.related, drawn, rng)
-    names = Table.from_texts(Schema([Text(NAME)]), {NAME: made_up_names(tables * rows, rng)})
-    dealt = []
-    for start in range(0, tables * rows, rows):
-        part = slice(start, start + rows)
-        codes = {name: related.codes[name][part] for name in related.schema.names}
-        codes[ZIP_CODE] = quota_codes(statistics.zip_codes, rows, rng)
-        codes[NAME] = names.codes[NAME][part]
-        dealt.append(narrowed(Table(widest_schema(), codes, names.vocabularies)))
-    return dealt
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._related = moments.calibrated(ratings_statistics().related, rng)
+
+    def __call__(self, tables: int, rows: int, rng: np.random.Generator) -> list[Table]:
+        """Draw ``tables`` tables of ``rows`` rows (10,000 in the contest) at once and deal them out.
+
+        Returns
+        -------
+        list of Table
+            Name, four attributes with the levels that occur, 46 movies. No name occurs twice in any of them.
+        """
+        related = self._related(max(tables * rows, _FEWEST_DRAWN), rng)
+        names = Table.from_texts(Schema([Text(NAME)]), {NAME: made_up_names(tables * rows, rng)})
+        dealt = []
+        for start in range(0, tables * rows, rows):
+            part = slice(start, start + rows)
+            codes = {name: related.codes[name][part] for name in related.schema.names}
+            codes[ZIP_CODE] = quota_codes(ratings_statistics().zip_codes, rows, rng)
+            codes[NAME] = names.codes[NAME][part]
+            dealt.append(narrowed(Table(widest_schema(), codes, names.vocabularies)))
+        return dealt

@@ -43,22 +43,16 @@ def crosstab_errors(original: Table, released: Table, pairs: Sequence[Pair]) -> 
     sizes = _sizes(original, names)
     bundles = _bundles(names, sizes)
     joined = [(_joined(original, bundle, sizes), _joined(released, bundle, sizes)) for bundle in bundles]
-    home = {name: (number, axis) for number, bundle in enumerate(bundles) for axis, name in enumerate(bundle)}
-    wanted: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
-    for index, (first, second) in enumerate(pairs):
-        (bundle, axis), (other, other_axis) = home[first], home[second]
-        wanted[bundle, other].append((index, axis, len(bundles[bundle]) * (bundle != other) + other_axis))
     # Tables of one shape and one set of wanted margins are summed out together: few calls, long arrays.
     alike: dict[tuple[Any, ...], list[tuple[tuple[int, ...], NDArray[np.int64]]]] = defaultdict(list)
-    for (bundle, other), entries in wanted.items():
-        shape = tuple(sizes[name] for name in bundles[bundle] + (bundles[other] if other != bundle else ()))
-        cells, others = math.prod(shape), math.prod(sizes[name] for name in bundles[other])
+    for (first, second), entries in _wanted(pairs, bundles).items():
+        shape = tuple(sizes[name] for name in (bundles[first] + bundles[second] if first != second else bundles[first]))
+        others = math.prod(sizes[name] for name in bundles[second])
         before, after = (
-            codes if bundle == other else codes * others + codes_of_other
-            for codes, codes_of_other in zip(joined[bundle], joined[other], strict=True)
+            own if first == second else own * others + other for own, other in zip(joined[first], joined[second], strict=True)
         )
-        differences = np.bincount(before, minlength=cells)
-        differences -= np.bincount(after, minlength=cells)
+        differences = np.bincount(before, minlength=math.prod(shape))
+        differences -= np.bincount(after, minlength=math.prod(shape))
         indices, *axes = zip(*entries, strict=True)
         alike[(shape, *axes)].append((indices, differences))
     errors = np.empty(len(pairs), dtype=np.int64)
@@ -69,6 +63,17 @@ def crosstab_errors(original: Table, released: Table, pairs: Sequence[Pair]) -> 
             margins = np.abs(stacked.sum(axis=summed_out)).reshape(len(tables), -1).sum(axis=1)
             errors[[indices[place] for indices, _ in tables]] = margins
     return errors
+
+
+def _wanted(pairs: Sequence[Pair], bundles: Sequence[tuple[str, ...]]) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
+    """For every two bundles the pairs to read off their joint table: (place in ``pairs``, axis of one, axis of the other)."""
+    home = {name: (number, axis) for number, bundle in enumerate(bundles) for axis, name in enumerate(bundle)}
+    wanted: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for index, pair in enumerate(pairs):
+        (first, axis), (second, other_axis) = sorted(home[name] for name in pair)
+        offset = len(bundles[first]) if first != second else 0
+        wanted[first, second].append((index, axis, offset + other_axis))
+    return wanted
 
 
 def _bundles(names: Sequence[str], sizes: dict[str, int]) -> list[tuple[str, ...]]:

@@ -16,7 +16,7 @@ from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
 from kakurenbo.datasets.ratings import MOVIES, RELATED, ratings_statistics
 from kakurenbo.errors import ParameterError
 from kakurenbo.generators import fidelity
-from kakurenbo.generators.ratings import generate_ratings
+from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.protocols import Files, Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import files
@@ -48,7 +48,10 @@ def prepare(
     numbers = {f"{number:02d}" for number in range(1, 100)}
     if not teams or len(set(teams)) < len(teams) or not set(teams) <= numbers:
         raise ParameterError("teams", "different two-digit team numbers from 01 to 99", list(teams))
-    drawn = generate_ratings(files.CANDIDATES * len(teams), ROWS[scale], stream(seed, "pwscup2024", round_, "candidates"))
+    generator = RatingsGenerator(stream(seed, "pwscup2024", round_, "calibration"))
+    drawn = {
+        team: generator(files.CANDIDATES, ROWS[scale], stream(seed, "pwscup2024", round_, "candidates", team)) for team in teams
+    }
     facts = {
         "rulebook": "pwscup2024",
         "version": __version__,
@@ -60,17 +63,12 @@ def prepare(
         "teams": list(teams),
         **options,
     }
-    handouts = {
-        team: Handout(
-            team,
-            tuple(drawn[index * files.CANDIDATES : (index + 1) * files.CANDIDATES]),
-            facts={**facts, "team": team},
-        )
-        for index, team in enumerate(teams)
-    }
+    handouts = {team: Handout(team, tuple(tables), facts={**facts, "team": team}) for team, tables in drawn.items()}
     whose: list[str | None] = [None] if masks == COMMON else list(teams)
     secrets = Secrets({team: draw_masks(seed, round_, team or COMMON) for team in whose})
-    closeness = fidelity(ratings_statistics().related, Table.stack([_related(table) for table in drawn]))
+    closeness = fidelity(
+        ratings_statistics().related, Table.stack([_related(table) for tables in drawn.values() for table in tables])
+    )
     report = {"data": EMBEDDED, "fidelity": closeness.as_json(), "teams": list(teams), "round": round_}
     return Preparation(handouts, _folders(seed, facts, handouts, secrets), report, secrets)
 
