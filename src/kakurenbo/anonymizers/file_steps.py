@@ -28,7 +28,8 @@ class FileSteps(Anonymizer):
 
     rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
     steps: str = parameter(
-        "permute_columns|crosstab_repair_fast:utility=75", "steps with parameters, NAME:parameter=value;... separated by |"
+        "permute_columns:per_file=false|crosstab_repair_fast:utility=77;care=0;per_file=false",
+        "steps with parameters, NAME:parameter=value;... separated by |",
     )
 
     def __post_init__(self) -> None:

@@ -31,6 +31,15 @@ FIELDS: dict[str, tuple[dict[str, Any], tuple[Player, ...]]] = {
             Player("06", "synthetic:generator=omth17", "nearest"),
         ),
     ),
+    "pwscup2024": (
+        {"scale": "small"},
+        (
+            Player("01", "pseudo_olh:epsilon=3", "sample"),
+            Player("02", "file_steps:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"),
+            Player("03", "file_steps:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
+            Player("04", "file_steps", "posterior"),
+        ),
+    ),
 }
 
 

@@ -20,6 +20,7 @@ from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES
 Floats = NDArray[np.float64]
 
 _ITERATIONS = 12
+_SETTLED = 5e-3  # largest change of a kappa at which the fit ends
 _POOLING = 20.0  # a column's own kappa weighs as much as the pooled one after this many observations
 _KAPPA_RANGE = (1e-3, 0.995)
 _START_EPSILON = 2.0
@@ -137,7 +138,9 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
     for _ in range(1 if len(known) == len(kappa) else _ITERATIONS):
         model = _expect(knowledge, groups, kappa, shares, known)
         pairs = doubly_stochastic(model.pair_scores)
-        kappa = _maximize(knowledge, model, pairs, shares)
+        before, kappa = kappa, _maximize(knowledge, model, pairs, shares)
+        if max(abs(kappa[name] - before[name]) for name in kappa) < _SETTLED:
+            break
     return _expect(knowledge, groups, kappa, shares, known)
 
 
