@@ -52,10 +52,13 @@ class Utility:
         In the order they are shown; the names are stable.
     thresholds : mapping of name to Threshold
         The scores that decide; all must hold.
+    notices : tuple of str
+        What had to be assumed to measure at all.
     """
 
     scores: Mapping[str, Score]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -77,6 +80,7 @@ class Utility:
                 for name, threshold in self.thresholds.items()
             },
             "limits": {name: dict(score.limit) for name, score in self.scores.items() if score.limit},
+            **({"notices": list(self.notices)} if self.notices else {}),
         }
 
 

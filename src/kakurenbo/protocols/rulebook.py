@@ -208,6 +208,12 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     title: ClassVar[str]
     rounds: ClassVar[tuple[str, ...]]
     """Rounds that count, in the order they are played."""
+    options: ClassVar[Mapping[str, tuple[str, ...]]]
+    """For each verb of the command line the parameters of this rulebook that matter there."""
+
+    def team_of(self, file_name: str) -> str | None:
+        """The team that a submitted file belongs to, where its name tells."""
+        return None
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
@@ -234,7 +240,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
         """The files a team would submit for this release."""
 
     @abstractmethod
-    def check_release(self, handout: H, files: Sequence[Source], notices: list[Problem] | None = None) -> S | Problems:
+    def check_release(self, handout: H, sources: Sequence[Source], notices: list[Problem] | None = None) -> S | Problems:
         """A submission from submitted files; what was put right on the way is appended to ``notices``."""
 
     @abstractmethod
@@ -261,7 +267,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
 
     @abstractmethod
     def check_guesses(
-        self, targets: Mapping[str, Target[K, A]], files: Sequence[Source], attacker: str
+        self, targets: Mapping[str, Target[K, A]], sources: Sequence[Source], attacker: str
     ) -> dict[str, G] | Problems:
         """Guesses per target from submitted files."""
 

@@ -334,13 +334,15 @@ def _encode(lines: _Lines, schema: Schema, layout: Layout, found: ProblemCollect
         names = ",".join(lines.cells.row(0))
         found.add("the first line is a header", "files of this contest have none: remove it", row=1, record=0, value=names)
         skip = 1
+    order = {name: position for position, name in enumerate(schema.names)}
     cells = sorted(
-        (int(record), name) for name, records in bad.items() for record in records[: found.room + 1] if record >= skip
+        (int(place), order[name], name) for name, places in bad.items() for place in places[: found.room + 1] if place >= skip
     )
-    total = sum(int((records >= skip).sum()) for records in bad.values())
+    total = sum(int((places >= skip).sum()) for places in bad.values())
     listed = cells[: found.room]
-    for record, name in listed:
-        _refuse_cell(found, schema[name], texts[name][record], int(lines.numbers[record]), record)
+    for place, _, name in listed:
+        row = int(lines.numbers[place])
+        _refuse_cell(found, schema[name], texts[name][place], row, row - 1 - int(layout.header))
     found.count_unlisted(total - len(listed))
     return encoded
 

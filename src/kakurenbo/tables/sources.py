@@ -57,3 +57,11 @@ class Source:
 
     def _refused(self, message: str, fix: str) -> Problems:
         return Problems([Problem(message, fix, self.name, severity=Severity.MALFORMED)])
+
+
+def sources_of(path: str | Path) -> list[Source]:
+    """The files that a path stands for: itself, or what lies in the folder (hidden files aside), by name."""
+    path = Path(path)
+    if path.is_dir():
+        return [Source.of(file) for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    return [Source.of(path)]

@@ -1,0 +1,45 @@
+"""``anonymize R METHOD IN OUT --param value``: run an anonymizer on a handout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.cli import output
+from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.protocols import Anonymizer, json_number
+from kakurenbo.rng import stream
+from kakurenbo.tables import Problems, write_file, write_folder
+
+
+def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, as_json: bool) -> int:
+    handout = rulebook.read_handout(given)
+    if isinstance(handout, Problems):
+        return output.refuse(handout, as_json)
+    seed = chosen_seed(seed)
+    release = rulebook.anonymize(handout, method, stream(seed, "anonymize"))
+    files = rulebook.release_files(handout, release)
+    if len(files) == 1:
+        write_file(out, next(iter(files.values())))
+    else:
+        write_folder(out, files)
+    claims = {name: json_number(value) for name, value in release.claims.items()}
+    rows = [len(table) for table in release.tables]
+    report = {"out": str(out), "rows": rows[0] if len(rows) == 1 else rows, "claims": claims, "seed": seed}
+    if as_json:
+        output.print_json(report)
+    else:
+        output.console().print(f"{out}: {sum(rows):,} records" + "".join(f", {name} {value}" for name, value in claims.items()))
+    return output.DONE
+
+
+def _parameters() -> list[click.Parameter]:
+    given = click.Argument(["given"], metavar="IN", type=PATH)
+    out = click.Argument(["out"], metavar="OUT", type=PATH)
+    return [given, out, seed_option, json_option]
+
+
+anonymize = method_verb(
+    "anonymize", "anonymizers", _anonymize, _parameters, "Run an anonymizer: IN is the handout, OUT the release."
+)

@@ -1,0 +1,139 @@
+"""Pieces that verbs share: a verb's rulebooks as subcommands, parameters as options, ``--json``, ``--seed``, ``--out``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kakurenbo import registry, rng
+from kakurenbo.parameters import Parameter, make, parameters_of
+from kakurenbo.protocols import Rulebook
+
+json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
+seed_option = click.Option(["--seed"], type=click.IntRange(0), help="Fixes all randomness; a fresh one by default.")
+out_option = click.Option(["-o", "--out"], type=click.Path(path_type=Path), required=True, help="Where to write.")
+
+PATH = click.Path(path_type=Path)
+
+AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
+Body = Callable[..., int | None]
+
+
+def rulebook_verb(name: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
+    """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
+
+    Parameters
+    ----------
+    name : str
+        The verb, also the key into ``Rulebook.options``.
+    body : callable
+        ``body(rulebook, **values)`` returns an exit code.
+    parameters : callable
+        Makes the arguments and options of the verb, fresh for each rulebook.
+    help_ : str
+    """
+
+    def command(rulebook_name: str) -> click.Command:
+        cls = registry.load("rulebooks", rulebook_name)
+        wanted = [described for described in parameters_of(cls) if described.name in cls.options.get(name, ())]
+        options = [parameter_option(described) for described in wanted]
+
+        def callback(**values: Any) -> int | None:
+            rulebook = make(cls, take_given(values, wanted))
+            return body(rulebook, **values)
+
+        return click.Command(
+            rulebook_name, params=[*parameters(), *options], callback=callback, help=f"{help_}\n\n{cls.title}."
+        )
+
+    return PluginGroup(name, "rulebooks", command, help_)
+
+
+class PluginGroup(click.Group):
+    """A command whose subcommands are installed plugins."""
+
+    def __init__(self, name: str, group: str, make_command: Callable[[str], click.Command], help_: str) -> None:
+        super().__init__(name, help=help_, no_args_is_help=True)
+        self._group, self._make_command = group, make_command
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [name for name in registry.names(self._group) if self._suits(name)]
+
+    def _suits(self, name: str) -> bool:
+        return True
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            # An unknown name is told with its nearest neighbour; a known one that does not fit is told why.
+            registry.load(self._group, name)
+            return None
+        return self._make_command(name)
+
+
+class MethodGroup(PluginGroup):
+    """The methods (anonymizers or attacks) that play one rulebook."""
+
+    def __init__(self, name: str, group: str, rulebook: str, make_command: Callable[[str], click.Command], help_: str) -> None:
+        super().__init__(name, group, make_command, help_)
+        self._rulebook = rulebook
+
+    def _suits(self, name: str) -> bool:
+        return self._rulebook in registry.load(self._group, name).rulebooks
+
+
+def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
+    """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``."""
+
+    def rulebook_command(rulebook_name: str) -> click.Command:
+        rulebook = registry.load("rulebooks", rulebook_name)()
+
+        def method_command(method_name: str) -> click.Command:
+            cls = registry.load(group, method_name)
+            wanted = parameters_of(cls)
+
+            def callback(**values: Any) -> int | None:
+                method = make(cls, take_given(values, wanted))
+                return body(rulebook, method, **values)
+
+            options = [parameter_option(described) for described in wanted]
+            return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=first_sentence(cls))
+
+        return MethodGroup(rulebook_name, group, rulebook_name, method_command, f"{help_}\n\n{rulebook.title}.")
+
+    return PluginGroup(verb, "rulebooks", rulebook_command, help_)
+
+
+def parameter_option(described: Parameter) -> click.Option:
+    """A method's parameter as an option."""
+    default = described.default
+    if default is dataclasses.MISSING:
+        shown = "required"
+    else:
+        shown = f"default {','.join(default) if isinstance(default, tuple) else default}"
+    text = f"{described.meaning} ({described.expectation}; {shown})"
+    return click.Option([f"--{described.name.replace('_', '-')}", _slot(described)], type=str, help=text, metavar="VALUE")
+
+
+def take_given(values: dict[str, Any], wanted: Iterable[Parameter]) -> dict[str, str]:
+    """Remove the parameters from the values of a call, and give those that were set."""
+    given = {described.name: values.pop(_slot(described)) for described in wanted}
+    return {name: text for name, text in given.items() if text is not None}
+
+
+def chosen_seed(seed: int | None) -> int:
+    """The seed that was asked for, or a fresh one."""
+    return rng.fresh_seed() if seed is None else seed
+
+
+def first_sentence(cls: type) -> str:
+    """What a method does, from its docstring."""
+    return (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+
+
+def _slot(described: Parameter) -> str:
+    # A prefix keeps a method's parameter apart from the verb's own options of the same name.
+    return f"parameter_{described.name}"

@@ -1,0 +1,29 @@
+"""``measure R HANDOUT RELEASE``: utility scores, thresholds, what limits them; includes ``check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kakurenbo.cli import output
+from kakurenbo.cli.check import read_release, release_parameters
+from kakurenbo.cli.common import AnyRulebook, rulebook_verb
+from kakurenbo.tables import Problems
+
+
+def _measure(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
+    found = read_release(rulebook, handout, release)
+    if isinstance(found, Problems):
+        return output.refuse(found, as_json)
+    given, submission, notices = found
+    utility = rulebook.measure(given, submission)
+    output.print_notices([*notices, *utility.notices])
+    if as_json:
+        output.print_json(utility.as_json())
+    else:
+        output.print_utility(utility)
+    return output.DONE if utility.passes else output.FAILS_RULES
+
+
+measure = rulebook_verb(
+    "measure", _measure, release_parameters, "Utility scores of a release, thresholds, and what limits them."
+)

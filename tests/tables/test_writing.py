@@ -1,0 +1,53 @@
+"""Writing: whole or not at all, and the same bytes every time."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+from pathlib import Path
+
+import pytest
+
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import check_free, write_file, write_folder
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "file.csv"
+    write_file(target, b"one")
+    write_file(target, b"two")
+    assert target.read_bytes() == b"two"
+    assert [path.name for path in target.parent.iterdir()] == ["file.csv"], "no temporary file is left"
+
+
+def test_a_packed_file_is_the_same_bytes_every_time(tmp_path: Path) -> None:
+    for name in ("a.csv.gz", "b.csv.gz"):
+        write_file(tmp_path / name, b"39,Male\n")
+    first, second = ((tmp_path / name).read_bytes() for name in ("a.csv.gz", "b.csv.gz"))
+    assert first == second
+    assert gzip.decompress(first) == b"39,Male\n"
+
+
+def test_a_folder_appears_whole_with_its_secrets_closed(tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", {"public/a": b"1", "secret/b": b"2"}, private=("secret",))
+    assert (tmp_path / "out" / "public" / "a").read_bytes() == b"1"
+    assert stat.S_IMODE((tmp_path / "out" / "secret").stat().st_mode) == 0o700
+
+
+def test_nothing_is_left_when_writing_a_folder_fails(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        write_folder(tmp_path / "out", {"a": b"1", "a/b": b"2"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_ever_overwritten_by_a_folder(tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", {"a": b"1"})
+    with pytest.raises(UsageError, match="something already"):
+        write_folder(tmp_path / "out", {"a": b"2"})
+    assert (tmp_path / "out" / "a").read_bytes() == b"1"
+    check_free(tmp_path / "other")
+
+
+def test_a_folder_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="folder"):
+        write_file(tmp_path, b"")
