@@ -23,7 +23,7 @@ from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 from kakurenbo.protocols import Attack
 
-_CANDIDATES = 30  # pairs per customer and month that other months get to know of
+_CANDIDATES = 250  # pairs per customer and month that other months get to know of
 _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month
 
 
@@ -81,12 +81,18 @@ class FellegiSunter(PairwiseAttack):
 
 
 @dataclass(frozen=True)
-class Rhythm(FellegiSunter):
-    """When, how often and how much is bought, whatever the items: the counter to swapped baskets."""
+class Profile(FellegiSunter):
+    """Dates, prices and basket size of a month, whatever the items and the pseudonym's other months."""
 
-    fields: tuple[str, ...] = parameter(
-        ("date", "price", "size"), "what to compare, of item, date, price, qty, size; the first leads"
-    )
+    link_months: bool = parameter(False, "weigh the months of a pseudonym together where pseudonyms recur")
+    fields: tuple[str, ...] = parameter(("price", "date", "size"), "what to compare, of item, date, price, qty, size; the first leads")
+
+
+@dataclass(frozen=True)
+class Rhythm(FellegiSunter):
+    """In which months a pseudonym buys, and how many rows: the counter to baskets that were swapped between customers."""
+
+    fields: tuple[str, ...] = parameter(("size",), "what to compare, of item, date, price, qty, size; the first leads")
 
 
 def _cosines(month: Month) -> Scores:

@@ -12,6 +12,7 @@ from kakurenbo.attacks.reidentification.monthly import Month
 Scores = NDArray[np.float32]
 _ROUNDS = 20  # of balancing rows against columns
 _SMALLEST = 1e-30
+_FARTHEST = -30.0
 
 
 def best_three(scores: Scores) -> NDArray[np.int64]:
@@ -40,7 +41,8 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
 
 def balanced(scores: Scores) -> Scores:
     """exp(scores) scaled so that rows sum to 1 and columns sum alike (Sinkhorn), shape as given."""
-    pairs: Scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    # Far below the best of a row nothing can win any more; cut there, as denormal numbers are slow.
+    pairs: Scores = np.exp(np.maximum(scores - scores.max(axis=1, keepdims=True), np.float32(_FARTHEST)))
     rows, columns = np.ones(len(pairs), dtype=np.float32), np.ones(pairs.shape[1], dtype=np.float32)
     share = np.float32(len(pairs) / pairs.shape[1])
     for _ in range(_ROUNDS):
