@@ -39,12 +39,11 @@ class _KeepOrReplace(Anonymizer):
 
     def mechanism(self, table: Table) -> Mechanism:
         """T[x, y] = p [x = y] + (1 - p) q[y], with q the distribution of the replacements."""
-        transitions = {}
-        for name in self._names(table):
-            replacement = self._replacement(table, name)
-            kept = self.p * np.eye(len(replacement))
-            transitions[name] = kept + (1 - self.p) * replacement[None, :]
-        return Mechanism(transitions)
+        replacements = {name: self._replacement(table, name) for name in self._names(table)}
+        return Mechanism(
+            {name: self.p * np.eye(len(law)) + (1 - self.p) * law[None, :] for name, law in replacements.items()},
+            {name: law > 0 for name, law in replacements.items()},
+        )
 
     def _names(self, table: Table) -> tuple[str, ...]:
         names = table.schema.names if self.columns is None else table.schema.select(self.columns).names

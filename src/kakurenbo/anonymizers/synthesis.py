@@ -23,4 +23,4 @@ class Synthetic(Anonymizer):
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         rows = len(table) if self.rows is None else self.rows
-        return Release.of(GENERATORS[self.generator].generate(Moments.of(table), rows, rng))
+        return Release.of(GENERATORS[self.generator](Moments.of(table), rows, rng))

@@ -25,9 +25,12 @@ class Mechanism:
     transitions : mapping of column name to array, shape (size, size)
         ``transitions[c][x, y]`` = P(released code y | original code x); rows sum to 1. A column that is not named is
         released as it is.
+    inputs : mapping of column name to array of bool, shape (size,)
+        Which codes can occur at all before the release; all where a column is not named.
     """
 
     transitions: Mapping[str, NDArray[np.float64]]
+    inputs: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, matrix in self.transitions.items():
@@ -41,6 +44,7 @@ class Mechanism:
         matrix = self.transitions.get(name)
         if matrix is None:
             return math.inf
+        matrix = matrix[self.inputs.get(name, np.ones(len(matrix), dtype=bool))]
         reachable = matrix[:, matrix.max(axis=0) > 0]
         if (reachable == 0).any():
             return math.inf

@@ -84,3 +84,19 @@ class Moments:
         with np.errstate(divide="ignore", invalid="ignore"):
             correlation = covariance / np.outer(deviation, deviation)
         return np.where(np.outer(deviation, deviation) > 0, correlation, 0.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Whole numbers only: count, histograms, and the upper triangle of the cross products row by row."""
+        upper = [row[index:].tolist() for index, row in enumerate(self.products)]
+        histograms = dict(zip(self.schema.names, (histogram.tolist() for histogram in self.histograms), strict=True))
+        return {"count": self.count, "histograms": histograms, "products": upper}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any], schema: Schema) -> Moments:
+        """The moments that :meth:`as_json` gave."""
+        upper = content["products"]
+        products = np.zeros((len(upper), len(upper)), dtype=np.int64)
+        for index, row in enumerate(upper):
+            products[index, index:] = products[index:, index] = row
+        histograms = tuple(np.asarray(content["histograms"][name], dtype=np.int64) for name in schema.names)
+        return cls(schema, int(content["count"]), histograms, products)

@@ -1,1 +1,20 @@
-"""."""
+"""Membership attacks: which rows of a population were the source of a release?"""
+
+from kakurenbo.attacks.membership.blind import Blind
+from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
+from kakurenbo.attacks.membership.likelihood import Likelihood, membership_odds
+from kakurenbo.attacks.membership.nearest import Nearest
+from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
+from kakurenbo.attacks.membership.retention import estimate_mechanism
+
+__all__ = [
+    "Blind",
+    "Likelihood",
+    "MembershipGuess",
+    "MembershipKnowledge",
+    "Nearest",
+    "Neighbours",
+    "estimate_mechanism",
+    "membership_odds",
+    "nearest_rows",
+]

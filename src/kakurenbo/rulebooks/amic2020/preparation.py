@@ -96,7 +96,7 @@ def personal_data(seed: int, data: str) -> tuple[Table, Table, str]:
         return imported.train, imported.test, IMPORTED
     if data == "imported":
         raise UsageError("the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test")
-    draw = GENERATORS["moments"].generate
+    draw = GENERATORS["moments"]
     personal = draw(adult_statistics("train"), PERSONAL_ROWS, stream(seed, "amic2020", "personal"))
     test = draw(adult_statistics("test"), TEST_ROWS, stream(seed, "amic2020", "test rows"))
     return personal, test, EMBEDDED

@@ -1,4 +1,4 @@
-"""Scores and ranks of amic2020, in exact fractions: 1 - 29/100 is 710 points, not 709."""
+"""Scores and ranks of amic2020, in exact fractions: 1 - 32/100 is 680 points, not the 679 of floating point."""
 
 from __future__ import annotations
 

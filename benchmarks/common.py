@@ -1,0 +1,53 @@
+"""What the benchmarks share: timing, peak memory of a fresh process, and where the reference data is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypedDict
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+class Row(TypedDict):
+    """One line of the table of ratios; ``ratio`` is ours / reference, ``target`` what it should be at most."""
+
+    what: str
+    ours_s: float
+    reference_s: float
+    reference: str
+    ratio: float
+    target: str
+
+
+def row(what: str, ours_s: float, reference: str, reference_s: float, target: str) -> Row:
+    """A line of the table; figures in seconds unless ``what`` names another unit."""
+    ratio = ours_s / reference_s
+    return {"what": what, "ours_s": ours_s, "reference_s": reference_s, "reference": reference, "ratio": ratio, "target": target}
+
+
+def best_of(times: int, call: Callable[[], Any]) -> float:
+    """Seconds of the fastest of several calls."""
+    found = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - begun)
+    return min(found)
+
+
+def peak_memory(code: str) -> float:
+    """Peak resident memory in MB of a fresh Python process that runs ``code``."""
+    tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", code + tail], check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    return int(done.stdout.split()[-1]) / 1024
+
+
+def reference_data() -> Path | None:
+    """The folder of real data beside the repository, where there is one."""
+    folder = Path(os.environ.get("KAKURENBO_DATA") or REPOSITORY.parent / "shared" / "data")
+    return folder if folder.is_dir() else None

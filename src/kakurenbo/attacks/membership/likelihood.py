@@ -1,0 +1,128 @@
+"""`likelihood`: for releases of randomized cells, names the rows of B that most certainly made a row of D.
+
+P(d | b) is the product of the mechanism's transitions. Unlike a distance it knows how common a row is, how wide a domain,
+and how likely a cell was kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
+from kakurenbo.attacks.membership.retention import estimate_mechanism
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import parameter
+from kakurenbo.protocols import Attack, Mechanism
+from kakurenbo.tables import Schema, Table
+
+_LARGEST_DOMAIN = 4096
+_GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
+_LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
+_BLOCK = 256  # release rows whose factors are held at a time
+_DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
+
+
+@dataclass(frozen=True)
+class Likelihood(Attack[MembershipKnowledge, MembershipGuess]):
+    """Name the rows of the highest odds of membership.
+
+    Every row of B may have made d with the same prior. Given D, the odds that b made one of its rows are the sum over d of
+    P(d | b) / sum over b' != b of P(d | b'): b is named where it explains some d far better than all other rows of B together.
+    The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
+    """
+
+    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+
+    trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
+
+    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
+        population, release = knowledge.population, knowledge.release
+        _check_domains(population.schema)
+        mechanism = knowledge.mechanism if self.trust else None
+        odds = membership_odds(population, release, mechanism or estimate_mechanism(population, release))
+        doubt = np.round(1 / (1 + odds), _DECIMALS)
+        return MembershipGuess(most_confident(doubt, np.arange(len(population)), knowledge.guesses))
+
+
+def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> NDArray[np.float64]:
+    """The odds that each row of the population made a row of the release, shape (n,).
+
+    Parameters
+    ----------
+    population : Table, n rows
+    release : Table, m rows
+        Of the same schema.
+    mechanism : Mechanism
+    """
+    from kakurenbo.attacks.membership.odds_sum import add_odds
+
+    schema = population.schema
+    transitions = _transitions(schema, mechanism)
+    groups = _groups({column.name: column.size or 0 for column in schema})
+    sizes = [math.prod(transitions[name].shape[0] for name in group) for group in groups]
+    firsts = np.cumsum([0, *sizes[:-1]])
+    # (g, n): the factors of each group stand side by side, the first group's first.
+    slots = np.stack([population.keys(group) + first for group, first in zip(groups, firsts, strict=True)]).astype(np.uint32)
+    odds = np.zeros(len(population))
+    for factors in _factor_blocks(release, transitions, groups):
+        add_odds(slots, factors, odds)
+    return odds
+
+
+def _check_domains(schema: Schema) -> None:
+    for column in schema:
+        if column.size is None or column.size > _LARGEST_DOMAIN:
+            raise ParameterError("population", f"a table of columns of at most {_LARGEST_DOMAIN} values", column.name)
+
+
+def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.float64]]:
+    """The transitions of every column; a column that is not named is released as it is."""
+    schema.select(mechanism.transitions)
+    transitions = {column.name: mechanism.transitions.get(column.name, np.eye(column.size or 0)) for column in schema}
+    for column in schema:
+        if len(transitions[column.name]) != column.size:
+            expectation = f"a mechanism of {column.size} values for {column.name}"
+            raise ParameterError("mechanism", expectation, len(transitions[column.name]))
+    return transitions
+
+
+def _groups(sizes: Mapping[str, int]) -> list[list[str]]:
+    """Columns in as few groups as have small products of sizes: a group costs one look-up for every pair of rows.
+
+    Examples
+    --------
+    >>> _groups({"age": 74, "sex": 2, "hours": 99, "education": 16})
+    [['hours'], ['age'], ['education', 'sex']]
+    """
+    by_size = sorted(sizes, key=lambda name: -sizes[name])
+    for count in range(_LEAST_GROUPS, max(_LEAST_GROUPS, len(by_size)) + 1):
+        groups: list[list[str]] = [[] for _ in range(count)]
+        products = [1] * count
+        for name in by_size:
+            smallest = products.index(min(products))
+            groups[smallest].append(name)
+            products[smallest] *= sizes[name]
+        if max(products) <= _GROUP_SIZE:
+            break
+    return groups
+
+
+def _factor_blocks(
+    release: Table, transitions: Mapping[str, NDArray[np.float64]], groups: list[list[str]]
+) -> Iterator[NDArray[np.float64]]:
+    """For blocks of release rows d, shape (block, sum of group sizes): the product over a group's columns of P(d_c | x_c)."""
+    for start in range(0, len(release), _BLOCK):
+        parts = []
+        for group in groups:
+            part = np.ones((min(_BLOCK, len(release) - start), 1))
+            for name in group:
+                given = transitions[name].T[release.codes[name][start : start + _BLOCK]]  # (block, size)
+                part = (part[:, :, None] * given[:, None, :]).reshape(len(part), -1)
+            parts.append(part)
+        yield np.hstack(parts)

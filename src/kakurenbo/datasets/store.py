@@ -1,0 +1,101 @@
+"""The local store: real data sets, imported once, under ``$KAKURENBO_HOME`` or the platform's data folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import platformdirs
+
+from kakurenbo.datasets import adult
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import Layout, Problem, Problems, Schema, Severity, Source, Table, read_table, table_bytes, write_file
+
+_MANIFEST = "manifest.json"
+
+Importer = Callable[[Sequence[Source]], Mapping[str, Table] | Problems]
+"""Reads original files and gives the tables to keep, by the name of their part."""
+
+
+def store_folder() -> Path:
+    """Where imported data sets lie."""
+    home = os.environ.get("KAKURENBO_HOME")
+    return Path(home) if home else platformdirs.user_data_path("kakurenbo", appauthor=False)
+
+
+def imported_names() -> tuple[str, ...]:
+    """Data sets that have been imported."""
+    return tuple(name for name in sorted(IMPORTERS) if (store_folder() / name / _MANIFEST).exists())
+
+
+def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problems:
+    """Import a data set from its original files; the manifest is written last, so a broken import does not count.
+
+    Returns
+    -------
+    dict or Problems
+        Rows and SHA-256 of each part and where it was put; or what is wrong with the files.
+    """
+    if name not in IMPORTERS:
+        raise UsageError(f"no data set is called {name!r}; there are: {', '.join(sorted(IMPORTERS))}")
+    tables = IMPORTERS[name]([Source.of(path) for path in paths])
+    if isinstance(tables, Problems):
+        return tables
+    folder = store_folder() / name
+    manifest = {}
+    for part, table in tables.items():
+        data = table_bytes(table, header=True)
+        write_file(folder / f"{part}.csv", data)
+        manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
+    write_file(folder / _MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+    return {"dataset": name, "folder": str(folder), **manifest}
+
+
+def load_part(name: str, part: str, schema: Schema) -> Table | None:
+    """One table of an imported data set; None where it was not imported, an error where it was damaged since."""
+    folder = store_folder() / name
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        data = (folder / f"{part}.csv").read_bytes()
+        expected = manifest[part]["sha256"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again") from error
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise UsageError(f"the imported data set {name} was changed since its import; import it again")
+    table = read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
+    if isinstance(table, Problems):
+        raise UsageError(f"the imported data set {name} is of another version; import it again")
+    return table
+
+
+def load_adult() -> adult.Adult | None:
+    """The imported Census Income rows, or None."""
+    train, test = (load_part("adult", part, adult.SCHEMA) for part in ("train", "test"))
+    return None if train is None or test is None else adult.Adult(train, test)
+
+
+def _import_adult(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
+    tables: dict[str, Table] = {}
+    for source in sources:
+        data = source.read()
+        table = data if isinstance(data, Problems) else adult.read_uci(source)
+        if isinstance(table, Problems):
+            return table
+        tables["test" if isinstance(data, bytes) and adult.is_test_file(data) else "train"] = table
+    missing = {"train", "test"} - set(tables)
+    if missing:
+        message = f"the {' and the '.join(sorted(missing))} file is missing"
+        fix = "name both adult.data and adult.test, plain or .gz"
+        return Problems([Problem(message, fix, "adult", severity=Severity.MALFORMED)])
+    return tables
+
+
+IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult})
+"""Every data set that ``data import`` knows."""

@@ -1,0 +1,318 @@
+"""The command line's contract: exit codes, JSON, and that a failed call writes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kakurenbo.cli import VERBS, main
+
+Run = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command line; gives exit code, parsed JSON (or text) of stdout, and stderr."""
+
+    def call(*arguments: object) -> tuple[int, Any, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(left.value.code or 0), json.loads(out) if "--json" in arguments else out, err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small prepared round with three teams."""
+    folder = tmp_path_factory.mktemp("contest") / "pre"
+    with pytest.raises(SystemExit) as left:
+        main(["prepare", "amic2020", "-o", str(folder), "--teams", "3", "--scale", "small", "--seed", "7"])
+    assert not left.value.code
+    return folder
+
+
+def test_every_verb_has_help(run: Run) -> None:
+    for verb in VERBS:
+        code, text, _ = run(verb, "--help")
+        assert code == 0
+        assert "Usage: kakurenbo" in text
+
+
+def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path: Path) -> None:
+    handout = contest / "teams" / "02"
+    release = tmp_path / "pre_anonymizeddata_02.csv"
+    code, report, _ = run("anonymize", "amic2020", "rr", handout, release, "--p", "0.999", "--seed", "1", "--json")
+    assert code == 0
+    assert report["rows"] == 1000
+    assert run("check", "amic2020", handout, release, "--json") == (0, {"valid": True, "notices": []}, "")
+
+    code, measured, _ = run("measure", "amic2020", handout, release, "--json")
+    assert set(measured) == {"valid", "passes", "scores", "thresholds", "limits"}
+    names = {"histogram", "vcm", "vcm_edition1", "vcm_edition2", "dta_relationship", "dta_income"}
+    assert names <= set(measured["scores"])
+    assert measured["scores"]["vcm"] == measured["scores"]["vcm_edition1"]
+    assert code == (0 if measured["passes"] else 1)
+
+    published = tmp_path / "published"
+    code, told, _ = run("publish", "amic2020", contest, release, "-o", published, "--json")
+    assert code == 0
+    assert told["teams"] == ["02"]
+    form = json.loads((published / "attackers" / "questionnaire_02.json").read_text())
+    assert form["computed"]["k"] >= 1
+    population, target = published / "attackers" / "pre_syntheticdata.csv", published / "attackers" / release.name
+    guess = tmp_path / "inference_02_01.index"
+    assert run("attack", "amic2020", "nearest", population, target, "-o", guess, "--json")[0] == 0
+    assert len(guess.read_text().split()) == 100
+    code, credit, _ = run("credit", "amic2020", published / "secret" / "pre_answer_02.index", guess, "--json")
+    assert code == 0
+    assert credit["of"] == 100
+    assert credit["hits"] > 80, "hardly anything was changed, so nearly every guess hits"
+    assert credit["chance"] == {"hits": 10.0, "band95": [5.0, 16.0]}
+
+
+def test_the_folders_can_be_handed_over_one_by_one(contest: Path) -> None:
+    """Nothing that one folder holds lets its owner see another's."""
+    names = {path.relative_to(contest).as_posix() for path in contest.rglob("*") if path.is_file()}
+    assert names == {
+        "public/contest.json",
+        "public/commitments.json",
+        "attackers/contest.json",
+        "attackers/pre_syntheticdata.csv",
+        "secret/opening.json",
+        *(f"secret/pre_answer_{team}.index" for team in ("01", "02", "03")),
+        *(f"teams/{team}/{name}" for team in ("01", "02", "03") for name in ("contest.json", "test.csv", f"pre_samplingdata_{team}.csv")),
+    }
+    opening = json.loads((contest / "secret" / "opening.json").read_text())
+    for path in contest.rglob("*"):
+        if path.is_file() and path.parent.name != "secret":
+            text = path.read_text()
+            assert f'"{opening["seed"]}"' not in text
+            assert not any(salt in text for salt in opening["salts"].values())
+
+
+def test_samples_are_the_rows_of_b_that_the_answer_names(contest: Path) -> None:
+    population = (contest / "attackers" / "pre_syntheticdata.csv").read_text().splitlines()
+    assert len(population) == len(set(population)) == 10_000
+    for team in ("01", "02", "03"):
+        rows = [int(line) for line in (contest / "secret" / f"pre_answer_{team}.index").read_text().split()]
+        sample = (contest / "teams" / team / f"pre_samplingdata_{team}.csv").read_text().splitlines()
+        assert [population[row] for row in rows] == sample
+        assert len(set(rows)) == 1000
+
+
+def test_the_same_seed_gives_the_same_bytes(run: Run, contest: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    assert run("prepare", "amic2020", "-o", again, "--teams", "3", "--scale", "small", "--seed", "7")[0] == 0
+    for path in contest.rglob("*"):
+        if path.is_file():
+            assert (again / path.relative_to(contest)).read_bytes() == path.read_bytes()
+
+
+def test_verify_after_the_reveal(run: Run, contest: Path, tmp_path: Path) -> None:
+    code, found, _ = run("verify", "amic2020", contest, "--again", "--json")
+    assert code == 0
+    assert found["verified"]
+    assert {finding["state"] for finding in found["findings"]} == {"kept"}
+    assert "seed" in {finding["name"] for finding in found["findings"]}
+
+    import shutil
+
+    forged = tmp_path / "forged"
+    shutil.copytree(contest, forged)
+    answer = forged / "secret" / "pre_answer_02.index"
+    lines = answer.read_text().split()
+    answer.write_text("\n".join([*lines[1:], lines[0]]) + "\n")
+    (forged / "secret" / "pre_answer_03.index").unlink()
+    code, found, _ = run("verify", "amic2020", forged, "--json")
+    assert code == 1
+    states = {finding["name"]: finding["state"] for finding in found["findings"]}
+    assert states["secret/pre_answer_01.index"] == "kept"
+    assert states["secret/pre_answer_02.index"] == "broken"
+    assert states["secret/pre_answer_03.index"] == "not revealed"
+
+
+ROW = "39,Private,Bachelors,Never-married,Adm-clerical,Not-in-family,Male,40,<=50K\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "row", "word"),
+    [
+        (ROW * 99, 1, None, "100 to 10,000 are allowed"),
+        (ROW * 10_001, 1, None, "100 to 10,000 are allowed"),
+        (ROW * 100 + ROW.replace("39", "91"), 1, 101, "17 to 90"),
+        (ROW * 100 + ROW.replace("Private", " Private"), 1, 101, "blanks"),
+        ("age,workclass,education,marital-status,occupation,relationship,sex,hours-per-week,income\n" + ROW * 100, 1, 1, "header"),
+        (ROW * 100 + "39,Private\n", 2, 101, "2 columns instead of 9"),
+        ("", 2, None, "empty"),
+        (ROW * 100 + ROW.replace("Private", "私企業"), 1, 101, "not one of"),
+    ],
+)
+def test_traps_of_a_release_are_refused_with_row_and_reason(
+    run: Run, contest: Path, tmp_path: Path, content: str, code: int, row: int | None, word: str
+) -> None:
+    path = tmp_path / "D.csv"
+    path.write_text(content)
+    found, report, err = run("check", "amic2020", contest / "teams" / "01", path, "--json")
+    assert found == code
+    assert report["valid"] is False
+    assert report["problems"][0]["row"] == row
+    assert word in report["problems"][0]["message"] + report["problems"][0]["fix"]
+    assert err.startswith("D.csv")
+
+
+def test_shift_jis_bytes_are_malformed(run: Run, contest: Path, tmp_path: Path) -> None:
+    path = tmp_path / "D.csv"
+    path.write_bytes((ROW * 100).encode() + ROW.replace("Private", "私企業").encode("cp932"))
+    code, report, _ = run("measure", "amic2020", contest / "teams" / "01", path, "--json")
+    assert code == 2
+    assert report["problems"][0]["row"] == 101
+    assert "Shift_JIS" in report["problems"][0]["message"]
+
+
+def index_file(path: Path, rows: object) -> Path:
+    path.write_text("".join(f"{row}\n" for row in np.asarray(rows)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "word"),
+    [
+        (np.arange(100), 0, ""),  # row 0 is valid
+        (np.arange(9_901, 10_001), 1, "0 to 9999"),  # row 10000 of 10000 is not
+        (np.arange(99), 1, "exactly 100"),
+        (np.arange(101), 1, "exactly 100"),
+        ([*range(99), 0], 1, "named twice (first in line 1)"),
+        (["0.0", *range(1, 100)], 1, "write 0"),
+        (["row", *range(100)], 1, "header"),
+    ],
+)
+def test_traps_of_a_guess(run: Run, contest: Path, tmp_path: Path, rows: object, code: int, word: str) -> None:
+    guess = index_file(tmp_path / "guess.index", rows)
+    found, report, _ = run("credit", "amic2020", contest / "secret" / "pre_answer_01.index", guess, "--json")
+    assert found == code
+    if word:
+        assert any(word in problem["message"] + problem["fix"] for problem in report["problems"])
+
+
+def test_standings_of_a_matrix_and_of_two_rounds(run: Run, tmp_path: Path) -> None:
+    pre, final = tmp_path / "pre.csv", tmp_path / "main.csv"
+    pre.write_text("attacker,01,02\n01,,50\n02,10,\nattack.py,5,5\n")
+    final.write_text("attacker,01,02\n01,,20\n02,40,\n")
+    code, found, _ = run("standings", "amic2020", pre, "--json")
+    assert code == 0
+    assert found["anonymization"][0] == {"team": "01", "score": 0.9, "rank": 1, "shown": "900"}
+    assert found["attack"][-1]["note"] == "not ranked"
+    code, found, _ = run("standings", "amic2020", "--pre", pre, "--main", final, "--json")
+    assert [line["shown"] for line in found["anonymization"]] == ["770", "630"]
+    code, found, _ = run("standings", "amic2020", pre, "--disqualified", "01", "--json")
+    assert found["anonymization"][-1] == {"team": "01", "score": None, "rank": 2, "note": "disqualified"}
+    assert run("standings", "amic2020")[0] == 2
+    assert run("standings", "amic2020", pre, "--disqualified", "99")[0] == 2
+    code, text, _ = run("standings", "amic2020", pre)
+    assert "Anonymization" in text
+    assert "Overall" in text
+
+
+def test_usage_errors_are_sentences_with_exit_code_2(run: Run, tmp_path: Path, contest: Path) -> None:
+    for arguments, word in [
+        (("measure", "amic2021", "a", "b"), "did you mean 'amic2020'"),
+        (("anonymize", "amic2020", "rrr", "a", "b"), "did you mean"),
+        (("anonymize", "amic2020", "rr", contest / "teams" / "01", tmp_path / "D.csv", "--p", "2"), "must be a number from 0 to 1"),
+        (("check", "amic2020", tmp_path / "nothing", tmp_path), "no such file or folder"),
+        (("prepare", "amic2020", "-o", contest, "--teams", "2"), "something already"),
+        (("prepare", "amic2020", "-o", tmp_path / "x", "--teams", "2", "--data", "imported"), "data import adult"),
+        (("publish", "amic2020", contest / "teams" / "01", tmp_path, "-o", tmp_path / "y"), "organizer's folder"),
+        (("attack", "amic2020", "nearest", contest, "-o", tmp_path / "z"), "two files"),
+        (("verify", "amic2020", tmp_path), "cannot be read"),
+        (("juggle",), "No such command"),
+    ]:
+        code, _, err = run(*arguments)
+        assert code == 2, arguments
+        assert word in err, arguments
+        assert "Traceback" not in err
+    assert not (tmp_path / "D.csv").exists()
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_failing_release_writes_nothing(run: Run, contest: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "pre_anonymizeddata_01.csv"
+    bad.write_text(ROW)
+    assert run("publish", "amic2020", contest, bad, "-o", tmp_path / "out")[0] == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_questionnaire_goes_to_the_attackers_with_what_we_compute(run: Run, contest: Path, tmp_path: Path) -> None:
+    handout, folder = contest / "teams" / "01", tmp_path / "release"
+    folder.mkdir()
+    run("anonymize", "amic2020", "rr", handout, folder / "pre_anonymizeddata_01.csv", "--p", "0.5", "--seed", "3")
+    form = folder / "questionnaire_01.json"
+    form.write_text('{"methods": {"noise addition": "all"}, "claims": {"epsilon": 3}, "declared": "rr:p=0.5"}')
+    assert run("publish", "amic2020", contest, folder, "-o", tmp_path / "out")[0] == 0
+    told = json.loads((tmp_path / "out" / "attackers" / "questionnaire_01.json").read_text())
+    assert told["claims"] == {"epsilon": 3.0}
+    # sum over the nine attributes of ln((.5 + .5/d) / (.5/d)) = ln(d + 1)
+    sizes = [74, 8, 16, 7, 14, 6, 2, 99, 2]
+    assert told["computed"]["epsilon"] == pytest.approx(sum(np.log(size + 1) for size in sizes))
+    for broken, word in [
+        ("[1]", "must be an object"),
+        ("{", "not JSON"),
+        ('{"claims": {"k": "many"}}', "not a number"),
+        ('{"methods": {"magic": "x"}}', "not a method"),
+        ('{"declared": "rr:p=7"}', "must be a number from 0 to 1"),
+    ]:
+        form.write_text(broken)
+        code, _, err = run("check", "amic2020", handout, folder)
+        assert code in (1, 2)
+        assert word in err
+
+
+def test_listings_name_everything_that_is_installed(run: Run) -> None:
+    assert "amic2020" in {entry["name"] for entry in run("rulebooks", "--json")[1]["rulebooks"]}
+    anonymizers = {entry["name"]: entry for entry in run("anonymizers", "--json")[1]["anonymizers"]}
+    assert {"rr", "rrp", "kanony", "synthetic"} <= set(anonymizers)
+    assert anonymizers["rr"]["parameters"][0]["default"] == 0.9
+    assert "nearest" in run("attacks")[1]
+
+
+def test_the_doctor_finds_nothing_wrong_here(run: Run) -> None:
+    code, found, _ = run("doctor", "--json")
+    assert code == 0
+    assert all(check["ok"] for check in found["checks"])
+
+
+def test_a_bug_is_told_without_a_traceback_and_shown_with_debug(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kakurenbo import registry
+
+    monkeypatch.setattr(registry, "names", lambda group: 1 / 0)
+    code, _, err = run("rulebooks")
+    assert code == 2
+    assert "bug in kakurenbo (ZeroDivisionError)" in err
+    with pytest.raises(ZeroDivisionError):
+        main(["rulebooks", "--debug"])
+
+
+def test_the_trial_round_hands_everything_out(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "trial"
+    code, report, _ = run(
+        "prepare", "amic2020", "-o", folder, "--teams", "1", "--scale", "small", "--round", "trial", "--seed", "1", "--json"
+    )
+    assert code == 0
+    assert "embedded statistics" in report["data"]
+    assert {path.name for path in (folder / "teams" / "01").iterdir()} == {
+        "census_income.data.csv",
+        "contest.json",
+        "test.csv",
+        "trial_answer_01.index",
+        "trial_samplingdata_01.csv",
+        "trial_syntheticdata.csv",
+    }
+    assert len((folder / "teams" / "01" / "census_income.data.csv").read_text().splitlines()) == 30_162

@@ -1,0 +1,125 @@
+"""Parameters, registry and commitments: the small mechanisms that everything hangs on."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kakurenbo import commitments, registry, rng
+from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.parameters import Method, make, parameter, parameters_of
+
+
+@dataclass(frozen=True)
+class Example(Method):
+    share: float = parameter(0.5, "a share", low=0, high=1)
+    count: int | None = parameter(None, "a count", low=1)
+    names: tuple[str, ...] = parameter((), "some names")
+    flag: bool = parameter(False, "a switch")
+    word: str = parameter("a", "a word", choices=("a", "b"))
+
+
+@dataclass(frozen=True)
+class Demanding(Method):
+    must: int = parameter(meaning="has to be given")
+
+
+def test_texts_become_values() -> None:
+    made = make(Example, {"share": "0.25", "count": "3", "names": "x, y", "flag": "yes", "word": "b"})
+    assert made == Example(0.25, 3, ("x", "y"), True, "b")
+    assert make(Example, {"count": "none"}).count is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"share": "2"}, "parameter 'share' must be a number from 0 to 1; got 2.0"),
+        ({"share": "half"}, "parameter 'share' must be a number from 0 to 1; got 'half'"),
+        ({"count": "0"}, "parameter 'count' must be a whole number of at least 1 or none; got 0"),
+        ({"count": "1.5"}, "parameter 'count' must be a whole number of at least 1 or none; got '1.5'"),
+        ({"flag": "maybe"}, "parameter 'flag' must be true or false; got 'maybe'"),
+        ({"word": "c"}, "parameter 'word' must be one of a, b; got 'c'"),
+        ({"other": "c"}, "parameter 'other' must be one of share, count, names, flag, word; got 'c'"),
+    ],
+)
+def test_a_bad_value_is_told_with_parameter_expectation_and_value(given: dict[str, str], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        make(Example, given)
+    assert str(refused.value) == message
+    assert str(pickle.loads(pickle.dumps(refused.value))) == message
+
+
+def test_a_required_parameter_must_be_given() -> None:
+    with pytest.raises(ParameterError, match="'must' must be a whole number"):
+        make(Demanding, {})
+    assert make(Demanding, {"must": "4"}).must == 4
+
+
+def test_a_class_without_fields_has_no_parameters() -> None:
+    assert parameters_of(int) == ()
+
+
+def test_a_method_is_built_from_one_line_and_told_back() -> None:
+    method = registry.build("anonymizers", "rr:p=0.8,columns=age,sex")
+    assert (method.p, method.columns) == (0.8, ("age", "sex"))
+    assert registry.describe(method) == "p=0.8,columns=age,sex"
+    assert registry.build("anonymizers", "rr") == type(method)()
+    with pytest.raises(UsageError, match="parameter=value"):
+        registry.build("anonymizers", "rr:0.8")
+    with pytest.raises(UsageError, match="did you mean 'nearest'"):
+        registry.build("attacks", "neerest")
+
+
+def test_a_name_declared_twice_is_an_error() -> None:
+    points = [EntryPoint("x", value, "kakurenbo.attacks") for value in ("a:A", "b:B")]
+    with pytest.raises(registry.DuplicateName, match="a:A and b:B"):
+        registry.unique_by_name("attacks", points)
+    assert len(registry.unique_by_name("attacks", [points[0], points[0]])) == 1
+
+
+@given(st.integers(0, 2**128), st.binary(max_size=50))
+def test_commitments_are_kept_by_the_same_bytes_only(seed: int, data: bytes) -> None:
+    committed, opening = commitments.commit(seed, {"secret/a": data})
+    assert {finding.state for finding in commitments.verify(committed, opening, {"secret/a": data})} == {"kept"}
+    states = {f.name: f.state for f in commitments.verify(committed, opening, {"secret/a": data + b"x"})}
+    assert states == {"secret/a": "broken", "seed": "kept"}
+    assert {f.name: f.state for f in commitments.verify(committed, opening, {})}["secret/a"] == "not revealed"
+    assert commitments.revealed_seed(opening) == seed
+
+
+def test_another_seed_breaks_its_commitment() -> None:
+    committed, _ = commitments.commit(1, {})
+    _, opening = commitments.commit(2, {})
+    assert [finding.state for finding in commitments.verify(committed, opening, {})] == ["broken"]
+
+
+def test_equal_files_have_different_commitments_so_that_equality_stays_hidden() -> None:
+    committed, _ = commitments.commit(1, {"a": b"same", "b": b"same"})
+    bound = json.loads(committed)["commitments"]
+    assert bound["a"] != bound["b"]
+
+
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b"{}", b'{"salts": {"seed": "zz"}, "seed": "x"}'])
+def test_a_damaged_opening_is_told(damaged: bytes) -> None:
+    committed, _ = commitments.commit(1, {})
+    try:
+        states = {finding.state for finding in commitments.verify(committed, damaged, {})}
+    except UsageError:
+        states = {"broken"}
+    assert states == {"broken"}
+    with pytest.raises(UsageError):
+        commitments.revealed_seed(damaged)
+
+
+def test_streams_are_named_and_independent() -> None:
+    first = rng.stream(1, "a", "bc").integers(2**62, size=4).tolist()
+    assert rng.stream(1, "a", "bc").integers(2**62, size=4).tolist() == first
+    for other in (rng.stream(1, "ab", "c"), rng.stream(2, "a", "bc"), rng.stream(1, "a", "bc", 0)):
+        assert other.integers(2**62, size=4).tolist() != first
+    assert rng.fresh_seed() != rng.fresh_seed()
