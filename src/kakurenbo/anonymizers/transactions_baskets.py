@@ -99,5 +99,3 @@ def _placed(own: Ints, shown: Ints) -> Ints:
     rest = np.setdiff1d(np.arange(len(shown)), first_shown)
     place[place < 0] = rest
     return shown[place]
-
-

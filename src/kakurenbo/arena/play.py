@@ -55,9 +55,6 @@ class Played:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
-SAMPLE = "sample attack"
-
-
 def play(
     rulebook: AnyRulebook,
     players: Sequence[Player],
@@ -105,7 +102,7 @@ def _play(
     targets = rulebook.publish(preparation, submissions, seed)
 
     attackers: dict[str, Any] = {player.team: registry.build("attacks", player.attack) for player in players}
-    attackers[SAMPLE] = rulebook.sample_attack
+    attackers |= rulebook.sample_attacks
     pairs = [(target, attacker) for target in targets for attacker in attackers if attacker != target]
     progress("attacking", len(pairs))
     found = _gather(
@@ -119,8 +116,9 @@ def _play(
         credits=credits,
         anonymizers=tuple(player.team for player in players),
         attackers=tuple(attackers),
+        utility={team: utility.scores["U"].value for team, utility in utilities.items() if "U" in utility.scores},
         out=out,
-        unranked=frozenset({SAMPLE}),
+        unranked=frozenset(rulebook.sample_attacks),
     )
     return Played(
         results=results,

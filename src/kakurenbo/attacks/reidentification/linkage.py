@@ -85,7 +85,9 @@ class Profile(FellegiSunter):
     """Dates, prices and basket size of a month, whatever the items and the pseudonym's other months."""
 
     link_months: bool = parameter(False, "weigh the months of a pseudonym together where pseudonyms recur")
-    fields: tuple[str, ...] = parameter(("price", "date", "size"), "what to compare, of item, date, price, qty, size; the first leads")
+    fields: tuple[str, ...] = parameter(
+        ("price", "date", "size"), "what to compare, of item, date, price, qty, size; the first leads"
+    )
 
 
 @dataclass(frozen=True)
