@@ -27,7 +27,14 @@ class Row(TypedDict):
 def row(what: str, ours_s: float, reference: str, reference_s: float, target: str) -> Row:
     """A line of the table; figures in seconds unless ``what`` names another unit."""
     ratio = ours_s / reference_s
-    return {"what": what, "ours_s": ours_s, "reference_s": reference_s, "reference": reference, "ratio": ratio, "target": target}
+    return {
+        "what": what,
+        "ours_s": ours_s,
+        "reference_s": reference_s,
+        "reference": reference,
+        "ratio": ratio,
+        "target": target,
+    }
 
 
 def best_of(times: int, call: Callable[[], Any]) -> float:

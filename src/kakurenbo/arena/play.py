@@ -78,7 +78,7 @@ def play(
     if not players or len({player.team for player in players}) < len(players):
         raise UsageError("a contest needs players, each with a team of its own")
     with _executor(jobs) as executor:
-        return _play(rulebook, players, seed, executor, progress or (lambda *told: None))
+        return _play(rulebook, players, seed, executor, progress or _silent)
 
 
 def _play(
@@ -153,6 +153,10 @@ def _anonymize(rulebook: AnyRulebook, handout: Any, player: Player, seed: int) -
 def _attack(rulebook: AnyRulebook, target: Any, attack: Any, pair: tuple[str, str], seed: int) -> Credit:
     guess = attack(target.knowledge, stream(seed, "play", "attack", *pair))
     return rulebook.credit(target.answer, guess)
+
+
+def _silent(what: str, count: int) -> None:
+    """Progress that nobody asked for."""
 
 
 def _gather(futures: Mapping[Any, Future[Any]], progress: Callable[[str, int], None]) -> dict[Any, Any]:

@@ -21,12 +21,12 @@ from kakurenbo.cli.common import json_option
 
 FIELDS: dict[str, tuple[dict[str, Any], tuple[Player, ...]]] = {
     "amic2020": (
-        {"data": "embedded"},
+        {"data": "embedded", "round": "main"},
         (
-            Player("01", "rr:p=0.999", "nearest"),
-            Player("02", "rrp:p=0.99", "nearest"),
-            Player("03", "kanony:k=2,columns=workclass,education", "nearest:metric=onehot"),
-            Player("04", "rrp:p=0.9,columns=workclass,education,occupation", "nearest"),
+            Player("01", "rr:p=0.97", "nearest"),
+            Player("02", "rrp:p=0.95", "nearest"),
+            Player("03", "rrp:p=0.8,columns=workclass,education,occupation", "nearest:metric=onehot"),
+            Player("04", "kanony:k=3,columns=age,education", "nearest"),
             Player("05", "synthetic", "nearest"),
             Player("06", "synthetic:generator=omth17", "nearest"),
         ),

@@ -104,7 +104,7 @@ class _Steered:
         self._covariance = self.plan.covariance[:width, :width]
         self._shares = factor.shares
         self._variances = self._shares if factor.nominal else self._shares @ factor.scores**2
-        # Newton's step with the Hessian of independent columns: too long never, too short rarely.
+        # Newton's step as if the conditional hung on nothing: its curvature is the largest, so the step is never too long.
         self._gain = np.linalg.inv(self._covariance + _RIDGE * np.eye(width))
 
     def draw(self, design: Any, rng: np.random.Generator) -> Codes:
@@ -124,7 +124,7 @@ class _Steered:
         missing = (self.rows * self._target - self.cross) / size
         weights = self._gain @ missing / (self._variances + _SLACK / size)
         # (s,) root mean square change of a logit; many small wishes together must not drown the conditional.
-        change = np.sqrt((weights * (self._covariance @ weights)).sum(axis=0))
+        change = np.sqrt(np.maximum((weights * (self._covariance @ weights)).sum(axis=0), 0))
         weights *= _LARGEST_CHANGE / np.maximum(change, _LARGEST_CHANGE)
         weights = on_grid(np.clip(weights, -_LARGEST_WEIGHT, _LARGEST_WEIGHT))
         bias = on_grid(self.factor.spread((self._mean @ weights)[None, :])[0])

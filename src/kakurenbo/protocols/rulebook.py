@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -210,6 +210,15 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     """Rounds that count, in the order they are played."""
     options: ClassVar[Mapping[str, tuple[str, ...]]]
     """For each verb of the command line the parameters of this rulebook that matter there."""
+
+    def settings(self) -> dict[str, Any]:
+        """What ``prepare`` was asked for, as ``contest.json`` records it under ``settings``."""
+        return {name: getattr(self, name) for name in self.options.get("prepare", ())}
+
+    @classmethod
+    def of_contest(cls, facts: Mapping[str, Any]) -> Self:
+        """The rulebook that prepared the contest of these facts."""
+        return cls(**facts["settings"])
 
     def team_of(self, file_name: str) -> str | None:
         """The team that a submitted file belongs to, where its name tells."""

@@ -48,9 +48,9 @@ class Secrets:
 
 
 def prepare(
-    seed: int, teams: Sequence[str], *, round_: str, scale: str, generator: str, data: str, options: Mapping[str, Any]
+    seed: int, teams: Sequence[str], *, round_: str, scale: str, generator: str, data: str, settings: Mapping[str, Any]
 ) -> Preparation[Handout]:
-    """Everything the organizer needs for a round; ``options`` go into ``contest.json`` as they are."""
+    """Everything the organizer needs for a round; ``settings`` go into ``contest.json``."""
     _check_teams(teams)
     size = SCALES[scale]
     personal, test, origin = personal_data(seed, data)
@@ -69,13 +69,11 @@ def prepare(
         "rulebook": "amic2020",
         "version": __version__,
         "round": round_,
-        "scale": scale,
-        "generator": generator,
         "data": origin,
         "population_rows": len(population),
         "sample_rows": len(population) // files.SAMPLING_RATE,
         "teams": list(teams),
-        **options,
+        "settings": dict(settings),
     }
     handouts = {team: Handout(team, population.take(rows), test, {**facts, "team": team}) for team, rows in answers.items()}
     folders = _folders(seed, round_, facts, handouts, population, answers, personal, test)
@@ -111,7 +109,7 @@ def _folders(
     answers: Mapping[str, NDArray[np.int64]],
     personal: Table,
     test: Table,
-) -> dict[str, Files]:
+) -> Mapping[str, Files]:
     population_bytes, test_bytes = table_bytes(population), table_bytes(test)
     answer_files = {files.answer_file(round_, team): files.rows_bytes(rows) for team, rows in answers.items()}
     folders: dict[str, dict[str, bytes]] = {

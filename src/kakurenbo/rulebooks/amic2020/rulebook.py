@@ -60,9 +60,14 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
     def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
-        options = {"edition": self.edition, "positive": self.positive, "data_option": self.data}
         return preparation.prepare(
-            seed, teams, round_=self.round, scale=self.scale, generator=self.generator, data=self.data, options=options
+            seed,
+            teams,
+            round_=self.round,
+            scale=self.scale,
+            generator=self.generator,
+            data=self.data,
+            settings=self.settings(),
         )
 
     def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
@@ -144,7 +149,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
 
     def following(self, facts: Mapping[str, Any]) -> Amic2020:
         """These rules with what the contest's own ``contest.json`` fixes; what was asked for explicitly stays."""
-        fixed = {name: facts[name] for name in ("round", "edition", "positive") if name in facts}
+        settings = facts.get("settings", {})
+        fixed = {name: settings[name] for name in ("round", "edition", "positive") if name in settings}
         default = type(self)()
         return replace(self, **{name: value for name, value in fixed.items() if getattr(self, name) == getattr(default, name)})
 
