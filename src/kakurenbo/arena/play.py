@@ -37,7 +37,7 @@ class Played:
     Attributes
     ----------
     results : RoundResults
-        Includes the organizers' sample attack under the name ``sample``, shown but not ranked.
+        Includes the organizers' own attacks under their names, shown but not ranked.
     utilities : mapping of team to Utility
     releases : mapping of team to Files
     refused : mapping of team to Problems

@@ -202,9 +202,8 @@ def _rate(credit: Credit) -> Fraction:
 
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
     """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest."""
-    rates: dict[str, Fraction | None] = dict.fromkeys(
-        sorted({team_of_table(name) for name in results.ranked_attackers}, key=by_number)
-    )
+    attackers = {team_of_table(name) for name in results.ranked_attackers}
+    rates: dict[str, Fraction | None] = dict.fromkeys(sorted(attackers, key=by_number))
     owners = {team_of_table(table) for table in first}
     for table in first:
         for attacker, rate in _rates(results, table).items():

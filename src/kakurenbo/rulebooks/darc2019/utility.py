@@ -11,8 +11,8 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess, Reidentifi
 from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
 from kakurenbo.attacks.reidentification.overlap import Overlap
 from kakurenbo.datasets.transactions import kept
-from kakurenbo.measures import item_similarity as similarity
 from kakurenbo.measures import row_changes
+from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_items, top_list_distance
 from kakurenbo.protocols import Attack, Score, Utility
 from kakurenbo.rulebooks.darc2019.files import answer_of
 from kakurenbo.rulebooks.darc2019.scores import reid
@@ -55,59 +55,40 @@ def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
     return {**_similarity_of_the_evaluator(original, released, alive), **rounded}
 
 
-def _purchases(table: Table, rows: Any) -> similarity.Matrix:
+def _purchases(table: Table, rows: Any) -> Purchases:
     count = len(table.vocabularies["id_item"])
-    return similarity.purchases(table.codes["id_user"][rows], table.codes["id_item"][rows], table.values("qty")[rows], count)
+    return Purchases.of(table.codes["id_user"][rows], table.codes["id_item"][rows], table.values("qty")[rows], count)
 
 
 def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> dict[str, float]:
-    tables = [_purchases(original, slice(None)), _purchases(released, alive)]
-    whole = [similarity.copurchaser_similarity(scores) for scores in tables]
-    small = [similarity.copurchaser_similarity(similarity.keep_below(scores, SMALL_SCORE)) for scores in tables]
-    top = np.sort(similarity.top_items(original.codes["id_item"], tables[0].shape[1], TOP_ITEMS))
-    # U_ij of two top items does not depend on the others: E3 compares a part of E1's matrices.
-    chosen = [matrix[top][:, top] for matrix in whole]
-    return {
-        "E1": similarity.matrix_distance(*whole),
-        "E2": similarity.matrix_distance(*small),
-        "E3": similarity.matrix_distance(*chosen),
-    }
+    """Norms over U_ij. E2 zeroes scores of 6 or more by each table's own sums; E3 all items but T's top 180 in both."""
+    tables = _purchases(original, slice(None)), _purchases(released, alive)
+    top = top_items(original.codes["id_item"], len(original.vocabularies["id_item"]), TOP_ITEMS)
+    whole = similarity_distance(*tables, (top, top), copurchasers=True)
+    small = similarity_distance(*(scores.below(SMALL_SCORE) for scores in tables), (top, top), copurchasers=True)
+    return {"E1": whole.overall, "E2": small.overall, "E3": whole.chosen}
 
 
 def _similarity_of_the_evaluator(original: Table, released: Table, alive: Any) -> dict[str, float]:
     """Plain cosines; E2 is always 0; E3 with each table's own top list, or the distance of the two lists if larger."""
-    tables = [_purchases(original, slice(None)), _purchases(released, alive)]
-    whole = [similarity.cosine_similarity(scores) for scores in tables]
-    tops = [_top_of_the_evaluator(original.codes["id_item"]), _top_of_the_evaluator(released.codes["id_item"][alive])]
-    chosen = [_restricted(matrix, top) for matrix, top in zip(whole, tops, strict=True)]
-    return {
-        "E1": similarity.matrix_distance(*whole),
-        "E2": 0.0,
-        "E3": max(similarity.matrix_distance(*chosen), similarity.top_list_distance(*tops)),
-    }
+    tables = _purchases(original, slice(None)), _purchases(released, alive)
+    count = len(original.vocabularies["id_item"])
+    tops = tuple(_top_of_the_evaluator(items, count) for items in (original.codes["id_item"], released.codes["id_item"][alive]))
+    found = similarity_distance(*tables, (tops[0], tops[1]), copurchasers=False)
+    return {"E1": found.overall, "E2": 0.0, "E3": max(found.chosen, top_list_distance(tops[0], tops[1]))}
+
+
+def _top_of_the_evaluator(items: Any, count: int) -> Any:
+    return top_items(items, count, int(TOP_SHARE * len(np.unique(items))))
 
 
 def disabled_e2(original: Table, released: Table) -> float:
     """What the evaluator's E2 would have been: scores below the median of T's scores, in each table."""
-    tables = [_purchases(original, slice(None)), _purchases(released, kept(released))]
-    median = float(np.median(tables[0].data))
-    low = [similarity.cosine_similarity(similarity.keep_below(scores, median)) for scores in tables]
-    return similarity.matrix_distance(*low)
-
-
-def _top_of_the_evaluator(items: Any) -> Any:
-    places = int(TOP_SHARE * len(np.unique(items)))
-    return similarity.top_items(items, int(items.max()) + 1 if len(items) else 0, places)
-
-
-def _restricted(matrix: similarity.Matrix, items: Any) -> similarity.Matrix:
-    """The matrix with all but these rows and columns zeroed; a cosine of two items needs no others."""
-    wanted = np.zeros(matrix.shape[0], dtype=bool)
-    wanted[items] = True
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    part = matrix.copy()
-    part.data = np.where(wanted[rows] & wanted[part.indices], part.data, 0.0)
-    return part
+    tables = _purchases(original, slice(None)), _purchases(released, kept(released))
+    median = float(np.median(tables[0].scores))
+    everything = np.ones(len(original.vocabularies["id_item"]), dtype=bool)
+    low = (scores.below(median) for scores in tables)
+    return similarity_distance(*low, (everything, everything), copurchasers=False).overall
 
 
 def _reidentification(original: Table, released: Table, mode: str) -> dict[str, Score]:
