@@ -47,7 +47,7 @@ def statistics_of(table: Table) -> dict[str, Any]:
     invoices = frame.unique(["user", "date", "minute"])
     baskets = frame.group_by("user", "month").agg(rows=pl.len(), items=pl.col("item").n_unique()).sort("user", "month")
     visits = invoices.group_by("user", "month").agg(visits=pl.len())
-    baskets = baskets.join(visits, on=["user", "month"])
+    baskets = baskets.join(visits, on=["user", "month"], maintain_order="left")
     customers = frame.group_by("user").agg(rows=pl.len(), items=pl.col("item").n_unique(), months=pl.col("month").n_unique())
     items = (
         frame.group_by("item", "price").len().sort("len", "price", descending=True)

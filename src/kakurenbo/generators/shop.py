@@ -123,7 +123,7 @@ class _Shelf:
         curve = np.asarray(known["rows_per_item"])
         place = (np.arange(count) + 0.5) / count
         # Half a row more, so that few items are never sold at all.
-        self.popularity = 0.5 + np.interp(place, np.linspace(0, 1, len(curve)), curve)
+        self.popularity = 0.5 + np.exp(np.interp(place, np.linspace(0, 1, len(curve)), np.log(curve)))
         classes = np.arange(count) * CLASSES // count
         prices = [
             _draw(quantiles, rng.random(int((classes == number).sum())))

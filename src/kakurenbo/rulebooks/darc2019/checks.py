@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, months
-from kakurenbo.rulebooks.darc2019.files import SEPARATOR, Submission
+from kakurenbo.rulebooks.darc2019.files import SEPARATOR
 from kakurenbo.tables import Category, Layout, ProblemCollector, Problems, Schema, Source, Table, read_table
 
 FIRST_LINE = 2  # the header is line 1
@@ -30,7 +30,7 @@ class _Item(Category):
         return "an item of T"
 
 
-def read_release(source: Source, original: Table, mode: str) -> Submission | Problems:
+def read_release(source: Source, original: Table, mode: str) -> Table | Problems:
     """A(T), or everything that is wrong with it: cells first, then how rows stand to those of T."""
     items = original.vocabularies["id_item"]
     schema = Schema([_Item("id_item", items) if column.name == "id_item" else column for column in SCHEMA])
@@ -55,7 +55,7 @@ def read_release(source: Source, original: Table, mode: str) -> Submission | Pro
         _Relations(seen[0], original, mode, found).check()
     if isinstance(table, Problems) or found:
         return Problems.merge(part for part in (table, found.problems()) if isinstance(part, Problems) and part.total)
-    return Submission(Table(SCHEMA, table.codes, {**table.vocabularies, "id_item": items}))
+    return Table(SCHEMA, table.codes, {**table.vocabularies, "id_item": items})
 
 
 class _Relations:

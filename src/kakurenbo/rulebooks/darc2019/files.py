@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,20 @@ def team_of(name: str) -> str | None:
     return match.group(1) if match else None
 
 
+def target_of_guess(name: str, targets: Iterable[str], attacker: str) -> str | Problems:
+    """The target of a guess file such as ``guess_01_02.csv``, or ``guess_01_02-3.csv`` for a third attack on it."""
+    for target in targets:
+        match = re.fullmatch(rf"guess_{re.escape(target)}_{re.escape(attacker)}(?:-(\d{{1,9}}))?\.csv(?:\.gz)?", name)
+        if match is None:
+            continue
+        if match.group(1) and not 1 <= int(match.group(1)) <= ATTACKS_PER_TABLE:
+            message, fix = f"this is attack number {match.group(1)}", f"{ATTACKS_PER_TABLE} attacks are allowed per table"
+            return Problems([Problem(message, fix, name, value=match.group(1))])
+        return target
+    known = ", ".join(guess_file(target, attacker) for target in sorted(targets)[:3])
+    return Problems([Problem("no target has this file name", f"the names are {known} …", name)])
+
+
 @dataclass(frozen=True, eq=False)
 class Handout:
     """What every team is given: T, and what ``contest.json`` says of the contest."""
@@ -59,9 +74,13 @@ class Handout:
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A valid A(T): the rows of T in their order, deleted ones under the pseudonym "DEL"."""
+    """A valid A(T): the rows of T in their order, deleted ones under the pseudonym "DEL".
+
+    ``name`` is the team, or one of a team's tables such as 07-2; what is published of it is named so.
+    """
 
     table: Table
+    name: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,10 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
             names = ", ".join(source.name for source in sources) or "nothing"
             fix = f"give one CSV file such as {files.release_file(handout.team)}"
             return Problems([Problem(f"a release is one file; got {names}", fix, sources[0].name if sources else "release")])
-        return checks.read_release(sources[0], handout.original, self.following(handout.facts).mode)
+        table = checks.read_release(sources[0], handout.original, self.following(handout.facts).mode)
+        if isinstance(table, Problems):
+            return table
+        return Submission(table, files.team_of(sources[0].name) or handout.team)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         return utility.measure(handout.original, submission.table, self.following(handout.facts).mode)
@@ -131,23 +134,24 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     ) -> Mapping[str, Target[ReidentificationKnowledge, Answer]]:
         """S in an order that comes from the committed seed, and F; F and the order are committed to, too."""
         seed = preparation.state.seed if preparation.state is not None else seed
+        names = {team: submission.name for team, submission in submissions.items()}
         made = {}
         for team, submission in submissions.items():
             original = preparation.handouts[team].original
             answer, rows = files.answer_of(original, submission.table)
-            order = stream(seed, "darc2019", "order", team).permutation(len(rows))
+            order = stream(seed, "darc2019", "order", names[team]).permutation(len(rows))
             made[team] = (ReidentificationKnowledge(original, rows.take(order)), answer)
-        secret = {files.answer_file(team): files.answer_bytes(answer) for team, (_, answer) in made.items()}
+        secret = {files.answer_file(names[team]): files.answer_bytes(answer) for team, (_, answer) in made.items()}
         commitments, opening = commit(seed, {f"secret/{name}": data for name, data in secret.items()})
         return {
             team: Target(
                 knowledge,
                 answer,
                 {
-                    files.published_file(team): table_bytes(knowledge.released, header=True),
+                    files.published_file(names[team]): table_bytes(knowledge.released, header=True),
                     Path(COMMITMENTS_FILE).name: commitments,
                 },
-                {files.answer_file(team): secret[files.answer_file(team)], Path(OPENING_FILE).name: opening},
+                {files.answer_file(names[team]): secret[files.answer_file(names[team])], Path(OPENING_FILE).name: opening},
             )
             for team, (knowledge, answer) in made.items()
         }
@@ -171,12 +175,10 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     ) -> dict[str, ReidentificationGuess] | Problems:
         guesses: dict[str, ReidentificationGuess] = {}
         refused = []
-        by_name = {files.guess_file(target, attacker): target for target in targets}
         for source in sources:
-            target = by_name.get(source.name.removesuffix(".gz"))
-            if target is None:
-                known = ", ".join(sorted(by_name)[:3])
-                refused.append(Problems([Problem("no target has this file name", f"the names are {known} …", source.name)]))
+            target = files.target_of_guess(source.name, targets, attacker)
+            if isinstance(target, Problems):
+                refused.append(target)
                 continue
             guess = self.read_guess(targets[target].answer, source)
             if isinstance(guess, Problems):

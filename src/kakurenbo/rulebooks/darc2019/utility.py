@@ -62,20 +62,21 @@ def _purchases(table: Table, rows: Any) -> Purchases:
 
 def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> dict[str, float]:
     """Norms over U_ij. E2 zeroes scores of 6 or more by each table's own sums; E3 all items but T's top 180 in both."""
-    tables = _purchases(original, slice(None)), _purchases(released, alive)
+    before, after = _purchases(original, slice(None)), _purchases(released, alive)
     top = top_items(original.codes["id_item"], len(original.vocabularies["id_item"]), TOP_ITEMS)
-    whole = similarity_distance(*tables, (top, top), copurchasers=True)
-    small = similarity_distance(*(scores.below(SMALL_SCORE) for scores in tables), (top, top), copurchasers=True)
+    whole = similarity_distance(before, after, (top, top), copurchasers=True)
+    small = similarity_distance(before.below(SMALL_SCORE), after.below(SMALL_SCORE), (top, top), copurchasers=True)
     return {"E1": whole.overall, "E2": small.overall, "E3": whole.chosen}
 
 
 def _similarity_of_the_evaluator(original: Table, released: Table, alive: Any) -> dict[str, float]:
     """Plain cosines; E2 is always 0; E3 with each table's own top list, or the distance of the two lists if larger."""
-    tables = _purchases(original, slice(None)), _purchases(released, alive)
+    before, after = _purchases(original, slice(None)), _purchases(released, alive)
     count = len(original.vocabularies["id_item"])
-    tops = tuple(_top_of_the_evaluator(items, count) for items in (original.codes["id_item"], released.codes["id_item"][alive]))
-    found = similarity_distance(*tables, (tops[0], tops[1]), copurchasers=False)
-    return {"E1": found.overall, "E2": 0.0, "E3": max(found.chosen, top_list_distance(tops[0], tops[1]))}
+    top = _top_of_the_evaluator(original.codes["id_item"], count)
+    top_after = _top_of_the_evaluator(released.codes["id_item"][alive], count)
+    found = similarity_distance(before, after, (top, top_after), copurchasers=False)
+    return {"E1": found.overall, "E2": 0.0, "E3": max(found.chosen, top_list_distance(top, top_after))}
 
 
 def _top_of_the_evaluator(items: Any, count: int) -> Any:
@@ -84,11 +85,11 @@ def _top_of_the_evaluator(items: Any, count: int) -> Any:
 
 def disabled_e2(original: Table, released: Table) -> float:
     """What the evaluator's E2 would have been: scores below the median of T's scores, in each table."""
-    tables = _purchases(original, slice(None)), _purchases(released, kept(released))
-    median = float(np.median(tables[0].scores))
+    before, after = _purchases(original, slice(None)), _purchases(released, kept(released))
+    median = float(np.median(before.scores))
     everything = np.ones(len(original.vocabularies["id_item"]), dtype=bool)
-    low = (scores.below(median) for scores in tables)
-    return similarity_distance(*low, (everything, everything), copurchasers=False).overall
+    chosen = (everything, everything)
+    return similarity_distance(before.below(median), after.below(median), chosen, copurchasers=False).overall
 
 
 def _reidentification(original: Table, released: Table, mode: str) -> dict[str, Score]:
