@@ -111,6 +111,7 @@ def test_samples_are_the_rows_of_b_that_the_answer_names(contest: Path) -> None:
         sample = (contest / "teams" / team / f"pre_samplingdata_{team}.csv").read_text().splitlines()
         assert [population[row] for row in rows] == sample
         assert len(set(rows)) == 1000
+        assert np.corrcoef(rows, np.arange(1000))[0, 1] < 0.2, "in B's order the row order would tell which row is which"
 
 
 def test_the_same_seed_gives_the_same_bytes(run: Run, contest: Path, tmp_path: Path) -> None:

@@ -102,7 +102,9 @@ def test_imported_files_are_used_and_named(
     assert "import it again" in report["error"]
 
 
-def test_measure_takes_the_sample_file_and_the_census_test_file(reference_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_measure_takes_the_sample_file_and_the_census_test_file(
+    reference_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = reference_data / "amic2020" / "reference"
     with pytest.raises(SystemExit) as left:
         main(

@@ -86,9 +86,10 @@ def _print_contest(rulebook: Any, players: tuple[Player, ...], played: Played, s
     console.print(f"\n[bold]{rulebook.name}[/]: {rulebook.title}")
     console.print(f"data: {escape(str(played.report['data']))}\n")
     console.print(_releases(players, played))
+    console.print()
     console.print(_matrix(players, played))
-    output.print_standings(played.standings)
-    console.print(f"{len(players)} teams, {sum(map(len, played.results.credits.values()))} attacks, {seconds:.1f} s")
+    output.print_standings(played.standings, _chance_in_points(played))
+    console.print(f"\n{len(players)} teams, {sum(map(len, played.results.credits.values()))} attacks, {seconds:.1f} s")
 
 
 def _releases(players: tuple[Player, ...], played: Played) -> Table:
@@ -127,6 +128,15 @@ def _matrix(players: tuple[Player, ...], played: Played) -> Table:
             attacker, methods.get(attacker, ""), *cells, f"{chance.mean:g} ({chance.low:g}–{chance.high:g})" if chance else ""
         )
     return table
+
+
+def _chance_in_points(played: Played) -> str:
+    """Blind guessing on the scale of the attack scores: thousandths of the answers that could be right."""
+    credit = next(credit for row in played.results.credits.values() for credit in row.values())
+    if credit.chance is None:
+        return ""
+    mean, low, high = (1000 * value / credit.of for value in (credit.chance.mean, credit.chance.low, credit.chance.high))
+    return f"{mean:g} (one release: {low:g}–{high:g})"
 
 
 def _hits(credit: Any, chance: Any) -> str:

@@ -81,16 +81,18 @@ def print_utility(utility: Utility) -> None:
         out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
 
 
-def print_standings(standings: Standings) -> None:
-    """The three rankings, one below the other."""
+def print_standings(standings: Standings, chance: str = "") -> None:
+    """The three rankings, one below the other; ``chance`` is told beside the attack scores."""
     out = console()
-    for title, lines in (
-        ("Anonymization", standings.anonymization),
-        ("Attack", standings.attack),
-        ("Overall", standings.overall),
+    beside = {"chance": {line.team: chance for line in standings.attack}} if chance else {}
+    for title, lines, extra in (
+        ("Anonymization", standings.anonymization, {}),
+        ("Attack", standings.attack, beside),
+        ("Overall", standings.overall, {}),
     ):
         if lines:
-            out.print(standings_table(title, lines))
+            out.print()
+            out.print(standings_table(title, lines, extra))
 
 
 def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None) -> RichTable:

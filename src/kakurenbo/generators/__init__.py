@@ -8,7 +8,7 @@ generator   >50K share  Male share  sum |cov difference|  largest total variatio
 ==========  ==========  ==========  ====================  =======================
 A itself    .249        .676        0                     0
 `omth17`    .284        .632        51.7                  .670 (hours-per-week)
-`moments`   .249        .676        0.2                   .0002 (hours-per-week)
+`moments`   .249        .676        0.2                   .0002 (relationship)
 ==========  ==========  ==========  ====================  =======================
 
 With as few rows as A has, `moments` is at 0.9; a random sample of A of that size, with replacement, is at 9.9.

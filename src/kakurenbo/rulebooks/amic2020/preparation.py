@@ -59,12 +59,7 @@ def prepare(
     population = distinct_rows(
         GENERATORS[generator], source, size.population, size.drawn, stream(seed, "amic2020", round_, "population")
     )
-    answers = {
-        team: sample_rows(
-            len(population), len(population) // files.SAMPLING_RATE, stream(seed, "amic2020", round_, "sample", team)
-        )
-        for team in teams
-    }
+    answers = {team: _sampled(len(population), stream(seed, "amic2020", round_, "sample", team)) for team in teams}
     facts = {
         "rulebook": "amic2020",
         "version": __version__,
@@ -79,6 +74,14 @@ def prepare(
     folders = _folders(seed, round_, facts, handouts, population, answers, personal, test)
     report = {"data": origin, "fidelity": fidelity(source, population).as_json(), "teams": list(teams)}
     return Preparation(handouts, folders, report, Secrets(population, answers))
+
+
+def _sampled(rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """C_i = H(i, B): a random tenth of B, shuffled.
+
+    In B's order a release that keeps the order of its rows would tell which row is which, however well its cells are hidden.
+    """
+    return rng.permutation(sample_rows(rows, rows // files.SAMPLING_RATE, rng))
 
 
 def _check_teams(teams: Sequence[str]) -> None:
