@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.anonymizers.transactions import Baskets, Pseudonyms, shuffled_within
 from kakurenbo.anonymizers.transactions_baskets import ShareBaskets, SwapBaskets
@@ -219,6 +220,11 @@ def test_steps_of_a_pipeline_come_one_after_the_other() -> None:
     by_hand = Delete(0.1)(Pseudonyms()(shop(), rng).table, rng).table
     assert Pipeline("monthly_pseudonyms | delete:share=0.1")(shop(), stream(5, "pipeline")).table == by_hand
     assert Pipeline()(shop(), rng).table == shop()
+
+
+def test_a_pipeline_can_itself_be_named_in_a_list_of_methods() -> None:
+    named = registry.build("anonymizers", "pipeline:steps=delete:share=0.1;which=rare_items|dates")
+    assert named.methods == (Delete(0.1, "rare_items"), Dates())
 
 
 def test_deleted_rows_stay_deleted_whatever_comes_after() -> None:

@@ -114,8 +114,8 @@ def test_a_release_that_names_customers_gets_monthly_pseudonyms() -> None:
 
 
 def test_the_mode_of_the_contest_holds_unless_another_is_asked_for() -> None:
-    assert Darc2019().following({"mode": "aicrowd"}).mode == "aicrowd"
-    assert Darc2019(mode="aicrowd").following({"mode": "rules"}).mode == "aicrowd"
+    assert Darc2019().following({"settings": {"mode": "aicrowd"}}).mode == "aicrowd"
+    assert Darc2019(mode="aicrowd").following({"settings": {"mode": "rules"}}).mode == "aicrowd"
     assert Darc2019().following({}).mode == "rules"
 
 

@@ -21,7 +21,8 @@ SEPARATOR = "|"
 class Pipeline(Anonymizer):
     """Run steps in order: ``monthly_pseudonyms|delete:share=0.1`` names anonymizers with their parameters.
 
-    Without steps the table is released as it is. Claims of a step hold for the whole only where it is the only one.
+    Where the text itself stands in such a list, ``;`` is written for the ``,`` between parameters of a step. Without steps
+    the table is released as it is. Claims of a step hold for the whole only where it is the only one.
     """
 
     rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
@@ -36,7 +37,7 @@ class Pipeline(Anonymizer):
     @cached_property
     def methods(self) -> tuple[Anonymizer, ...]:
         """The steps as anonymizers."""
-        texts = [text.strip() for text in self.steps.split(SEPARATOR)]
+        texts = [text.strip().replace(";", ",") for text in self.steps.split(SEPARATOR)]
         return tuple(registry.build("anonymizers", text) for text in texts if text)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:

@@ -50,8 +50,8 @@ def original_table(seed: int, scale: str, data: str) -> tuple[Table, str]:
     return imported, IMPORTED
 
 
-def prepare(seed: int, teams: Sequence[str], *, scale: str, data: str, options: Mapping[str, Any]) -> Preparation[Handout]:
-    """Everything the organizer needs; ``options`` go into ``contest.json`` as they are."""
+def prepare(seed: int, teams: Sequence[str], *, scale: str, data: str, settings: Mapping[str, Any]) -> Preparation[Handout]:
+    """Everything the organizer needs; ``settings`` go into ``contest.json``."""
     numbers = {f"{number:02d}" for number in range(1, MAX_TEAMS + 1)}
     if not teams or len(set(teams)) < len(teams) or not set(teams) <= numbers:
         raise ParameterError("teams", "different two-digit team numbers from 01 to 99", list(teams))
@@ -61,13 +61,12 @@ def prepare(seed: int, teams: Sequence[str], *, scale: str, data: str, options: 
         "version": __version__,
         "scale": scale,
         "data": origin,
-        "data_option": data,
         "rows": len(original),
         "customers": len(original.vocabularies["id_user"]),
         "items": len(original.vocabularies["id_item"]),
         "months": int(months(original).max()) + 1,
         "teams": list(teams),
-        **options,
+        "settings": dict(settings),
     }
     content = table_bytes(original, header=True)
     handouts = {team: Handout(team, original, {**facts, "team": team}) for team in teams}

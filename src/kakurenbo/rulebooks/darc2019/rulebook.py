@@ -60,7 +60,7 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
     def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
-        return preparation.prepare(seed, teams, scale=self.scale, data=self.data, options={"mode": self.mode})
+        return preparation.prepare(seed, teams, scale=self.scale, data=self.data, settings=self.settings())
 
     def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
         """The organizer's folder; or only T, to publish without a preparation."""
@@ -125,7 +125,8 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     def following(self, facts: Mapping[str, Any]) -> Darc2019:
         """These rules in the mode that the contest's own ``contest.json`` fixes, unless another was asked for."""
         asked = self.mode != type(self)().mode
-        return self if asked or facts.get("mode") not in ("rules", "aicrowd") else replace(self, mode=facts["mode"])
+        mode = facts.get("settings", {}).get("mode", self.mode)
+        return self if asked else replace(self, mode=mode)
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
