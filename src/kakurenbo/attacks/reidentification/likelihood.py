@@ -24,6 +24,7 @@ _ROUNDS, _STEPS = 3, 8
 _DENSE = 256  # up to this many values a dense product is quicker
 _STRAY = 0.05  # share of baskets whose size is off for another reason than deletion
 _SAMPLE = 1000  # customers that rho is estimated on
+_BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +51,20 @@ class Bag:
 
         Shape (customers, pseudonyms).
         """
+        total = np.zeros((self.ratio.shape[0], self.pseudonyms.shape[0]), dtype=np.float32)
+        self.add_scores(total, rho)
+        return total
+
+    def add_scores(self, total: Scores, rho: float) -> None:
+        """Add the scores to ``total``, some customers at a time: the product of a large month is as big as the month."""
         weights = self.ratio.copy()
         # log((1 - rho) q + rho s) - log((1 - rho) q) for every value that the customer has; 0 for the others.
         weights.data = np.log1p(np.float32(rho / (1 - rho)) * weights.data)
-        if weights.shape[1] <= _DENSE:
-            return np.asarray(weights.toarray() @ self.pseudonyms.toarray().T, dtype=np.float32)
-        return np.asarray((weights @ self.pseudonyms.T).toarray(), dtype=np.float32)
+        across = self.pseudonyms.T.tocsr()
+        dense = across.toarray() if weights.shape[1] <= _DENSE else None
+        for start in range(0, len(total), _BLOCK):
+            block = weights[start : start + _BLOCK]
+            total[start : start + _BLOCK] += (block @ across).toarray() if dense is None else block.toarray() @ dense
 
     def kept_share(self, customers: NDArray[np.int64], pseudonyms: NDArray[np.int64], rho: float) -> float:
         """EM estimate of rho on matched pairs: the mean posterior that a row's value was kept."""
@@ -101,7 +110,7 @@ def estimate_retention(month: Month, fields: Sequence[str]) -> dict[str, float]:
             rho = bag.kept_share(*pairs, rho)
         found[field] = rho
         if rho > _WORTHLESS:
-            total = total + bag.scores(rho)
+            bag.add_scores(total, rho)
     return found
 
 
@@ -110,15 +119,15 @@ def link_scores(month: Month, fields: Sequence[str], retention: dict[str, float]
     total = size_scores(month) if "size" in fields else np.zeros(_shape(month), dtype=np.float32)
     for field, rho in retention.items():
         if rho > _WORTHLESS:
-            total += Bag.of(month, field).scores(rho)
+            Bag.of(month, field).add_scores(total, rho)
     return total
 
 
 def month_to_learn_from(months: Sequence[Month]) -> Month:
-    """The largest month that is not too large to solve several times; the smallest where all are."""
+    """The largest month that is not too large to solve several times; else some customers of the smallest."""
     by_size = sorted(months, key=lambda month: len(month.original.owners))
     small = [month for month in by_size if len(month.original.owners) <= _SAMPLE]
-    return small[-1] if small else by_size[0]
+    return small[-1] if small else by_size[0].with_customers(_SAMPLE)
 
 
 def _shape(month: Month) -> tuple[int, int]:

@@ -13,6 +13,7 @@ Scores = NDArray[np.float32]
 _ROUNDS = 20  # of balancing rows against columns
 _SMALLEST = 1e-30
 _FARTHEST = -30.0
+_LARGEST_EXACT = 4000  # customers of a month: the time of an assignment grows with their third power
 
 
 def best_three(scores: Scores) -> NDArray[np.int64]:
@@ -30,9 +31,11 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
     """First the one-to-one assignment with the highest total, then the likeliest others, shape (n, 3).
 
     The likelihood of a pair in a random matching with these scores is approximated by balancing exp(scores) until rows and
-    columns sum alike.
+    columns sum alike. It ranks alone where a month is too large for an exact assignment.
     """
     chance = balanced(scores)
+    if min(scores.shape) > _LARGEST_EXACT:
+        return best_three(chance)
     customers, pseudonyms = linear_sum_assignment(scores, maximize=True)
     # Unassigned rows keep their likeliest first: nothing else is known of them.
     chance[customers, pseudonyms] = np.inf
@@ -42,7 +45,9 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
 def balanced(scores: Scores) -> Scores:
     """exp(scores) scaled so that rows sum to 1 and columns sum alike (Sinkhorn), shape as given."""
     # Far below the best of a row nothing can win any more; cut there, as denormal numbers are slow.
-    pairs: Scores = np.exp(np.maximum(scores - scores.max(axis=1, keepdims=True), np.float32(_FARTHEST)))
+    pairs: Scores = scores - scores.max(axis=1, keepdims=True)
+    np.maximum(pairs, np.float32(_FARTHEST), out=pairs)
+    np.exp(pairs, out=pairs)
     rows, columns = np.ones(len(pairs), dtype=np.float32), np.ones(pairs.shape[1], dtype=np.float32)
     share = np.float32(len(pairs) / pairs.shape[1])
     for _ in range(_ROUNDS):

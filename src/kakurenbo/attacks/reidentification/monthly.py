@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -69,6 +69,16 @@ class Month:
         if field != "item":
             vocabulary = np.unique(np.concatenate([self.original.values[field], self.released.values[field]]))
         return self.original.counts(field, vocabulary), self.released.counts(field, vocabulary)
+
+    def with_customers(self, count: int) -> Month:
+        """The same month with only some of its customers, evenly spaced, against all pseudonyms."""
+        chosen = np.unique(np.linspace(0, len(self.original.owners) - 1, count).astype(np.int64))
+        position = np.full(len(self.original.owners), -1, dtype=np.int64)
+        position[chosen] = np.arange(len(chosen))
+        rows = position[self.original.owner] >= 0
+        values = {field: values[rows] for field, values in self.original.values.items()}
+        side = Side(self.original.owners[chosen], position[self.original.owner[rows]], values)
+        return replace(self, original=side)
 
     def item_sets(self) -> tuple[Matrix, Matrix]:
         """Who has which item at all, as 0/1 matrices."""

@@ -142,7 +142,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
         facts = json.loads((folder / CONTEST_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return facts if isinstance(facts, dict) and facts.get("rulebook") == "darc2019" else {}
+    ours = isinstance(facts, dict) and facts.get("rulebook") == "darc2019" and isinstance(facts.get("settings"), dict)
+    return facts if ours else {}
 
 
 # -- F and F^ ---------------------------------------------------------------------------------------------------------
