@@ -173,6 +173,14 @@ def test_every_attack_finds_everybody_behind_pseudonyms_alone() -> None:
 
 
 def test_one_to_one_assignment_finds_more() -> None:
+    for attack in (FellegiSunter, TfIdf):
+        assert rate(attack(), NOISY) > rate(attack(one_to_one=False), NOISY)
+    assert rate(Overlap(one_to_one=True), NOISY) > rate(Overlap(), NOISY)
+
+
+def test_a_month_that_is_too_large_to_solve_exactly_is_ranked_by_balanced_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kakurenbo.attacks.reidentification.matching._LARGEST_EXACT", 5)
+    monkeypatch.setattr("kakurenbo.attacks.reidentification.likelihood._SAMPLE", 50)
     assert rate(FellegiSunter(), NOISY) > rate(FellegiSunter(one_to_one=False), NOISY)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
-from kakurenbo.datasets.transactions import SCHEMA
+from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, with_users
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
 from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
 from kakurenbo.tables import Problem, Problems, Source, Table
@@ -143,6 +145,18 @@ def test_a_release_is_one_file() -> None:
     source = Source("A_01.csv", b"")
     assert isinstance(Darc2019().check_release(handout(), [source, source]), Problems)
     assert isinstance(Darc2019().check_release(handout(), []), Problems)
+
+
+def test_items_and_pseudonyms_with_commas_and_quotation_marks_survive_their_file() -> None:
+    rows = [["alice", "2010/12/01", "08:26", 'BOX, "RED"', "1.25", "24"], ["bob", "2010/12/01", "08:26", "22693", "1.25", "2"]]
+    table = Table.from_rows(SCHEMA, [*rows, ["bob", "2010/12/02", "09:00", "22693", "1.25", "3"]])
+    released = delete_rows(with_users(table, pl.Series(["p,1", 'p"2', 'p"2'])), np.array([False, False, True]))
+    data = release_bytes(released)
+    assert data.splitlines()[-1] == b"DEL,,,,,"
+    found = Darc2019().check_release(Handout("01", table), [Source("A.csv", data)])
+    assert isinstance(found, Submission), found
+    assert found.table.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
+    assert found.table.values("id_item")[0] == 'BOX, "RED"'
 
 
 # -- F and F^ ---------------------------------------------------------------------------------------------------------

@@ -108,7 +108,6 @@ def item_codes(table: Table, vocabulary: tuple[str, ...]) -> Codes:
 def release_bytes(table: Table) -> bytes:
     """A(T) as a file: header, and ``DEL,,,,,`` for a deleted row."""
     frame = pl.DataFrame([table.texts(name) for name in table.schema.names])
-    blank = [
-        pl.when(pl.col("id_user") == DELETED).then(pl.lit("")).otherwise(pl.col(name)).alias(name) for name in frame.columns[1:]
-    ]
-    return frame.select("id_user", *blank).write_csv(line_terminator="\n", quote_style="never").encode()
+    # A null is written as nothing at all; an empty text would get quotation marks.
+    shown = [pl.when(pl.col("id_user") != DELETED).then(pl.col(name)).alias(name) for name in frame.columns[1:]]
+    return frame.select("id_user", *shown).write_csv(line_terminator="\n").encode()

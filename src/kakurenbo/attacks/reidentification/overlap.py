@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.matching import best_three, write_month
+from kakurenbo.attacks.reidentification.matching import assigned_three, best_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
 from kakurenbo.parameters import parameter
 from kakurenbo.protocols import Attack
@@ -26,14 +26,18 @@ class Overlap(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 
     rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
     mode: str = parameter("rules", "aicrowd leaves out 2010/12/31, as the evaluator did", choices=("rules", "aicrowd"))
+    one_to_one: bool = parameter(False, "give every pseudonym of a month to one customer; the baseline does not")
 
     def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
         if self.mode == "aicrowd":
             knowledge = replace(knowledge, original=_seen(knowledge.original), released=_seen(knowledge.released))
         guess = ReidentificationGuess.blank(knowledge)
         for month in months_of(knowledge):
-            places = [best_three(block) for block in _overlaps(month)]
-            write_month(guess, month, np.concatenate(places))
+            if self.one_to_one:
+                places = assigned_three(np.concatenate(list(_overlaps(month))))
+            else:
+                places = np.concatenate([best_three(block) for block in _overlaps(month)])
+            write_month(guess, month, places)
         return guess
 
 
