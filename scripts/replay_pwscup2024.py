@@ -27,7 +27,7 @@ from kakurenbo.tables import Problems, Table
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "replays"
 BOOK = Pwscup2024()
 POSTER = {1: (55.2, 3, 23, 74), 2: (54.57, 1, 12, 87), 3: (55.68, 8, 31, 61)}
-DEFENCE = "file_steps:steps=permute_columns:per_file=false|crosstab_repair_fast:utility=77;care=0;per_file=false"
+DEFENCE = "pipeline:steps=permute_columns:per_file=false|crosstab_repair_fast:utility=77;care=0;per_file=false"
 KINDS = ("identification", "reconstruction")
 ANONYMIZERS = (
     "pseudo_olh:epsilon=1",
@@ -36,15 +36,15 @@ ANONYMIZERS = (
     "pseudo_olh:epsilon=2,per_file=false",
     "olh:epsilon=2",
     "shuffle_rows",
-    "file_steps:steps=pseudo_olh:epsilon=2|shuffle_rows",
+    "pipeline:steps=pseudo_olh:epsilon=2|shuffle_rows",
     "permute_columns",
     "group_shuffle",
     "swap_cells:swaps=20000",
-    "file_steps:steps=group_shuffle|swap_cells",
-    "file_steps:steps=pseudo_olh:epsilon=2|crosstab_repair:iterations=3000",
-    "file_steps:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
-    "file_steps:steps=permute_columns|crosstab_repair_fast:utility=85",
-    "file_steps:steps=permute_columns|crosstab_repair_fast:utility=90",
+    "pipeline:steps=group_shuffle|swap_cells",
+    "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair:iterations=3000",
+    "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
+    "pipeline:steps=permute_columns|crosstab_repair_fast:utility=85",
+    "pipeline:steps=permute_columns|crosstab_repair_fast:utility=90",
     DEFENCE,
 )
 ATTACKS = (
@@ -136,7 +136,7 @@ def matrix(path: str | None, seeds: int) -> str:
         cells = [
             " + ".join(f"{np.mean([run[1][attack].details[kind] for run in runs]):.1f}" for kind in KINDS) for attack in ATTACKS
         ]
-        shown = anonymizer.removeprefix("file_steps:steps=").replace("|", " then ")
+        shown = anonymizer.removeprefix("pipeline:steps=").replace("|", " then ")
         utility = f"{np.mean([run[0] for run in runs]):.1f}"
         lines.append(f"| `{shown}` | {utility} | {' | '.join(cells)} | {np.mean(anonymity):.1f} | {interval(totals)} |")
         print(lines[-1], flush=True)

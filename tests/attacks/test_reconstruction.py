@@ -102,7 +102,7 @@ def test_em_finds_how_often_cells_were_kept() -> None:
 
 
 def test_shuffled_files_are_marginalised() -> None:
-    identified, reconstructed = outcome("bayes", "file_steps:steps=pseudo_olh:epsilon=5|shuffle_rows")
+    identified, reconstructed = outcome("bayes", "pipeline:steps=pseudo_olh:epsilon=5|shuffle_rows")
     assert identified >= 40
     assert reconstructed >= 30
 
@@ -123,12 +123,12 @@ def test_noise_that_copies_share_is_told_from_noise_of_their_own() -> None:
 
 
 def test_two_way_tables_give_people_away_where_no_row_is_a_person() -> None:
-    identified, _ = outcome("bayes", "file_steps:steps=permute_columns|crosstab_repair_fast:utility=95")
+    identified, _ = outcome("bayes", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=95")
     assert identified >= 25
 
 
 def test_posterior_beats_all0_where_only_two_way_tables_are_left() -> None:
-    release = "file_steps:steps=permute_columns|crosstab_repair_fast:utility=90"
+    release = "pipeline:steps=permute_columns|crosstab_repair_fast:utility=90"
     assert outcome("posterior", release)[1] > outcome("collaborative_filtering:variant=all0", release)[1]
 
 

@@ -1,13 +1,10 @@
-"""Steps that work on a contest's ten files of the same people, alone or one after the other.
-
-A step sees the original beside what earlier steps made of it, so that a repair can bring the tables back together.
-"""
+"""Steps that work on a contest's ten files of the same people: each file by itself, or the whole table before it is split."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,82 +20,42 @@ UNTOUCHED = Mechanism({})
 """Every cell as it was."""
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """A release in the making.
-
-    Attributes
-    ----------
-    original, current : tuple of Table
-        One table of all columns but the name, or the ten files; both in the same state.
-    mechanism : Mechanism or None
-        How cells were randomized so far, where every step that touched them says so.
-    """
-
-    original: tuple[Table, ...]
-    current: tuple[Table, ...]
-    mechanism: Mechanism | None
-
-    @classmethod
-    def of(cls, table: Table) -> Draft:
-        """The beginning: nothing changed, nothing split, the names left out."""
-        table = table.select(name for name in table.schema.names if name != ratings.NAME)
-        return cls((table,), (table,), UNTOUCHED)
-
-    def split(self) -> Draft:
-        """The same draft as ten files."""
-        if ratings.is_split(self.current):
-            return self
-        (original,), (current,) = self.original, self.current
-        return replace(self, original=ratings.split(original), current=ratings.split(current))
-
-    def release(self) -> Release:
-        return Release(self.current, self.mechanism)
-
-
 @dataclass(frozen=True)
 class FileStep(Anonymizer):
-    """A step that treats each file by itself, or once the whole table from which the files are then cut."""
+    """A step that treats each file by itself, or once the whole table from which the files are then cut.
+
+    It sees the original beside what earlier steps made of it, so that a repair can bring the tables back together.
+    """
 
     rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
     per_file: bool = parameter(True, "treat each of the ten files by itself; false: the whole table, before it is split")
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        return self.refine(Draft.of(table), rng).release()
+        return self.after(table, Release.of(table, UNTOUCHED), rng)
 
-    def refine(self, draft: Draft, rng: np.random.Generator) -> Draft:
-        """Take the draft one step further."""
-        if self.per_file:
-            draft = draft.split()
-        elif ratings.is_split(draft.current):
+    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+        before: tuple[Table, ...] = (_without_names(original),)
+        now = tuple(map(_without_names, release.tables))
+        if ratings.is_split(now) and not self.per_file:
             raise ParameterError("per_file", "true after a step that split the files", self.per_file)
-        tables = self._treat(draft.original, draft.current, rng.spawn(len(draft.current)))
-        own = [self.mechanism(table) for table in draft.current]
-        return Draft(draft.original, tables, chained(draft.mechanism, _joined(own)))
-
-    def _treat(
-        self, original: Sequence[Table], current: Sequence[Table], streams: Sequence[np.random.Generator]
-    ) -> tuple[Table, ...]:
-        """All files; each has a stream of its own, so that none depends on the others."""
-        return tuple(self._treat_file(*each) for each in zip(original, current, streams, strict=True))
+        if self.per_file:
+            before = ratings.split(before[0])
+            now = now if ratings.is_split(now) else ratings.split(now[0])
+        # Each file has a stream of its own, so that none depends on the others.
+        tables = tuple(self._treat_file(*each) for each in zip(before, now, rng.spawn(len(now)), strict=True))
+        known = release.mechanism
+        return Release(tables, known.then(_of_all([self.mechanism(table) for table in now])) if known is not None else None)
 
     @abstractmethod
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
         """One file."""
 
 
-def chained(*steps: Mechanism | None) -> Mechanism | None:
-    """One mechanism after the other; unknown where one of them is."""
-    transitions: dict[str, NDArray[np.float64]] = {}
-    for step in steps:
-        if step is None:
-            return None
-        for name, matrix in step.transitions.items():
-            transitions[name] = transitions[name] @ matrix if name in transitions else matrix
-    return Mechanism(transitions)
+def _without_names(table: Table) -> Table:
+    return table.select(name for name in table.schema.names if name != ratings.NAME)
 
 
-def _joined(parts: Sequence[Mechanism | None]) -> Mechanism | None:
+def _of_all(parts: Sequence[Mechanism | None]) -> Mechanism | None:
     """The mechanism of all files from those of each; a column of several files was treated alike in all of them."""
     transitions: dict[str, NDArray[np.float64]] = {}
     for part in parts:

@@ -37,7 +37,7 @@ class Played:
     Attributes
     ----------
     results : RoundResults
-        Includes the organizers' sample attack under the name ``sample``, shown but not ranked.
+        Includes the organizers' own attacks under their names, shown but not ranked.
     utilities : mapping of team to Utility
     releases : mapping of team to Files
     refused : mapping of team to Problems
@@ -53,9 +53,6 @@ class Played:
     refused: Mapping[str, Problems]
     standings: Standings
     report: Mapping[str, Any] = field(default_factory=dict)
-
-
-SAMPLE = "sample attack"
 
 
 def play(
@@ -105,7 +102,7 @@ def _play(
     targets = rulebook.publish(preparation, submissions, seed)
 
     attackers: dict[str, Any] = {player.team: registry.build("attacks", player.attack) for player in players}
-    attackers[SAMPLE] = rulebook.sample_attack
+    attackers |= rulebook.sample_attacks
     pairs = [(target, attacker) for target in targets for attacker in attackers if attacker != target]
     progress("attacking", len(pairs))
     found = _gather(
@@ -119,8 +116,9 @@ def _play(
         credits=credits,
         anonymizers=tuple(player.team for player in players),
         attackers=tuple(attackers),
+        utility={team: utility.scores["U"].value for team, utility in utilities.items() if "U" in utility.scores},
         out=out,
-        unranked=frozenset({SAMPLE}),
+        unranked=frozenset(rulebook.sample_attacks),
     )
     return Played(
         results=results,

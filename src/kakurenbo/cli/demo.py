@@ -31,13 +31,23 @@ FIELDS: dict[str, tuple[dict[str, Any], tuple[Player, ...]]] = {
             Player("06", "synthetic:generator=omth17", "nearest"),
         ),
     ),
+    "darc2019": (
+        {"data": "embedded", "scale": "small"},
+        (
+            Player("01", "monthly_pseudonyms", "tfidf"),
+            Player("02", "pipeline:steps=swap_items:share=0.5|dates|values", "fellegi_sunter"),
+            Player("03", "swap_baskets:k=10", "rhythm"),
+            Player("04", "share_baskets", "profile"),
+            Player("05", "crowds", "fellegi_sunter"),
+        ),
+    ),
     "pwscup2024": (
         {"scale": "small"},
         (
             Player("01", "pseudo_olh:epsilon=3", "sample"),
-            Player("02", "file_steps:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"),
-            Player("03", "file_steps:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
-            Player("04", "file_steps", "posterior"),
+            Player("02", "pipeline:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"),
+            Player("03", "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
+            Player("04", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=70;care=0", "posterior"),
         ),
     ),
 }
@@ -109,6 +119,8 @@ def _releases(players: tuple[Player, ...], played: Played) -> Table:
         utility = played.utilities.get(player.team)
         if utility is None:
             verdict = f"refused: {played.refused[player.team][0].sentence}"
+        elif "U" in utility.scores and not utility.thresholds:
+            verdict = f"U = {utility.scores['U'].value:.3f}"
         elif utility.passes:
             verdict = "passes"
         else:
@@ -144,7 +156,8 @@ def _chance_in_points(played: Played) -> str:
     credit = next(credit for row in played.results.credits.values() for credit in row.values())
     if credit.chance is None:
         return ""
-    mean, low, high = (1000 * value / credit.of for value in (credit.chance.mean, credit.chance.low, credit.chance.high))
+    scale = 1000 if any(line.shown for line in played.standings.attack) else 1  # as the scores beside it are shown
+    mean, low, high = (scale * value / credit.of for value in (credit.chance.mean, credit.chance.low, credit.chance.high))
     return f"{mean:g} (one release: {low:g}–{high:g})"
 
 

@@ -306,3 +306,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     @abstractmethod
     def sample_attack(self) -> Attack[K, G]:
         """The organizers' own attack, shown beside every other."""
+
+    @property
+    def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
+        """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+        return {"sample attack": self.sample_attack}
