@@ -1,7 +1,7 @@
 """Play pwscup2024's methods against each other and write the tables of the documentation.
 
     python scripts/replay_pwscup2024.py poster [B.csv] [--seeds 20]   docs/replays/pwscup2024.md, the poster's table again
-    python scripts/replay_pwscup2024.py matrix [B.csv] [--seeds 5]    docs/replays/pwscup2024-matrix.md, all against all
+    python scripts/replay_pwscup2024.py matrix [B.csv] [--seeds 5]    docs/pwscup2024.md, all against all
 
 Without B.csv every seed draws a B of its own from the embedded statistics.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from kakurenbo import registry
+from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess
+from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.protocols import Credit, Preparation
 from kakurenbo.rng import stream
@@ -24,7 +26,7 @@ from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
 from kakurenbo.tables import Problems, Table
 
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "replays"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 BOOK = Pwscup2024()
 POSTER = {1: (55.2, 3, 23, 74), 2: (54.57, 1, 12, 87), 3: (55.68, 8, 31, 61)}
 DEFENCE = "pipeline:steps=permute_columns:per_file=false|crosstab_repair_fast:utility=77;care=0;per_file=false"
@@ -47,6 +49,7 @@ ANONYMIZERS = (
     "pipeline:steps=permute_columns|crosstab_repair_fast:utility=90",
     DEFENCE,
 )
+ROW = ":reconstruction=row"
 ATTACKS = (
     "sample",
     "euclidean",
@@ -56,7 +59,7 @@ ATTACKS = (
     "collaborative_filtering:variant=item",
     "collaborative_filtering:variant=w",
     "collaborative_filtering:variant=w50",
-    "bayes:reconstruction=row",
+    "bayes" + ROW,
     "posterior",
 )
 
@@ -69,10 +72,18 @@ def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) ->
     utility = BOOK.measure(handout, submission).scores["U"].value
     preparation = Preparation({"01": handout}, {}, {}, Secrets())
     target = BOOK.publish(preparation, {"01": submission}, seed)["01"]
+    identified: dict[str, Identification] = {}  # several attacks build on one identification: find it once
     credits = {}
     for attack in attacks:
-        guess = registry.build("attacks", attack)(target.knowledge, stream(seed, "replay", anonymizer, attack))
-        credits[attack] = BOOK.credit(target.answer, guess)
+        method = registry.build("attacks", attack)
+        finder = method.identification if isinstance(method, Reconstructing) else attack.removesuffix(ROW)
+        if finder not in identified:
+            found = registry.build("attacks", finder).identify(target.knowledge, stream(seed, "replay", anonymizer, finder))
+            identified[finder] = found
+        values = identified[finder].values
+        if isinstance(method, Reconstructing):
+            values = method.reconstruct(target.knowledge, identified[finder], stream(seed, "replay", anonymizer, attack))
+        credits[attack] = BOOK.credit(target.answer, RatingsGuess(identified[finder].people, values))
     return utility, credits
 
 
@@ -93,6 +104,7 @@ def interval(values: Sequence[float]) -> str:
 
 
 def poster(path: str | None, seeds: int) -> str:
+    tables = originals(path, seeds)
     attacks = ("euclidean", "collaborative_filtering:variant=w50", "sample", "posterior")
     lines = [
         "| epsilon | | utility | identification | reconstruction | anonymity |",
@@ -100,10 +112,7 @@ def poster(path: str | None, seeds: int) -> str:
     ]
     for epsilon, printed in POSTER.items():
         lines.append(f"| {epsilon} | the poster, one draw | {' | '.join(map(str, printed))} |")
-        runs = [
-            play(original, f"pseudo_olh:epsilon={epsilon}", attacks, seed)
-            for seed, original in enumerate(originals(path, seeds))
-        ]
+        runs = [play(original, f"pseudo_olh:epsilon={epsilon}", attacks, seed) for seed, original in enumerate(tables)]
         utility = interval([run[0] for run in runs])
         for name, finders in (
             ("team 09's attacks", attacks[:2]),
@@ -122,9 +131,7 @@ def poster(path: str | None, seeds: int) -> str:
 
 def matrix(path: str | None, seeds: int) -> str:
     tables = originals(path, seeds)
-    heads = [
-        attack.replace("collaborative_filtering:variant=", "cf ").replace(":reconstruction=row", " row") for attack in ATTACKS
-    ]
+    heads = [attack.replace("collaborative_filtering:variant=", "cf ").replace(ROW, " row") for attack in ATTACKS]
     lines = [
         f"| anonymizer | utility | {' | '.join(heads)} | anonymity | total |",
         f"| --- | ---: |{' ---: |' * (len(heads) + 2)}",
@@ -151,11 +158,10 @@ def main() -> None:
     given = parser.parse_args()
     seeds = given.seeds or {"poster": 20, "matrix": 5}[given.what]
     table = {"poster": poster, "matrix": matrix}[given.what](given.original, seeds)
-    name = {"poster": "pwscup2024.md", "matrix": "pwscup2024-matrix.md"}[given.what]
-    page = DOCS / name
-    head, mark, rest = page.read_text().partition("<!-- table -->\n") if page.exists() else ("", "<!-- table -->\n", "")
+    page = {"poster": DOCS / "replays" / "pwscup2024.md", "matrix": DOCS / "pwscup2024.md"}[given.what]
+    head, begin, rest = page.read_text().partition("<!-- table -->\n")
     _, end, tail = rest.partition("<!-- end of table -->\n")
-    page.write_text(head + mark + table + (end or "<!-- end of table -->\n") + tail)
+    page.write_text(head + begin + table + end + tail)
 
 
 if __name__ == "__main__":
