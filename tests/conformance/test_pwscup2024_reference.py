@@ -128,7 +128,7 @@ def test_bayes_and_posterior_see_through_pseudo_olh_of_each_file_at_epsilon_2(fo
 @pytest.mark.parametrize(("wanted", "least"), [(85, 25), (90, 35)])
 def test_people_are_identified_in_repaired_data_too(folder: Path, wanted: int, least: int) -> None:
     method = f"pipeline:steps=permute_columns|crosstab_repair_fast:utility={wanted}"
-    assert mean_hits(folder, method, "bayes:reconstruction=row", range(4))[0] >= least
+    assert mean_hits(folder, method, "bayes:reconstruction=row", range(3))[0] >= least
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_people_are_identified_in_repaired_data_too(folder: Path, wanted: int, l
     ],
 )
 def test_posterior_beats_the_answer_0_against_every_anonymizer(folder: Path, method: str) -> None:
-    seeds = range(4)
+    seeds = range(2)
     ours = mean_hits(folder, method, "posterior", seeds)[1]
     all0 = mean_hits(folder, method, "collaborative_filtering:variant=all0", seeds)[1]
     assert ours > all0

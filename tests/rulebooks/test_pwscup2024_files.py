@@ -14,8 +14,9 @@ from tests.pwscup2024 import BOOK, small_original
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess
 from kakurenbo.cli import main
 from kakurenbo.datasets import ratings
-from kakurenbo.protocols import Release
+from kakurenbo.protocols import Preparation, Release
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Submission
+from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
 from kakurenbo.tables import Problem, Problems, Source, table_bytes, write_folder
 
 HANDOUT = Handout("01", (small_original(),), facts={"team": "01"})
@@ -157,6 +158,41 @@ def test_a_bad_guess_is_told_with_row_and_column(line: str, place: tuple[int, st
     found = BOOK.read_guess(answer, Source("E.csv", "\n".join(lines).encode()))
     assert isinstance(found, Problems)
     assert (found[0].row, found[0].column) == place
+
+
+def test_attackers_are_told_when_the_ten_files_do_not_fit_together(tmp_path: Path) -> None:
+    target = BOOK.publish(
+        Preparation({"01": HANDOUT}, {}, {}, Secrets()), {"01": Submission(ratings.split(small_original()))}, 1
+    )["01"]
+    files = {name.removeprefix("01/"): data for name, data in target.public_files.items()}
+    files["C01_2.csv"] = files["C01_2.csv"].rsplit(b"\n", 2)[0] + b"\n"
+    write_folder(tmp_path / "known", files)
+    paths = [tmp_path / "known" / "B01a.csv", tmp_path / "known" / "B01b.csv", tmp_path / "known"]
+    found = BOOK.read_knowledge(paths)
+    assert isinstance(found, Problems)
+    assert "rows" in found[0].message
+
+
+def test_each_row_of_b_has_one_star(tmp_path: Path) -> None:
+    target = BOOK.publish(
+        Preparation({"01": HANDOUT}, {}, {}, Secrets()), {"01": Submission(ratings.split(small_original()))}, 1
+    )["01"]
+    files = {name.removeprefix("01/"): data for name, data in target.public_files.items()}
+    files["B01b.csv"] = files["B01b.csv"].replace(b"*", b"0", 1)
+    write_folder(tmp_path / "known", files)
+    paths = [tmp_path / "known" / "B01a.csv", tmp_path / "known" / "B01b.csv", tmp_path / "known"]
+    found = BOOK.read_knowledge(paths)
+    assert isinstance(found, Problems)
+    assert (found[0].file, found[0].row) == ("B01b.csv", 2)
+
+
+def test_a_hostile_zip_is_refused_by_check_with_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "B01.csv").write_bytes(table_bytes(small_original(), header=True))
+    (tmp_path / "C01.zip").write_bytes(zipped({"../C01_0.csv": b"x"}))
+    with pytest.raises(SystemExit) as left:
+        main(["check", "pwscup2024", str(tmp_path / "B01.csv"), str(tmp_path / "C01.zip")])
+    assert left.value.code == 2
+    assert "leads out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("data", [b"", b"0,0\n", b"0,0,0\n" * 50, b"0,0,0,0\n" * 50, b"\xff\xfe" * 100, b"0,0\n" * 49 + b"0\n"])

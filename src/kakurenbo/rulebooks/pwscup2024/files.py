@@ -33,7 +33,6 @@ CANDIDATES = 3
 TEST_ROWS = 50  # people of a and b
 CONTEST_FILE = "contest.json"
 DIGESTS_FILE = "digests.json"
-CHOICE_FILE = "choice.json"
 MASKS_FILE = "masks.csv"
 UNNAMED = "00"
 
@@ -46,6 +45,15 @@ def candidate_file(team: str, number: int) -> str:
 
 def release_file(team: str, number: int) -> str:
     return f"C{team}_{number}.csv"
+
+
+def choice_file(team: str) -> str:
+    return f"C{team}_choice.json"
+
+
+def is_choice(name: str) -> bool:
+    """Whether a file tells which candidate a team chose."""
+    return re.fullmatch(r"(C\d\d_)?choice\.json", name) is not None
 
 
 def people_file(team: str) -> str:
@@ -201,7 +209,13 @@ def read_released_alone(sources: dict[int, Source]) -> tuple[Table, ...] | Probl
         read_table(sources[number], schema.select(columns), layout) for number, columns in enumerate(ratings.SPLIT_COLUMNS)
     ]
     refused = [table for table in tables if isinstance(table, Problems)]
-    return Problems.merge(refused) if refused else tuple(table for table in tables if isinstance(table, Table))
+    read = tuple(table for table in tables if isinstance(table, Table))
+    if refused or len({len(table) for table in read}) == 1:
+        return Problems.merge(refused) if refused else read
+    counts = ", ".join(str(len(table)) for table in read)
+    return Problems(
+        [Problem(f"the ten files have different numbers of rows ({counts})", "give the files of one release", "release")]
+    )
 
 
 # -- a, b, x and E ------------------------------------------------------------------------------------------------------

@@ -89,7 +89,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
             raise UsageError(f"{path}: there is no such file or folder")
         if path.is_dir():
             found = [source for source in sources_of(path) if re.fullmatch(r"B\d\d-\d\.csv(\.gz)?", source.name)]
-            chosen = files.read_choice(Source.of(path / files.CHOICE_FILE), len(found)) if _has_choice(path) else 0
+            choices = [source for source in sources_of(path) if files.is_choice(source.name)]
+            chosen = files.read_choice(choices[0], len(found)) if choices else 0
             if not found:
                 raise UsageError(f"{path}: there is no table B in this folder, such as {files.candidate_file('01', 1)}")
         else:
@@ -124,7 +125,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         return Release(ratings.split(release.table), release.mechanism, release.claims)
 
     def release_files(self, handout: Handout, release: Release) -> Files:
-        choice = {files.CHOICE_FILE: files.choice_bytes(handout.chosen)} if handout.chosen else {}
+        choice = {files.choice_file(handout.team): files.choice_bytes(handout.chosen)} if handout.chosen else {}
         return {**files.split_bytes(release.tables, handout.team), **choice}
 
     def check_release(
@@ -138,7 +139,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
             if isinstance(unpacked, Problems):
                 return unpacked
             sources = unpacked
-        choices = [source for source in sources if source.name == files.CHOICE_FILE]
+        choices = [source for source in sources if files.is_choice(source.name)]
         chosen = files.read_choice(choices[0], len(handout.candidates)) if choices else handout.chosen
         team = handout.team if handout.facts.get("team") else None
         rest = [source for source in sources if source not in choices]
@@ -278,13 +279,8 @@ def _declared_mechanism(declared: Anonymizer | None, tables: Sequence[Table]) ->
     if declared is None:
         return None
     columns = {column.name: (column, table.codes[column.name]) for table in tables for column in table.schema}
-    shortest = min(len(table) for table in tables)
     schema = Schema(columns[name][0] for name in ratings.ATTRIBUTES + ratings.MOVIES)
-    return declared.mechanism(Table(schema, {name: codes[:shortest] for name, (_, codes) in columns.items()}))
-
-
-def _has_choice(path: Path) -> bool:
-    return (path / files.CHOICE_FILE).exists()
+    return declared.mechanism(Table(schema, {name: codes for name, (_, codes) in columns.items()}))
 
 
 def _read_facts(folder: Path) -> dict[str, Any]:
