@@ -29,7 +29,7 @@ def test_there_are_46_movies_and_ten_files_that_hold_all_of_them() -> None:
     assert len(ratings.MOVIES) == 46
     assert len(ratings.SPLITS) == 10
     assert {movie for split in ratings.SPLITS for movie in split} == set(ratings.MOVIES)
-    assert ratings.SPLITS[9] == tuple(["260", "1097", "2628", "2174", "2797", "1073", "2100", "2968", "2105", "2193"])
+    assert ratings.SPLITS[9] == ("260", "1097", "2628", "2174", "2797", "1073", "2100", "2968", "2105", "2193")
     assert ratings.files_with("260") == (0, 1, 7, 9)
     with pytest.raises(ParameterError, match="name"):
         ratings.files_with("261")

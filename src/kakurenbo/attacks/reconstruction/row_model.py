@@ -1,7 +1,8 @@
 """Rows of the release as noisy images of people: how well each pair (a, b) is explained by some row of each group of files.
 
-The noise is known (a declared mechanism) or fitted by EM: a cell is kept with probability kappa, else drawn from the
-released distribution. Files that list the same people add their evidence row by row; shuffled ones are marginalised.
+The noise is known (a declared mechanism) or fitted by EM: a cell is kept with probability kappa, else drawn evenly from all
+values or as often as the release has them, in a proportion that is fitted too.
+Files that list the same people add their evidence row by row; shuffled ones are marginalised.
 """
 
 from __future__ import annotations
@@ -134,14 +135,13 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
     groups = tuple(Group.of(knowledge, together) for together in files)
     known = _known_transitions(knowledge) if use_declared else {}
     shares = {name: _released_shares(knowledge, groups, name) for name in ATTRIBUTES + MOVIES}
-    kappa = {name: _start(len(shares[name])) for name in ATTRIBUTES + MOVIES}
-    for _ in range(1 if len(known) == len(kappa) else _ITERATIONS):
-        model = _expect(knowledge, groups, kappa, shares, known)
-        pairs = doubly_stochastic(model.pair_scores)
-        before, kappa = kappa, _maximize(knowledge, model, pairs, shares)
-        if max(abs(kappa[name] - before[name]) for name in kappa) < _SETTLED:
+    noise = Noise({name: _start(len(shares[name])) for name in ATTRIBUTES + MOVIES}, 0.5, shares)
+    for _ in range(0 if len(known) == len(shares) else _ITERATIONS):
+        model = _expect(knowledge, groups, noise, known)
+        before, noise = noise, _maximize(knowledge, model, doubly_stochastic(model.pair_scores), noise)
+        if noise.distance(before) < _SETTLED:
             break
-    return _expect(knowledge, groups, kappa, shares, known)
+    return _expect(knowledge, groups, noise, known)
 
 
 def doubly_stochastic(scores: Floats, rounds: int = 30) -> Floats:
@@ -173,8 +173,34 @@ def _start(size: int) -> float:
     return float((np.exp(_START_EPSILON) - 1) / (np.exp(_START_EPSILON) + size - 1))
 
 
-def _transition(kappa: float, shares: Floats) -> Floats:
-    return kappa * np.eye(len(shares)) + (1 - kappa) * shares[None, :]
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What EM fits.
+
+    Attributes
+    ----------
+    kappa : mapping of column to float
+        Probability that a cell is kept.
+    even : float
+        Of the cells that are not kept, the share drawn evenly from all values; the others follow ``shares``.
+    shares : mapping of column to array, shape (size,)
+        How often each value occurs in the release.
+    """
+
+    kappa: dict[str, float]
+    even: float
+    shares: dict[str, Floats]
+
+    def replacement(self, name: str) -> Floats:
+        """Distribution of the cells that are not kept."""
+        return self.even / len(self.shares[name]) + (1 - self.even) * self.shares[name]
+
+    def transition(self, name: str) -> Floats:
+        return self.kappa[name] * np.eye(len(self.shares[name])) + (1 - self.kappa[name]) * self.replacement(name)[None, :]
+
+    def distance(self, other: Noise) -> float:
+        changes = [abs(self.kappa[name] - other.kappa[name]) for name in self.kappa]
+        return max(*changes, abs(self.even - other.even))
 
 
 # -- expectation --------------------------------------------------------------------------------------------------------
@@ -183,18 +209,17 @@ def _transition(kappa: float, shares: Floats) -> Floats:
 def _expect(
     knowledge: RatingsKnowledge,
     groups: tuple[Group, ...],
-    kappa: dict[str, float],
-    shares: dict[str, Floats],
+    noise: Noise,
     known: dict[str, Floats],
 ) -> RowModel:
-    transitions = {name: known.get(name, _transition(kappa[name], shares[name])) for name in kappa}
-    keep = {name: _keep(transitions[name], shares[name]) for name in kappa}
+    transitions = {name: known.get(name, noise.transition(name)) for name in noise.kappa}
+    keep = {name: _keep(known[name], noise.shares[name]) if name in known else kappa for name, kappa in noise.kappa.items()}
     weights, of_people, of_ratings = [], [], []
     for group in groups:
         weight = {}
         for name, copies in group.copies.items():
-            noise = shared_noise(copies, len(shares[name]), keep[name])
-            weight[name] = 1 / (1 + (len(copies) - 1) * noise)
+            in_common = shared_noise(copies, len(noise.shares[name]), keep[name])
+            weight[name] = 1 / (1 + (len(copies) - 1) * in_common)
         weights.append(weight)
         of_people.append(likelihood(people_scores(knowledge.attribute_codes, group, transitions, weight)))
         of_ratings.append(likelihood(_rating_scores(knowledge, group, transitions, weight)))
@@ -258,43 +283,58 @@ def kept_shares(model: RowModel) -> dict[str, float]:
 # -- maximization -------------------------------------------------------------------------------------------------------
 
 
-def _maximize(knowledge: RatingsKnowledge, model: RowModel, pairs: Floats, shares: dict[str, Floats]) -> dict[str, float]:
-    """kappa of each column from how often the rows that explain b and a agree with them."""
-    agreed = dict.fromkeys(shares, 0.0)
-    expected = dict.fromkeys(shares, 0.0)
-    seen = dict.fromkeys(shares, 0.0)
+def _maximize(knowledge: RatingsKnowledge, model: RowModel, pairs: Floats, noise: Noise) -> Noise:
+    """kappa of each column from how often the rows that explain b and a agree with them; ``even`` from what disagrees."""
+    tally = _Tally(noise)
     for number, group in enumerate(model.groups):
         rows_of_b = model.row_weights(number, pairs)
         of_people, of_ratings = model.people_likelihoods[number], model.rating_likelihoods[number]
         evidence = np.maximum(of_ratings @ of_people.T, _LEAST)
         rows_of_a = of_people * ((pairs / evidence).T @ of_ratings)
-        counts = rows_of_b.astype(np.float32) @ group.indicators  # (k, copies * 6) expected indicators
+        # (k, copies * values) expected indicators of the rows that stand for each row of b, of a
+        counts = np.asarray(rows_of_b.astype(np.float32) @ group.indicators, dtype=np.float64)
+        tally.add(counts, group, group.movies, knowledge.rating_codes, MOVIES)
+        counts = np.asarray((group.attribute_indicators.T @ rows_of_a.T).T)
+        tally.add(counts, group, ATTRIBUTES, knowledge.attribute_codes, ATTRIBUTES)
+    return tally.noise()
+
+
+class _Tally:
+    """Expected agreements and disagreements of one E-step."""
+
+    def __init__(self, noise: Noise) -> None:
+        self._noise = noise
+        self._agreed, self._expected, self._seen = (dict.fromkeys(noise.shares, 0.0) for _ in range(3))
+        self._replaced = self._replaced_evenly = 0.0
+
+    def add(self, counts: Floats, group: Group, names: Sequence[str], codes: NDArray[np.int64], columns: Sequence[str]) -> None:
         begin = 0
-        for name in group.movies:
-            given = knowledge.rating_codes[:, MOVIES.index(name)]
+        for name in names:
+            replacement = self._noise.replacement(name)
+            size = len(replacement)
+            evenly = self._noise.even / size / replacement  # of a replaced cell with this value, how likely it was drawn evenly
+            given = codes[:, columns.index(name)]
             told = np.flatnonzero(given != UNKNOWN)
             for _ in group.copies[name]:
-                agreed[name] += float(counts[told, begin + given[told]].sum())
-                expected[name] += float(shares[name][given[told]].sum())
-                seen[name] += len(told)
-                begin += RATING_VALUES
-        counts = (group.attribute_indicators.T @ rows_of_a.T).T  # (k, copies * levels)
-        begin = 0
-        for position, name in enumerate(ATTRIBUTES):
-            given = knowledge.attribute_codes[:, position]
-            for _ in group.copies[name]:
-                agreed[name] += float(counts[np.arange(len(given)), begin + given].sum())
-                expected[name] += float(shares[name][given].sum())
-                seen[name] += len(given)
-                begin += len(shares[name])
-    total = {key: sum(part[name] for name in MOVIES) for key, part in (("a", agreed), ("e", expected), ("s", seen))}
-    pooled = _kappa(total["a"], total["e"], total["s"])
-    kappa = {}
-    for name in shares:
-        own = _kappa(agreed[name], expected[name], seen[name])
-        trust = seen[name] / (seen[name] + _POOLING) if name in MOVIES else 1.0
-        kappa[name] = float(np.clip(trust * own + (1 - trust) * pooled, *_KAPPA_RANGE))
-    return kappa
+                block = counts[told, begin : begin + size]
+                agreed = block[np.arange(len(told)), given[told]]
+                self._agreed[name] += float(agreed.sum())
+                self._expected[name] += float(replacement[given[told]].sum())
+                self._seen[name] += len(told)
+                self._replaced += float(block.sum() - agreed.sum())
+                self._replaced_evenly += float((block @ evenly).sum() - agreed @ evenly[given[told]])
+                begin += size
+
+    def noise(self) -> Noise:
+        movies = [sum(part[name] for name in MOVIES) for part in (self._agreed, self._expected, self._seen)]
+        pooled = _kappa(*movies)
+        kappa = {}
+        for name, seen in self._seen.items():
+            own = _kappa(self._agreed[name], self._expected[name], seen)
+            trust = seen / (seen + _POOLING) if name in MOVIES else 1.0
+            kappa[name] = float(np.clip(trust * own + (1 - trust) * pooled, *_KAPPA_RANGE))
+        even = self._replaced_evenly / max(self._replaced, 1e-9)
+        return Noise(kappa, float(np.clip(even, 0.01, 0.99)), self._noise.shares)
 
 
 def _kappa(agreed: float, expected: float, seen: float) -> float:
