@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from kakurenbo.generators.factors import Factor, Plan
 from kakurenbo.generators.quotas import quota_codes
@@ -126,6 +125,8 @@ def _targets(plan: Plan, factor: Factor, design: Any) -> _Targets:
 
 def _fit(plan: Plan, factor: Factor, design: Any) -> Conditional:
     """Minimise log-partition - <parameters, targets> + penalty by L-BFGS in whitened coordinates."""
+    from scipy.optimize import minimize  # loaded on use: most calls of the command line draw nothing
+
     targets = _targets(plan, factor, design)
     rows, width = design.shape
     step = max(1, _CHUNK // factor.size)
