@@ -7,10 +7,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kakurenbo.attacks.reidentification import ReidentificationGuess
+from kakurenbo.datasets.online_retail import read_online_retail
 from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, with_users
+from kakurenbo.protocols import RoundResults
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
 from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
+from kakurenbo.rulebooks.darc2019.scores import read_results
 from kakurenbo.tables import Problem, Problems, Source, Table
 
 HEADER = "id_user,date,hours,id_item,price,qty"
@@ -244,3 +250,17 @@ def test_an_eleventh_attack_on_a_table_is_refused() -> None:
         assert set(found) == {"01"}
     for name in ("guess_01_02-11.csv", "guess_01_03.csv"):
         assert isinstance(book.check_guesses(targets, [Source(name, data)], "02"), Problems)
+
+
+# -- hostile bytes ----------------------------------------------------------------------------------------------------
+
+pieces = st.sampled_from([*A, *GUESS, HEADER, "DEL", ",", ":", '"', "\n", "\r\n", "\0", "nan", "é", " "])
+hostile = st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=20).map(lambda parts: "\n".join(parts).encode()))
+
+
+@given(hostile, st.sampled_from(["rules", "aicrowd"]))
+def test_any_bytes_are_a_release_a_guess_or_problems(data: bytes, mode: str) -> None:
+    assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Submission | Problems)
+    assert isinstance(read_guess(Source("guess.csv", data), CUSTOMERS), ReidentificationGuess | Problems)
+    assert isinstance(read_results(Source("results.csv", data)), RoundResults | Problems)
+    assert isinstance(read_online_retail(Source("retail.csv", data)), Table | Problems)

@@ -36,9 +36,9 @@ class Crowds(TransactionAnonymizer):
     """
 
     smallest: int = parameter(5, "fewest customers of a crowd", low=2)
-    crowd_price: float = parameter(2.0, "how many mean baskets may be deleted to save one crowd", low=0)
+    crowd_price: float = parameter(4.0, "how many mean baskets may be deleted to save one class of sizes", low=0)
     date_classes: int = parameter(2, "crowds that one class of basket sizes is cut into by date", low=1)
-    margin: float = parameter(0.08, "share of every basket that may be deleted because it does not fit", low=0, high=0.4)
+    margin: float = parameter(0.09, "share of every basket that may be deleted because it does not fit", low=0, high=0.4)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         baskets = Baskets.of(table)

@@ -47,10 +47,7 @@ class Bag:
         return cls(pseudonyms, ratio)
 
     def scores(self, rho: float) -> Scores:
-        """log P(values | from this customer) - log P(values | anybody's), up to a term of the pseudonym.
-
-        Shape (customers, pseudonyms).
-        """
+        """log P(values | from this customer) - log P(values | anybody's), shape (customers, pseudonyms)."""
         total = np.zeros((self.ratio.shape[0], self.pseudonyms.shape[0]), dtype=np.float32)
         self.add_scores(total, rho)
         return total
@@ -58,7 +55,9 @@ class Bag:
     def add_scores(self, total: Scores, rho: float) -> None:
         """Add the scores to ``total``, some customers at a time: the product of a large month is as big as the month."""
         weights = self.ratio.copy()
-        # log((1 - rho) q + rho s) - log((1 - rho) q) for every value that the customer has; 0 for the others.
+        # A value of share q in S and s in the customer's rows: log((1 - rho) q + rho s) - log q. What the customer lacks gives
+        # log(1 - rho), which is added for all values first.
+        total += np.float32(np.log1p(-rho)) * np.asarray(self.pseudonyms.sum(axis=1), dtype=np.float32).ravel()
         weights.data = np.log1p(np.float32(rho / (1 - rho)) * weights.data)
         across = self.pseudonyms.T.tocsr()
         dense = across.toarray() if weights.shape[1] <= _DENSE else None
