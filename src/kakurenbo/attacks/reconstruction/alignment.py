@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kakurenbo.tables import Table
 
-_SIGNIFICANT = 6.0  # standard deviations: chance reaches this for one of the 45 pairs of files once in a hundred million
+_SIGNIFICANT = 6.0  # standard deviations: chance reaches this in one of a thousand comparisons about once in a million
 
 
 def aligned_groups(files: Sequence[Table]) -> list[tuple[int, ...]]:
@@ -24,7 +24,10 @@ def aligned_groups(files: Sequence[Table]) -> list[tuple[int, ...]]:
 
 
 def agreement(first: Table, second: Table) -> float:
-    """How much more often than by chance the shared columns of two files agree row by row, in standard deviations."""
+    """How much more often than by chance a shared column of two files agrees row by row, in standard deviations.
+
+    The column that agrees most decides: where rows mean the same people, some column tells.
+    """
     if len(first) != len(second):
         return 0.0
     scores = []
@@ -34,8 +37,7 @@ def agreement(first: Table, second: Table) -> float:
             deviation = np.sqrt(len(first) * chance * (1 - chance))
             if deviation > 0:
                 scores.append(((first.codes[name] == second.codes[name]).sum() - len(first) * chance) / deviation)
-    # Columns of one file are not independent of each other; the mean score grows with the truth all the same.
-    return float(max(np.mean(scores), np.max(scores) - 2)) if scores else 0.0
+    return float(max(scores, default=0.0))
 
 
 def shared_noise(copies: Sequence[np.ndarray], size: int, keep: float) -> float:
