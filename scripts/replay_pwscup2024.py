@@ -29,7 +29,6 @@ from kakurenbo.tables import Problems, Table
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BOOK = Pwscup2024()
 POSTER = {1: (55.2, 3, 23, 74), 2: (54.57, 1, 12, 87), 3: (55.68, 8, 31, 61)}
-DEFENCE = "pipeline:steps=permute_columns:per_file=false|crosstab_repair_fast:utility=77;care=0;per_file=false"
 KINDS = ("identification", "reconstruction")
 ANONYMIZERS = (
     "pseudo_olh:epsilon=1",
@@ -47,7 +46,7 @@ ANONYMIZERS = (
     "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
     "pipeline:steps=permute_columns|crosstab_repair_fast:utility=85",
     "pipeline:steps=permute_columns|crosstab_repair_fast:utility=90",
-    DEFENCE,
+    "just_enough:utility=77",
 )
 ROW = ":reconstruction=row"
 ATTACKS = (

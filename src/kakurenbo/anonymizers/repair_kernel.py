@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.compiling import compiled
+from kakurenbo.datasets.ratings import ATTRIBUTES, SPLIT_COLUMNS
 from kakurenbo.tables import Table
 
 _CANDIDATES = 12  # values tried for a cell of a column with more values than this
@@ -43,13 +44,8 @@ class CrosstabState:
     errors: NDArray[np.int64]
 
     @classmethod
-    def of(
-        cls,
-        original: Table,
-        current: Table,
-        exempt: Sequence[str],
-    ) -> CrosstabState:
-        """The state of ``current`` beside ``original``; pairs of two exempt columns are not compared."""
+    def of(cls, original: Table, current: Table) -> CrosstabState:
+        """The state of ``current`` beside ``original``, over the pairs of columns that the utility compares."""
         names = current.schema.names
         sizes = np.array([current.schema[name].size for name in names], dtype=np.int64)
         before, after = (np.stack([table.codes[name] for name in names]).astype(np.int32) for table in (original, current))
@@ -61,7 +57,7 @@ class CrosstabState:
         begin = 0
         for i in range(count):
             for j in range(i + 1, count):
-                if names[i] in exempt and names[j] in exempt:
+                if not compared(names[i], names[j]):
                     continue
                 size = int(sizes[i] * sizes[j])
                 joint_before, joint_after = (codes[i].astype(np.intp) * sizes[j] + codes[j] for codes in (before, after))
@@ -110,6 +106,13 @@ class CrosstabState:
                 rng,
             )
         )
+
+
+@cache
+def compared(first: str, second: str) -> bool:
+    """Whether the utility compares a pair: the columns stand together in some file, and one of them is a movie."""
+    together = any(first in columns and second in columns for columns in SPLIT_COLUMNS)
+    return together and not (first in ATTRIBUTES and second in ATTRIBUTES)
 
 
 @compiled

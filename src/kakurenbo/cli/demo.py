@@ -47,7 +47,7 @@ FIELDS: dict[str, tuple[dict[str, Any], tuple[Player, ...]]] = {
             Player("01", "pseudo_olh:epsilon=3", "sample"),
             Player("02", "pipeline:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"),
             Player("03", "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
-            Player("04", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=70;care=0", "posterior"),
+            Player("04", "just_enough:utility=70", "posterior"),
         ),
     ),
 }
