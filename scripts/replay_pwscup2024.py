@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from kakurenbo import registry
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess
+from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.protocols import Credit, Preparation

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.pwscup2024 import BOOK, small_original
 
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess
+from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.cli import main
 from kakurenbo.datasets import ratings
 from kakurenbo.protocols import Preparation, Release

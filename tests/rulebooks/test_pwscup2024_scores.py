@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess
+from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.protocols import Credit, RoundResults
 from kakurenbo.rulebooks.pwscup2024 import Answer, Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
