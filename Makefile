@@ -18,7 +18,7 @@ demo: $(STAMP)
 	@$(BIN)/kakurenbo demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
