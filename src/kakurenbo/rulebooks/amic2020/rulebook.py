@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kakurenbo import registry
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.datasets.adult import SCHEMA
@@ -19,6 +20,7 @@ from kakurenbo.protocols import (
     Anonymizer,
     Credit,
     Files,
+    Player,
     Preparation,
     Release,
     RoundResults,
@@ -32,6 +34,21 @@ from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_claims, read_questionnaire
 from kakurenbo.tables import Layout, Problem, Problems, Source, Table, read_table, table_bytes
+
+DEFAULT_PLAYERS = (
+    Player("light noise", "rrp:p=0.99", "nearest"),
+    Player("medium noise", "rrp:p=0.95", "nearest:metric=onehot"),
+    Player("strong noise", "rrp:p=0.7", "blind"),
+    Player("uniform noise", "rr:p=0.99", "nearest"),
+    Player("nearly nothing", "rr:p=0.999", "nearest"),
+    Player("noisy jobs", "rrp:p=0.8,columns=workclass,occupation", "nearest:metric=onehot"),
+    Player("noisy families", "rrp:p=0.8,columns=marital-status,relationship", "nearest"),
+    Player("rare suppressed", "kanony:k=2,columns=workclass,education", "nearest:metric=onehot"),
+    Player("rarer suppressed", "kanony:k=3,columns=workclass,education", "nearest"),
+    Player("synthetic", "synthetic", "nearest"),
+    Player("synthetic, half", "synthetic:rows=5000", "nearest:metric=onehot"),
+    Player("synthetic, as in 2020", "synthetic:generator=omth17", "blind"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         "standings": ("rounding",),
         "run": ("round", "scale", "generator", "data", "edition", "positive", "rounding"),
     }
+
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     round: str = parameter("pre", "which round's files and thresholds", choices=("pre", "main", "trial"))
     scale: str = parameter("full", "row counts of the contest, or about a tenth", choices=("full", "small"))
@@ -185,6 +205,15 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         mechanism = declared.mechanism(release) if declared is not None else None
         return MembershipKnowledge(population, release, mechanism=mechanism)
 
+    def read_target(self, folder: Path, team: str) -> MembershipKnowledge | Problems:
+        population, release = (
+            files.find_file(folder, rf".*_{kind}\.csv") for kind in ("syntheticdata", rf"anonymizeddata_{team}")
+        )
+        if isinstance(population, Problems) or isinstance(release, Problems):
+            return Problems.merge(part for part in (population, release) if isinstance(part, Problems))
+        declared = str(_read_json(folder / files.questionnaire_file(team)).get("declared", ""))
+        return self.read_knowledge([population, release], registry.build("anonymizers", declared) if declared else None)
+
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
         return files.rows_bytes(guess.rows)
 
@@ -234,8 +263,13 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
 
 def _read_facts(folder: Path) -> dict[str, Any]:
     """What ``contest.json`` says, where there is one; nothing where it was not written by us."""
+    facts = _read_json(folder / files.CONTEST_FILE)
+    return facts if facts.get("rulebook") == "amic2020" else {}
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        facts = json.loads((folder / files.CONTEST_FILE).read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return facts if isinstance(facts, dict) and facts.get("rulebook") == "amic2020" else {}
+    return content if isinstance(content, dict) else {}
