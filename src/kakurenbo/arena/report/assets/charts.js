@@ -44,17 +44,17 @@ function ordered(teams, ranking) {
 }
 
 function heatmap(element) {
-  const { accuracy, chance, repeats } = round();
-  const targets = ordered(Object.keys(accuracy), "anonymization");
-  const attackers = ordered(repeats[0].attackers, "attack").reverse();
+  const { accuracy, chance } = round();
+  const columns = ordered(targets(), "anonymization");
+  const rows = ordered(attackers(), "attack").toReversed();
   const data = [];
-  targets.forEach((target, x) => attackers.forEach((attacker, y) => {
+  columns.forEach((target, x) => rows.forEach((attacker, y) => {
     const cell = accuracy[target]?.[attacker];
     if (cell) data.push({ value: [x, y, cell.mean], target, attacker, cell });
   }));
-  element.style.height = `${Math.min(900, 150 + 30 * attackers.length)}px`;
+  element.style.height = `${Math.min(900, 150 + 30 * rows.length)}px`;
   const top = Math.max(chance ? 3 * chance.mean : 0, ...data.map((item) => item.value[2]), 0.01);
-  const wide = element.clientWidth / Math.max(1, targets.length) > 34;
+  const wide = element.clientWidth / Math.max(1, columns.length) > 34;
   const bright = (value) => value / top > 0.55;
   draw(element, {
     tooltip: {
@@ -69,15 +69,15 @@ function heatmap(element) {
     },
     grid: { left: 10, right: 80, top: 8, bottom: 10, containLabel: true },
     xAxis: {
-      type: "category", data: targets.map(label), ...axisStyle(), splitLine: { show: false },
-      axisLabel: { color: colour("dim"), rotate: targets.length > 6 ? 38 : 0, width: 130, overflow: "truncate", interval: 0, fontSize: 11 },
+      type: "category", data: columns.map(label), ...axisStyle(), splitLine: { show: false },
+      axisLabel: { color: colour("dim"), rotate: columns.length > 6 ? 38 : 0, width: 130, overflow: "truncate", interval: 0, fontSize: 11 },
     },
     yAxis: {
-      type: "category", data: attackers.map(label), ...axisStyle(), splitLine: { show: false },
+      type: "category", data: rows.map(label), ...axisStyle(), splitLine: { show: false },
       axisLabel: { color: colour("dim"), width: 150, overflow: "truncate", interval: 0, fontSize: 11 },
     },
     visualMap: {
-      min: 0, max: top, calculable: true, orient: "vertical", right: 0, top: 8, itemHeight: Math.min(220, 30 * attackers.length), itemWidth: 12,
+      min: 0, max: top, calculable: true, orient: "vertical", right: 0, top: 8, itemHeight: Math.min(220, 30 * rows.length), itemWidth: 12,
       inRange: { color: CIVIDIS }, textStyle: { color: colour("dim") }, formatter: (value) => percent(value, 2),
     },
     series: [{
@@ -114,8 +114,8 @@ function privacyOf(team) {
 }
 
 function points(measure) {
-  return Object.entries(round().releases).flatMap(([team, release]) => {
-    const x = release.measures?.[measure];
+  return releases().flatMap((team) => {
+    const x = round().releases[team].measures?.[measure];
     const y = privacyOf(team);
     return x && y !== null ? [{ team, x: x.mean, y, xInterval: "low" in x ? [x.low, x.high] : null }] : [];
   });
@@ -137,7 +137,7 @@ function scatter(element, measure) {
   const { chance } = round();
   const thresholds = Object.values(round().releases).map((release) => release.utility?.thresholds[measure]).find(Boolean);
   const lines = [
-    ...(thresholds ? [{ xAxis: Object.values(thresholds)[0], label: { formatter: `${t("threshold")} ${short(Object.values(thresholds)[0])}`, position: "insideEndTop" } }] : []),
+    ...(thresholds ? [{ xAxis: Object.values(thresholds)[0], label: { formatter: `${t("threshold")} ${short(Object.values(thresholds)[0])}`, position: "end", rotate: 0 } }] : []),
     ...(chance ? [{ yAxis: 1 - chance.mean, label: { formatter: t("blind"), position: "insideStartTop" } }] : []),
   ];
   const sweeps = {};
@@ -145,7 +145,7 @@ function scatter(element, measure) {
   const point = (item) => ({ value: [item.x, item.y], point: item });
   const narrow = element.clientWidth < 600;
   draw(element, {
-    legend: { top: 0, textStyle: { color: colour("dim") }, type: "scroll" },
+    legend: { top: 0, right: 0, textStyle: { color: colour("dim") }, type: "scroll", width: "60%" },
     tooltip: {
       ...tooltip(),
       formatter: ({ data: item }) => item?.point ? tip(label(item.point.team), [
@@ -156,10 +156,10 @@ function scatter(element, measure) {
         verdict(item.point.team) && word(verdict(item.point.team).key),
       ]) : "",
     },
-    grid: { left: 20, right: narrow ? 20 : 40, top: 50, bottom: 45, containLabel: true },
+    grid: { left: 20, right: narrow ? 20 : 40, top: 66, bottom: 45, containLabel: true },
     xAxis: { type: "value", scale: true, name: measure, nameLocation: "middle", nameGap: 32, ...axisStyle() },
     yAxis: {
-      type: "value", scale: true, name: t("privacy_" + state.privacy), nameLocation: "end", ...axisStyle(),
+      type: "value", scale: true, name: t("privacy_" + state.privacy), nameLocation: "end", nameGap: 28, ...axisStyle(),
       nameTextStyle: { color: colour("dim"), align: "left" }, axisLabel: { color: colour("dim"), formatter: (value) => percent(value, 3) },
     },
     series: [

@@ -63,8 +63,13 @@ const methodOf = (team, role) => {
 };
 const rankOf = (ranking) => Object.fromEntries((results.standings[ranking] ?? []).map((line, place) => [line.team, line.rank ?? 1000 + place]));
 
+// Teams in the order of the plan: keys of an object that look like numbers come in an order of their own.
+const targets = () => round().repeats[0].anonymizers.filter((team) => round().accuracy[team]);
+const attackers = () => round().repeats[0].attackers;
+const releases = () => round().repeats[0].anonymizers.filter((team) => round().releases[team]);
+
 /** Ranked attackers of a release: everybody but its own team and the organizers' sample attack. */
-const attackersOf = (target) => Object.keys(round().accuracy[target] ?? {}).filter((team) => team !== results.sample_attack && team !== target);
+const attackersOf = (target) => attackers().filter((team) => team !== results.sample_attack && team !== target && round().accuracy[target]?.[team]);
 function bestAttack(target) {
   const row = round().accuracy[target] ?? {};
   return attackersOf(target).reduce((best, team) => (best === null || row[team].mean > row[best].mean ? team : best), null);

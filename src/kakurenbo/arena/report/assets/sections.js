@@ -6,7 +6,7 @@ function cards() {
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const winner = (ranking) => (results.standings[ranking] ?? []).filter((line) => line.rank === 1 && line.score !== null).map((line) => nameOf(line.team));
   const shown = (listed) => listed.length > 2 ? `${listed[0]} +${listed.length - 1}` : listed.join(", ");
-  const judged = Object.keys(round().releases).filter((team) => verdict(team));
+  const judged = releases().filter((team) => verdict(team));
   return el("div", { class: "cards" },
     card(String(results.players.length), t("n_teams")),
     card(String(attacks), t("n_attacks")),
@@ -48,11 +48,12 @@ function standings() {
   return el("section", { id: "standings" }, el("h2", {}, t("standings")), el("div", { class: "three" }, panels));
 }
 const sampleColumn = (value) => ({ title: t("sample"), number: true, value: (line) => value(line) ?? null, show: (line) => percent(value(line)) });
-const teamCell = (team, method) => el("span", {}, players[team] ? el("a", { href: `#team-${team}` }, `${team} `) : "", nameOf(team), method ? el("div", { class: "dim mono" }, method) : null);
+const teamCell = (team, method) => el("div", { class: "team" },
+  el("span", {}, players[team] ? el("a", { href: `#team-${team}` }, team) : "", ` ${nameOf(team)}`), method ? el("div", { class: "dim mono method", title: method }, method) : null);
 
 /** Mean accuracy of an attacker over all releases but those of `without`. */
 function meanOf(attacker, without) {
-  const found = Object.entries(round().accuracy).filter(([target, row]) => target !== without && row[attacker]).map(([, row]) => row[attacker].mean);
+  const found = targets().filter((target) => target !== without && round().accuracy[target][attacker]).map((target) => round().accuracy[target][attacker].mean);
   return found.length ? found.reduce((sum, value) => sum + value, 0) / found.length : null;
 }
 
@@ -68,18 +69,18 @@ function choose(key, value) {
 }
 
 function heatmapSection() {
-  const { accuracy, chance, repeats } = round();
+  const { accuracy, chance } = round();
   const chart = el("div", { class: "chart", id: "heatmap-chart", role: "img", "aria-label": t("heatmap") });
   const columns = [
     { title: t("attacker"), value: (team) => team, show: (team) => teamCell(team, methodOf(team, "attack")) },
-    ...Object.keys(accuracy).map((target) => ({ title: target, number: true, value: (team) => accuracy[target][team]?.mean ?? null, show: (team) => percent(accuracy[target][team]?.mean) })),
+    ...targets().map((target) => ({ title: target, number: true, value: (team) => accuracy[target][team]?.mean ?? null, show: (team) => percent(accuracy[target][team]?.mean) })),
   ];
   const section = el("section", { id: "heatmap" }, el("h2", {}, t("heatmap")),
     el("p", { class: "hint" }, chance ? t("heat_hint", { chance: percent(chance.mean) }) : t("heat_hint_plain")),
     el("div", { class: "panel" },
       el("div", { class: "chart-bar" }, el("label", {}, t("order"), segments("order", [["number", t("order_number")], ["rank", t("order_rank")]]))),
       chart,
-      el("details", {}, el("summary", {}, t("as_table")), el("div", { class: "inside" }, sortableTable(columns, repeats[0].attackers, { id: "matrix" })))));
+      el("details", {}, el("summary", {}, t("as_table")), el("div", { class: "inside" }, sortableTable(columns, attackers(), { id: "matrix" })))));
   return [section, () => heatmap(chart)];
 }
 
@@ -172,11 +173,12 @@ function rail(value, chance) {
 }
 function attackedBy(team) {
   const row = round().accuracy[team] ?? {};
-  const rows = Object.entries(row).map(([attacker, cell]) => ({ team: attacker, cell, sample: row[results.sample_attack] }));
+  const rows = attackers().filter((attacker) => row[attacker]).map((attacker) => ({ team: attacker, cell: row[attacker], sample: row[results.sample_attack] }));
   return accuracyTable(t("attacked_by"), rows.sort((a, b) => b.cell.mean - a.cell.mean));
 }
 function attacksOn(team) {
-  const rows = Object.entries(round().accuracy).filter(([, row]) => row[team]).map(([target, row]) => ({ team: target, cell: row[team], sample: row[results.sample_attack] }));
+  const rows = targets().filter((target) => round().accuracy[target][team])
+    .map((target) => ({ team: target, cell: round().accuracy[target][team], sample: round().accuracy[target][results.sample_attack] }));
   return accuracyTable(t("attacks_on"), rows.sort((a, b) => b.cell.mean - a.cell.mean));
 }
 
