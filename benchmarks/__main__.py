@@ -1,4 +1,4 @@
-"""Run every benchmark (or those named), print the table of ratios, and write it to ``benchmarks/RESULTS.md``."""
+"""Run every benchmark (or those named) and print the table of ratios; all of them together also go into the README."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Literal
 from benchmarks.common import Row
 
 HERE = Path(__file__).resolve().parent
+README = HERE.parent / "README.md"
+BEGIN, END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
 
 
 def main() -> None:
@@ -24,8 +26,11 @@ def main() -> None:
             lines.append(f"| {' | '.join(shown)} | {row['ratio']:.3g} | {row['target']} |")
             print(lines[-1], flush=True)
     if not sys.argv[1:]:
-        machine = f"\nPython {platform.python_version()}, {os.cpu_count()} cores. Made by `make bench`.\n"
-        (HERE / "RESULTS.md").write_text("# Benchmarks\n\n" + "\n".join(lines) + "\n" + machine)
+        machine = f"Python {platform.python_version()}, {os.cpu_count()} cores."
+        (HERE / "RESULTS.md").write_text("# Benchmarks\n\n" + "\n".join(lines) + f"\n\n{machine} Made by `make bench`.\n")
+        before, _, rest = README.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        README.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}")
 
 
 def _number(row: Row, key: Literal["ours_s", "reference_s"]) -> str:

@@ -28,7 +28,9 @@ def run() -> list[Row]:
     def measure() -> None:
         Amic2020().measure(Handout("01", fresh(sample), fresh(test)), Submission(fresh(released), Questionnaire()))
 
-    prepared = [(task, task.matrix(table), task.truth(table), task.matrix(test)) for task in TASKS for table in (sample, released)]
+    prepared = [
+        (task, task.matrix(table), task.truth(table), task.matrix(test)) for task in TASKS for table in (sample, released)
+    ]
 
     def trees() -> None:
         for task, features, truth, rows in prepared:

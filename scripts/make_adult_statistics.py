@@ -2,8 +2,8 @@
 
     python scripts/make_adult_statistics.py adult.data adult.test
 
-The files may be packed (.gz). Writes ``src/kakurenbo/datasets/data/adult-train.json`` and ``adult-test.json``: counts,
-histograms and cross products of the complete rows, whole numbers only.
+The files may be packed (.gz) and come in any order. Writes ``adult-train.json`` and ``adult-test.json`` into
+``src/kakurenbo/datasets/data``: counts, histograms and cross products of the complete rows, whole numbers only.
 """
 
 from __future__ import annotations
@@ -12,24 +12,28 @@ import json
 import sys
 from pathlib import Path
 
-from kakurenbo.datasets.adult import read_uci
+from kakurenbo.datasets.adult import read_part
 from kakurenbo.tables import Moments, Problems, Source, write_file
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data"
 
 
-def statistics(path: Path) -> bytes:
-    """The statistics of one original file, as the bytes to commit."""
-    table = read_uci(Source.of(path))
-    if isinstance(table, Problems):
-        sys.exit("\n".join(map(str, table)))
-    return (json.dumps(Moments.of(table).as_json(), separators=(",", ":")) + "\n").encode()
+def statistics(path: Path) -> tuple[str, bytes]:
+    """Name and content of the statistics of one original file."""
+    read = read_part(Source.of(path))
+    if isinstance(read, Problems):
+        sys.exit("\n".join(map(str, read)))
+    part, table = read
+    return f"adult-{part}.json", (json.dumps(Moments.of(table).as_json(), separators=(",", ":")) + "\n").encode()
 
 
 def main() -> None:
-    train, test = map(Path, sys.argv[1:])
-    write_file(DATA / "adult-train.json", statistics(train))
-    write_file(DATA / "adult-test.json", statistics(test))
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    made = dict(statistics(Path(path)) for path in sys.argv[1:])
+    for name, content in made.items():
+        write_file(DATA / name, content)
+        print(DATA / name)
 
 
 if __name__ == "__main__":

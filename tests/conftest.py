@@ -19,7 +19,9 @@ def reference_data() -> Path:
     """Real data sets and reference outputs, which are not ours to commit."""
     folder = Path(os.environ.get("KAKURENBO_DATA") or REPOSITORY.parent / "shared" / "data")
     if not folder.is_dir():
-        pytest.skip(f"no reference data: set KAKURENBO_DATA to the folder that holds adult/, amic2020/ ... (looked in {folder})")
+        pytest.skip(
+            f"no reference data: set KAKURENBO_DATA to the folder that holds adult/, amic2020/ ... (looked in {folder})"
+        )
     return folder
 
 

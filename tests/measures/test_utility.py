@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -25,7 +26,9 @@ D = Table.from_rows(SCHEMA, [(20, "Male"), (21, "Male"), (30, "Male"), (40, "Fem
 def random_census(rng: np.random.Generator, rows: int) -> Table:
     """Census rows in which everything depends a little on age."""
     age = rng.integers(0, 74, rows)
-    return Table(CENSUS, {column.name: (age + rng.integers(0, column.size or 1, rows)) % (column.size or 1) for column in CENSUS})
+    return Table(
+        CENSUS, {column.name: (age + rng.integers(0, column.size or 1, rows)) % (column.size or 1) for column in CENSUS}
+    )
 
 
 def test_histogram_counts_every_value_of_every_attribute() -> None:
@@ -51,7 +54,9 @@ def test_covariance_utility_is_the_inverse_of_the_summed_differences() -> None:
     # C: var(age) 275/3, cov(age, Female) 5, var 1/3. D: var(age) 80.25 * ..., computed by hand with numpy's definition
     difference = np.abs(np.cov(D.dummies(), rowvar=False) - np.cov(C.dummies(), rowvar=False))
     assert covariance_utility(Moments.of(C), Moments.of(D), 1).value == pytest.approx(1 / difference.sum(), abs=1e-12)
-    assert covariance_utility(Moments.of(C), Moments.of(D), 2).value == pytest.approx(1 / difference.sum(axis=1).max(), abs=1e-12)
+    assert covariance_utility(Moments.of(C), Moments.of(D), 2).value == pytest.approx(
+        1 / difference.sum(axis=1).max(), abs=1e-12
+    )
 
 
 def test_covariance_utility_by_hand() -> None:
@@ -114,8 +119,12 @@ def test_f_measure_of_nothing_is_0() -> None:
 
 def test_trees_say_where_they_first_differ() -> None:
     schema = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male")), Category("income", (">50K", "<=50K"))])
-    by_age = Table.from_rows(schema, [(20, "Male", "<=50K"), (60, "Male", ">50K"), (21, "Female", "<=50K"), (61, "Female", ">50K")])
-    by_sex = Table.from_rows(schema, [(20, "Male", "<=50K"), (60, "Male", "<=50K"), (20, "Female", ">50K"), (60, "Female", ">50K")])
+    by_age = Table.from_rows(
+        schema, [(20, "Male", "<=50K"), (60, "Male", ">50K"), (21, "Female", "<=50K"), (61, "Female", ">50K")]
+    )
+    by_sex = Table.from_rows(
+        schema, [(20, "Male", "<=50K"), (60, "Male", "<=50K"), (20, "Female", ">50K"), (60, "Female", ">50K")]
+    )
     score = tree_utility(TreeTask("income", "<=50K", 5), by_age, by_sex, by_age)
     # by age: rows 0 and 2 are <=50K; by sex: rows 0 and 1: one hit, one missed, one invented: 2 / (2 + 2)
     assert score.value == 0.5
@@ -154,7 +163,7 @@ def test_more_noise_never_helps_beyond_tolerance() -> None:
                 -correlation_difference(Moments.of(sample), Moments.of(released)).value,
             )
         )
-    for before, after in zip(values, values[1:], strict=False):
+    for before, after in itertools.pairwise(values):
         assert after[0] <= before[0] + 0.02
         assert after[1] <= before[1] + 0.02
 

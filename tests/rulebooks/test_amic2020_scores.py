@@ -95,7 +95,9 @@ def test_equal_scores_share_a_rank() -> None:
 
 def test_blanks_are_missing_guesses_and_count_0() -> None:
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n")
-    assert standings({"pre": results}).attack[0].score == Fraction(90, 300), "02 has no guess and is missing, so 01, 03, 04 count"
+    assert standings({"pre": results}).attack[0].score == Fraction(90, 300), (
+        "02 has no guess and is missing, so 01, 03, 04 count"
+    )
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n06,,1,,\n")
     # first three: 02 (1 - .01), then 01, 03, 04 tie at .7 and go by number: 05 has 0 + 30 + 30
     assert {line.team: line.score for line in standings({"pre": results}).attack}["05"] == Fraction(60, 300)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.arena.calls import Call
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit

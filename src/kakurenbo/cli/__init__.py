@@ -55,8 +55,8 @@ class _Verbs(click.Group):
 def cli() -> None:
     """Contests in which teams anonymize personal data and attack each other's releases.
 
-    Grammar: kakurenbo VERB RULEBOOK ... Files come in the order data flows. Every verb takes --json. Exit codes: 0 done and
-    valid, 1 the input fails the rules, 2 usage or unreadable input.
+    Grammar: kakurenbo VERB RULEBOOK ... Files come in the order data flows. Every verb takes --json, and --debug to see the
+    traceback of a bug. Exit codes: 0 done and valid, 1 the input fails the rules, 2 usage or unreadable input.
     """
 
 

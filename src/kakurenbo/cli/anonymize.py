@@ -30,7 +30,9 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
     if as_json:
         output.print_json(report)
     else:
-        output.console().print(f"{out}: {sum(rows):,} records" + "".join(f", {name} {value}" for name, value in claims.items()))
+        output.console().print(
+            f"{out}: {sum(rows):,} records" + "".join(f", {name} {output.short(value)}" for name, value in claims.items())
+        )
     return output.DONE
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from kakurenbo import registry, rng
+from kakurenbo.cli import output
 from kakurenbo.parameters import Parameter, make, parameters_of
 from kakurenbo.protocols import Rulebook
 
@@ -110,10 +111,7 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
 def parameter_option(described: Parameter) -> click.Option:
     """A method's parameter as an option."""
     default = described.default
-    if default is dataclasses.MISSING:
-        shown = "required"
-    else:
-        shown = f"default {','.join(default) if isinstance(default, tuple) else default}"
+    shown = "required" if default is dataclasses.MISSING else f"default {output.short(default)}"
     text = f"{described.meaning} ({described.expectation}; {shown})"
     return click.Option([f"--{described.name.replace('_', '-')}", _slot(described)], type=str, help=text, metavar="VALUE")
 

@@ -19,6 +19,8 @@ from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.tables import write_file
 
+TEAMS = 6  # of the default field, so that it is over soon
+
 
 def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
     shown: dict[str, Any] = {}
@@ -52,7 +54,7 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
 
 def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.Tournament:
     """In a folder of its own that goes away: a demo is always played, never remembered."""
-    plan = arena.make_plan(rulebook, arena.default_field(rulebook).entrants, seed)
+    plan = arena.make_plan(rulebook, arena.default_field(rulebook).entrants[:TEAMS], seed)
     workers = arena.serial() if jobs == 1 else arena.processes(jobs)
     with tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder, TournamentProgress(quiet=quiet) as progress:
         return arena.hold(plan, Path(folder), workers, arena.Settings(), progress.tell)

@@ -25,7 +25,7 @@ def _list(group: str, as_json: bool) -> None:
         table.add_column(heading)
     for name, cls in found.items():
         entry = _entry(name, cls)
-        shown = ", ".join(f"{item['name']}={item['default']}" for item in entry["parameters"])
+        shown = ", ".join(f"{item['name']}={output.short(item['default'])}" for item in entry["parameters"])
         table.add_row(name, escape(entry["does"]), escape(shown))
     output.console().print(table)
 

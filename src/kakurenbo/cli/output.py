@@ -72,8 +72,8 @@ def print_utility(utility: Utility) -> None:
     for name, score in utility.scores.items():
         threshold = utility.thresholds.get(name)
         mark = "" if threshold is None else ("ok" if threshold.met_by(score.value) else "[bold red]FAILS[/]")
-        limit = escape(", ".join(f"{key} {_short(value)}" for key, value in score.limit.items()))
-        table.add_row(name, _short(score.value), str(threshold or ""), mark, limit)
+        limit = escape(", ".join(f"{key} {short(value)}" for key, value in score.limit.items()))
+        table.add_row(name, short(score.value), str(threshold or ""), mark, limit)
     out = console()
     out.print(table)
     if utility.thresholds:
@@ -81,16 +81,18 @@ def print_utility(utility: Utility) -> None:
         out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
 
 
-def print_standings(standings: Standings) -> None:
-    """The three rankings, one below the other."""
+def print_standings(standings: Standings, chance: str = "") -> None:
+    """The three rankings, one below the other; ``chance`` is told beside the attack scores."""
     out = console()
-    for title, lines in (
-        ("Anonymization", standings.anonymization),
-        ("Attack", standings.attack),
-        ("Overall", standings.overall),
+    beside = {"chance": {line.team: chance for line in standings.attack}} if chance else {}
+    for title, lines, extra in (
+        ("Anonymization", standings.anonymization, {}),
+        ("Attack", standings.attack, beside),
+        ("Overall", standings.overall, {}),
     ):
         if lines:
-            out.print(standings_table(title, lines))
+            out.print()
+            out.print(standings_table(title, lines, extra))
 
 
 def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None) -> RichTable:
@@ -103,7 +105,7 @@ def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, M
     for heading in [*(["note"] if noted else []), *(extra or {})]:
         table.add_column(heading)
     for line in lines:
-        score = line.shown or ("–" if line.score is None else _short(float(line.score)))
+        score = line.shown or ("–" if line.score is None else short(float(line.score)))
         cells = [str(line.rank or "–"), escape(line.team), score, *([line.note] if noted else [])]
         table.add_row(*cells, *(column.get(line.team, "") for column in (extra or {}).values()))
     return table
@@ -114,9 +116,14 @@ def chance_text(chance: Chance) -> str:
     return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """A value as people want to read it: few digits, lists and mappings in words."""
     if isinstance(value, float):
         return "inf" if math.isinf(value) else f"{value:.6g}"
     if isinstance(value, list):
-        return " × ".join(map(str, value))
-    return str(value)
+        return " × ".join(map(short, value))
+    if isinstance(value, tuple):
+        return ",".join(map(short, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {short(item)}" for key, item in value.items())
+    return "none" if value is None else str(value)

@@ -22,7 +22,7 @@ def _prepare(rulebook: AnyRulebook, teams: int, seed: int | None, out: Path, as_
     console = output.console()
     console.print(f"data: {preparation.report['data']}")
     for name, value in preparation.report.get("fidelity", {}).items():
-        console.print(f"  {name.replace('_', ' ')}: {value}")
+        console.print(f"  {name.replace('_', ' ')}: {output.short(value)}")
     console.print(f"{out}/public     publish now: the contest's facts and the commitments")
     console.print(f"{out}/teams/NN   hand to team NN and to nobody else")
     console.print(f"{out}/attackers  publish when the attacks begin")

@@ -58,7 +58,7 @@ def _by_team(
     grouped: dict[str, list[Source]] = {}
     for source in sources:
         owner = team or rulebook.team_of(source.name) or only
-        if owner not in preparation.handouts:
+        if owner is None or owner not in preparation.handouts:
             known = ", ".join(preparation.handouts)
             raise UsageError(f"{source.name}: whose release is this? Name the team with --team (there are {known})")
         grouped.setdefault(owner, []).append(source)

@@ -17,12 +17,11 @@ from kakurenbo.tables import Problems, Source
 def _standings(
     rulebook: AnyRulebook, results: Path | None, pre: Path | None, main: Path | None, disqualified: str, as_json: bool
 ) -> int:
-    paths = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
-    if (results is None) == (not paths):
+    given = {name: path for name, path in (("round", results), ("pre", pre), ("main", main)) if path is not None}
+    if not given or ("round" in given and len(given) > 1):
         raise UsageError("give either one RESULTS file, or --pre and --main for the overall table")
     rounds: dict[str, RoundResults] = {}
-    for name, path in (paths or {"round": results}).items():
-        assert path is not None
+    for name, path in given.items():
         read = rulebook.read_results(Source.of(path))
         if isinstance(read, Problems):
             return output.refuse(read, as_json)

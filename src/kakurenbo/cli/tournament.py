@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from rich.markup import escape
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from kakurenbo import arena
 from kakurenbo.cli import output
+from kakurenbo.protocols import Chance, Standing
 
 _WIDEST_MATRIX = 14
 
@@ -17,19 +19,17 @@ _WIDEST_MATRIX = 14
 def print_tournament(held: arena.Tournament, workers: arena.Workers | None = None) -> None:
     """What ``run`` and ``demo`` show at the end."""
     results = held.results
-    names = {player["team"]: player["name"] for player in results["players"]}
     console = output.console()
     for round_ in results["rounds"]:
         console.print(_releases(results, round_))
+        console.print()
         if len(round_["accuracy"]) <= _WIDEST_MATRIX:
             console.print(_matrix(results, round_))
-    for title, key in (("Anonymization", "anonymization"), ("Attack", "attack"), ("Overall", "overall")):
-        if results["standings"].get(key):
-            console.print(_ranking(title, results["standings"][key], names))
+    _print_standings(results)
     _print_failures(results)
     attacks = sum(len(row) for round_ in results["rounds"] for row in round_["accuracy"].values())
     played = f", played by {workers.name}" if workers else ""
-    console.print(f"{len(results['players'])} teams, {attacks} attacks{played}", markup=False)
+    console.print(f"\n{len(results['players'])} teams, {attacks} attacks{played}", markup=False)
 
 
 def _table(title: str, *headings: str) -> Table:
@@ -65,37 +65,75 @@ def _verdict(release: Mapping[str, Any]) -> str:
 
 
 def _matrix(results: Mapping[str, Any], round_: Mapping[str, Any]) -> Table:
-    """Share of right guesses of every attacker on every release, with the chance level beside."""
-    chance = round_["chance"]
-    title = "Right guesses in percent (rows: attackers, columns: releases)" + _of_round(results, round_)
+    """Hits of every attacker on every release, with what blind guessing gets beside."""
+    chance, of = round_["chance"], _common_of(round_)
+    what = f"Hits of {of}" if of else "Right guesses in percent"
+    scale = of or 100
+    title = f"{what} (rows: attackers, columns: releases){_of_round(results, round_)}"
+    if chance:
+        title += " — " + output.chance_text(Chance(*(scale * chance[key] for key in ("mean", "low", "high"))))
     methods = {player["team"]: player.get("attack") or player.get("guesses", "") for player in results["players"]}
     targets = list(round_["accuracy"])
     table = _table(title, "attacker", "method", *targets, *(["chance"] if chance else []))
     for attacker in round_["repeats"][0]["attackers"]:
-        cells = [_percent(round_["accuracy"][target].get(attacker), chance) for target in targets]
-        level = [f"{100 * chance['mean']:.3g} ({100 * chance['low']:.3g}–{100 * chance['high']:.3g})"] if chance else []
-        table.add_row(attacker, escape(methods.get(attacker, "")), *cells, *level)
+        cells = [_cell(round_["accuracy"][target].get(attacker), chance, scale) for target in targets]
+        table.add_row(
+            attacker, escape(methods.get(attacker, "")), *cells, *([f"{scale * chance['mean']:.3g}"] if chance else [])
+        )
     return table
 
 
-def _percent(cell: Mapping[str, Any] | None, chance: Mapping[str, Any] | None) -> str:
+def _common_of(round_: Mapping[str, Any]) -> int | None:
+    """How many answers a guess has, where that is the same for all."""
+    found = {cell["of"] for row in round_["accuracy"].values() for cell in row.values()}
+    return found.pop() if len(found) == 1 else None
+
+
+def _cell(cell: Mapping[str, Any] | None, chance: Mapping[str, Any] | None, scale: int) -> str:
     if cell is None:
         return "–"
-    shown = f"{100 * cell['mean']:.3g}"
+    shown = f"{scale * cell['mean']:.3g}"
     if "high" in cell:
-        shown += f"±{100 * (cell['high'] - cell['mean']):.2g}"
+        shown += f"±{scale * (cell['high'] - cell['mean']):.2g}"
     return f"[bold]{shown}[/]" if chance and cell["mean"] > chance["high"] else shown
 
 
-def _ranking(title: str, lines: list[dict[str, Any]], names: Mapping[str, str]) -> Table:
-    table = _table(title, "rank", "team", "name", "score", "note")
-    for line in lines:
-        score = "–" if line["score"] is None else line.get("shown") or f"{line['score']:.4g}"
-        if "interval" in line:
-            score += f" ±{line['interval'][1] - line['score']:.2g}"
-        name = names.get(line["team"], "")
-        table.add_row(str(line["rank"] or "–"), escape(line["team"]), escape(name), score, escape(line.get("note", "")))
-    return table
+def _print_standings(results: Mapping[str, Any]) -> None:
+    names = {player["team"]: escape(player["name"]) for player in results["players"]}
+    for title, key in (("Anonymization", "anonymization"), ("Attack", "attack"), ("Overall", "overall")):
+        lines = [_standing(line) for line in results["standings"].get(key, ())]
+        extra: dict[str, Mapping[str, str]] = {"name": names}
+        if key == "attack":
+            extra |= _beside(results, [line.team for line in lines])
+        if lines:
+            output.console().print()
+            output.console().print(output.standings_table(title, lines, extra))
+
+
+def _standing(line: Mapping[str, Any]) -> Standing:
+    shown = line.get("shown") or ("–" if line["score"] is None else output.short(round(line["score"], 4)))
+    if "interval" in line:
+        shown += f" ±{line['interval'][1] - line['score']:.2g}"
+    score = None if line["score"] is None else Fraction(line["score"])
+    return Standing(line["team"], score, line["rank"], escape(line.get("note", "")), shown)
+
+
+def _beside(results: Mapping[str, Any], attackers: list[str]) -> dict[str, Mapping[str, str]]:
+    """Columns for the attack ranking: mean accuracy on all releases, and the same for the sample attack and for chance."""
+    cells = [row for round_ in results["rounds"] for row in round_["accuracy"].items()]
+
+    def mean(attacker: str, besides: str) -> str:
+        found = [row[attacker]["mean"] for target, row in cells if attacker in row and target != besides]
+        return f"{100 * sum(found) / len(found):.3g} %" if found else "–"
+
+    chances = [round_["chance"]["mean"] for round_ in results["rounds"] if round_["chance"]]
+    columns: dict[str, Mapping[str, str]] = {
+        "mean accuracy": {attacker: mean(attacker, attacker) for attacker in attackers},
+        results["sample_attack"]: {attacker: mean(results["sample_attack"], attacker) for attacker in attackers},
+    }
+    if chances:
+        columns["chance"] = dict.fromkeys(attackers, f"{100 * sum(chances) / len(chances):.3g} %")
+    return columns
 
 
 def _print_failures(results: Mapping[str, Any]) -> None:

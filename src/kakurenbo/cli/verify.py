@@ -34,12 +34,11 @@ def _verify(rulebook: AnyRulebook, folder: Path, published: Path | None, again: 
 
 def _prepared_again(rulebook: AnyRulebook, seed: int, files: dict[str, bytes]) -> list[commitments.Finding]:
     """Prepare the round once more from the revealed seed: the same bytes must come out."""
-    facts: dict[str, Any] = json.loads(files.get("public/contest.json", b"{}"))
-    names = {field.name for field in dataclasses.fields(rulebook)}
-    settings = {name: value for name, value in facts.items() if name in names and name != "data"}
-    if "data_option" in facts:
-        settings["data"] = facts["data_option"]
-    made = dataclasses.replace(rulebook, **settings).prepare(seed, facts.get("teams", ())).files()
+    try:
+        facts: dict[str, Any] = json.loads(files["public/contest.json"])
+        made = rulebook.of_contest(facts).prepare(seed, facts["teams"]).files()
+    except (KeyError, ValueError, TypeError) as error:
+        raise UsageError(f"public/contest.json does not tell how the round was prepared ({error})") from error
     return [
         commitments.Finding(f"prepared again: {name}", "kept" if files.get(name) == data else "broken")
         for name, data in made.items()

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 
-from kakurenbo.tables import Category, Integer, Moments, ProblemCollector, Problems, Schema, Severity, Source, Table, read_table
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.errors import ParameterError
+from kakurenbo.tables import (
+    Category,
+    Integer,
+    Layout,
+    Moments,
+    Problem,
+    Problems,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    Text,
+    read_table,
+    table_bytes,
+)
 
 
 def _levels(words: str) -> tuple[str, ...]:
@@ -50,24 +70,20 @@ SCHEMA = Schema(
 )
 """Table 1 of the rules: names, order and domains of amic2020."""
 
-_FIELDS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
+COMPLETE_ROWS: Mapping[str, int] = MappingProxyType({"train": 30_162, "test": 15_060})
+"""The two parts of the data set, and how many of their rows miss no value."""
+
+# The fifteen fields of an original file, as texts: the nine columns are judged by SCHEMA once incomplete rows are out.
+_FIELDS = Schema(
+    Text(name)
+    for name in _levels(
+        "age, workclass, fnlwgt, education, education-num, marital-status, occupation, relationship, race, sex, "
+        "capital-gain, capital-loss, hours-per-week, native-country, income"
+    )
 )
+_MISSING = "?"
 _TEST_MARK = b"|1x3"  # the test file begins with such a line, and its labels end with a period
+_TEST_SCHEMA = Schema([*SCHEMA.columns[:-1], Category("income", (">50K.", "<=50K."))])
 
 
 @dataclass(frozen=True)
@@ -78,47 +94,68 @@ class Adult:
     test: Table
 
 
-def is_test_file(data: bytes) -> bool:
-    """Whether these are the bytes of the original test file rather than of the training file."""
-    return data.startswith(_TEST_MARK)
-
-
 def read_uci(source: Source) -> Table | Problems:
-    """The nine columns of an original file (15 fields, comma and blank), without the rows that miss a value.
+    """The nine columns of an original file, whichever of the two; see :func:`read_part`."""
+    found = read_part(source)
+    return found if isinstance(found, Problems) else found[1]
 
-    Gives 30,162 rows for the training file and 15,060 for the test file.
+
+def read_part(source: Source) -> tuple[str, Table] | Problems:
+    """Read an original file (15 fields, comma and blank): which part it is, and its complete rows in the nine columns.
+
+    Gives ``"train"`` and 30,162 rows for ``adult.data``, ``"test"`` and 15,060 rows for ``adult.test``: a row with ``?``
+    in any of its fields is left out. The part is told by the content, not by the name.
     """
     data = source.read()
     if isinstance(data, Problems):
         return data
-    kept, numbers = [], []
-    found = ProblemCollector(source.name)
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-        fields = line.split(", ")
-        if not line.strip() or line.startswith("|"):
-            continue
-        if len(fields) != len(_FIELDS):
-            message = f"the line has {len(fields)} fields instead of {len(_FIELDS)}"
-            found.add(message, "give the file as it comes from its source", row=number, severity=Severity.MALFORMED)
-        elif "?" not in fields:
-            record = dict(zip(_FIELDS, fields, strict=True))
-            record["income"] = record["income"].rstrip(".")
-            kept.append(",".join(record[name] for name in SCHEMA.names))
-            numbers.append(number)
-    if found or not kept:
-        if not found:
-            found.add("there are no complete rows", "give adult.data or adult.test", severity=Severity.MALFORMED)
-        return found.problems()
-    table = read_table(Source(source.name.removesuffix(".gz"), "\n".join(kept).encode()), SCHEMA)
-    return table if isinstance(table, Table) else _at_original_rows(table, numbers)
+    test = data.startswith(_TEST_MARK)
+    first = 2 if test else 1  # line of the first record
+    records = data.partition(b"\n")[2] if test else data
+    # Both files end with an empty line.
+    records = records.rstrip(b"\r\n").replace(b", ", b",")
+    fields = read_table(Source("fields", records), _FIELDS, Layout(accept_bom=True, accept_crlf=True))
+    if isinstance(fields, Problems):
+        ends = records.count(b"\n") + records.count(b"\r")
+        return _in_original(fields, source, np.arange(first, first + ends + 1))
+    complete = np.flatnonzero(~_misses_a_value(fields))
+    if not len(complete):
+        message = "every row misses a value"
+        return Problems([Problem(message, "give adult.data or adult.test", source.name, severity=Severity.MALFORMED)])
+    chosen = table_bytes(fields.select(SCHEMA.names).take(complete))
+    table = read_table(Source("records", chosen), _TEST_SCHEMA if test else SCHEMA)
+    if isinstance(table, Problems):
+        return _in_original(table, source, complete + first)
+    return ("test" if test else "train"), Table(SCHEMA, table.codes)
 
 
-def _at_original_rows(problems: Problems, numbers: list[int]) -> Problems:
-    return Problems((replace(p, row=numbers[p.row - 1] if p.row else None, record=None) for p in problems), problems.total)
+def _misses_a_value(fields: Table) -> NDArray[np.bool_]:
+    """Which rows have ``?`` in any of the fifteen fields, shape (n,)."""
+    missing = np.zeros(len(fields), dtype=np.bool_)
+    for name in fields.schema.names:
+        missing |= (fields.texts(name) == _MISSING).to_numpy()
+    return missing
+
+
+def _in_original(problems: Problems, source: Source, lines: NDArray[np.int64]) -> Problems:
+    """Problems of an excerpt as problems of the whole file; ``lines`` are where the excerpt's lines stand in it."""
+    moved = (
+        replace(problem, file=source.name, row=None if problem.row is None else int(lines[problem.row - 1]), record=None)
+        for problem in problems
+    )
+    return Problems(moved, problems.total)
 
 
 @cache
 def adult_statistics(part: str) -> Moments:
-    """Moments of the complete rows of the training file (``"train"``) or the test file (``"test"``), from our own small file."""
-    content = json.loads(resources.files("kakurenbo.datasets").joinpath("data", f"adult-{part}.json").read_text())
+    """Moments of the complete rows of the training file (``"train"``) or the test file (``"test"``), from our own small file.
+
+    Examples
+    --------
+    >>> adult_statistics("train").count, adult_statistics("test").count
+    (30162, 15060)
+    """
+    if part not in COMPLETE_ROWS:
+        raise ParameterError("part", f"one of {', '.join(COMPLETE_ROWS)}", part)
+    content = json.loads(resources.files("kakurenbo.datasets").joinpath("data", f"adult-{part}.json").read_text("utf-8"))
     return Moments.from_json(content, SCHEMA)

@@ -59,12 +59,11 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problem
 def load_part(name: str, part: str, schema: Schema) -> Table | None:
     """One table of an imported data set; None where it was not imported, an error where it was damaged since."""
     folder = store_folder() / name
-    try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
-        data = (folder / f"{part}.csv").read_bytes()
-        expected = manifest[part]["sha256"]
-    except FileNotFoundError:
+    if not (folder / _MANIFEST).exists():
         return None
+    try:
+        expected = json.loads((folder / _MANIFEST).read_bytes())[part]["sha256"]
+        data = (folder / f"{part}.csv").read_bytes()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again") from error
     if hashlib.sha256(data).hexdigest() != expected:
@@ -83,18 +82,29 @@ def load_adult() -> adult.Adult | None:
 
 def _import_adult(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
     tables: dict[str, Table] = {}
+    found: list[Problems] = []
     for source in sources:
-        data = source.read()
-        table = data if isinstance(data, Problems) else adult.read_uci(source)
-        if isinstance(table, Problems):
-            return table
-        tables["test" if isinstance(data, bytes) and adult.is_test_file(data) else "train"] = table
-    missing = {"train", "test"} - set(tables)
-    if missing:
-        message = f"the {' and the '.join(sorted(missing))} file is missing"
-        fix = "name both adult.data and adult.test, plain or .gz"
-        return Problems([Problem(message, fix, "adult", severity=Severity.MALFORMED)])
-    return tables
+        read = adult.read_part(source)
+        if isinstance(read, Problems):
+            found.append(read)
+            continue
+        part, table = read
+        expected = adult.COMPLETE_ROWS[part]
+        if part in tables:
+            found.append(_refused(source.name, f"this is the {part} file a second time", "name each file once"))
+        elif len(table) != expected:
+            message = f"the {part} file has {len(table):,} complete rows instead of {expected:,}"
+            found.append(_refused(source.name, message, "download it again"))
+        tables[part] = table
+    missing = [part for part in adult.COMPLETE_ROWS if part not in tables]
+    if missing and not found:
+        message = f"the {' and the '.join(missing)} file is missing"
+        found.append(_refused("adult", message, "name both adult.data and adult.test, plain or .gz"))
+    return Problems.merge(found) if found else tables
+
+
+def _refused(file: str, message: str, fix: str) -> Problems:
+    return Problems([Problem(message, fix, file, severity=Severity.MALFORMED)])
 
 
 IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult})

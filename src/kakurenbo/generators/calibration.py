@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from kakurenbo.generators.factors import Factor, Plan
 from kakurenbo.generators.quotas import quota_codes
@@ -42,9 +41,9 @@ class Conditional:
     weights: Matrix
     bias: Matrix
 
-    def chances(self, factor: Factor, design: Any) -> Matrix:
-        """Probability of every group for every row, shape (n, K)."""
-        return softmax(factor.spread(design @ self.weights) + self.bias)[0]
+    def odds(self, factor: Factor, design: Any) -> Matrix:
+        """Odds of every group for every row, shape (K, n): probabilities up to a factor per row."""
+        return odds(factor.spread(design @ self.weights), self.bias)[0]
 
 
 def calibrate(plan: Plan, rng: np.random.Generator) -> tuple[Conditional, ...]:
@@ -58,7 +57,7 @@ def calibrate(plan: Plan, rng: np.random.Generator) -> tuple[Conditional, ...]:
         design = plan.design(codes)
         conditional = _fit(plan, factor, design)
         conditionals.append(conditional)
-        codes.append(pick(conditional.chances(factor, design), rng))
+        codes.append(pick(conditional.odds(factor, design), rng))
     return tuple(conditionals)
 
 
@@ -67,24 +66,25 @@ def on_grid(numbers: Matrix) -> Matrix:
     return np.rint(numbers * _GRID) / _GRID
 
 
-def softmax(logits: Matrix) -> tuple[Matrix, Matrix]:
-    """Chances, shape (n, K), and the logarithm of their normaliser, shape (n,); overwrites ``logits``."""
-    highest = logits.max(axis=1)
-    logits -= highest[:, None]
-    np.exp(logits, out=logits)
-    total = logits.sum(axis=1)
-    logits /= total[:, None]
-    return logits, np.log(total) + highest
+def odds(effects: Matrix, bias: Matrix) -> tuple[Matrix, Matrix]:
+    """exp(effects + bias), the largest of a row being 1, shape (K, n), and the logarithm of what was divided out, shape (n,).
+
+    Overwrites ``effects``.
+    """
+    effects += bias[:, None]
+    highest = effects.max(axis=0)
+    effects -= highest
+    return np.exp(effects, out=effects), highest
 
 
-def pick(chances: Matrix, rng: np.random.Generator) -> NDArray[np.int64]:
-    """One group per row, drawn with the given chances, shape (n,)."""
-    uniform = rng.random(len(chances))
-    reached = np.zeros(len(chances))
-    codes = np.zeros(len(chances), dtype=np.int64)
-    for chance in np.ascontiguousarray(chances.T)[:-1]:
-        reached += chance
-        codes += reached <= uniform
+def pick(weights: Matrix, rng: np.random.Generator) -> NDArray[np.int64]:
+    """One group per row, drawn with chances proportional to ``weights``, shape (K, n) -> (n,)."""
+    level = rng.random(weights.shape[1]) * weights.sum(axis=0)
+    reached = np.zeros_like(level)
+    codes = np.zeros(len(level), dtype=np.int64)
+    for weight in weights[:-1]:
+        reached += weight
+        codes += reached <= level
     return codes
 
 
@@ -125,6 +125,8 @@ def _targets(plan: Plan, factor: Factor, design: Any) -> _Targets:
 
 def _fit(plan: Plan, factor: Factor, design: Any) -> Conditional:
     """Minimise log-partition - <parameters, targets> + penalty by L-BFGS in whitened coordinates."""
+    from scipy.optimize import minimize  # loaded on use: most calls of the command line draw nothing
+
     targets = _targets(plan, factor, design)
     rows, width = design.shape
     step = max(1, _CHUNK // factor.size)
@@ -141,15 +143,17 @@ def _fit(plan: Plan, factor: Factor, design: Any) -> Conditional:
 
     def objective(parameters: Matrix) -> tuple[float, Matrix]:
         weights, bias = unpack(parameters)
-        centred = bias - factor.spread((targets.mean @ weights)[None, :])[0]
+        centred = bias - factor.spread((targets.mean @ weights)[None, :])[:, 0]
         value, cross, shares = 0.0, np.zeros_like(weights), np.zeros(factor.size)
         for chunk, transposed in chunks:
-            chances, normaliser = softmax(factor.spread(chunk @ weights) + centred)
-            value += normaliser.sum()
-            shares += chances.sum(axis=0)
+            chances, highest = odds(factor.spread(chunk @ weights), centred)
+            total = chances.sum(axis=0)
+            chances /= total
+            value += (np.log(total) + highest).sum()
+            shares += chances.sum(axis=1)
             cross += transposed @ factor.gather(chances)
         shares /= rows
-        cross = cross / rows - np.outer(targets.mean, factor.gather(shares[None, :])[0])
+        cross = cross / rows - np.outer(targets.mean, factor.gather(shares[:, None])[0])
         value = value / rows - (weights * targets.cross).sum() - bias @ targets.shares
         slope = np.concatenate([(targets.whitener @ (cross - targets.cross)).ravel(), (shares - targets.shares) * units])
         return value + penalty / 2 * (parameters @ parameters), slope + penalty * parameters
@@ -163,4 +167,4 @@ def _fit(plan: Plan, factor: Factor, design: Any) -> Conditional:
     )
     weights, bias = unpack(found.x)
     weights = on_grid(weights)
-    return Conditional(weights, on_grid(bias - factor.spread((targets.mean @ weights)[None, :])[0]))
+    return Conditional(weights, on_grid(bias - factor.spread((targets.mean @ weights)[None, :])[:, 0]))

@@ -73,12 +73,14 @@ class Factor:
         return shares
 
     def spread(self, effects: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Effects on features to effects on groups: (n, s) -> (n, K)."""
-        return effects if self.nominal else effects * self.scores[:, 0]
+        """Effects on features to effects on groups: (n, s) -> (K, n), groups first so that rows are contiguous."""
+        if self.nominal:
+            return np.array(effects.T, order="C")
+        return self.scores * effects[:, 0]
 
     def gather(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Chances of groups to expected features: (n, K) -> (n, s)."""
-        return chances if self.nominal else (chances * self.scores[:, 0]).sum(axis=1, keepdims=True)
+        """Chances of groups to expected features: (K, n) -> (n, s)."""
+        return chances.T if self.nominal else chances.T @ self.scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,15 +104,15 @@ class _Steered:
         self._covariance = self.plan.covariance[:width, :width]
         self._shares = factor.shares
         self._variances = self._shares if factor.nominal else self._shares @ factor.scores**2
-        # Newton's step with the Hessian of independent columns: too long never, too short rarely.
+        # Newton's step as if the conditional hung on nothing: its curvature is the largest, so the step is never too long.
         self._gain = np.linalg.inv(self._covariance + _RIDGE * np.eye(width))
 
     def draw(self, design: Any, rng: np.random.Generator) -> Codes:
         """Groups of one block of rows, shape (n,), drawn so as to make up for what is missing."""
-        chances = self._tilted(design.shape[0]).chances(self.factor, design)
+        odds = self._tilted(design.shape[0]).odds(self.factor, design)
         for _ in range(_RAKINGS):
-            self._rake(chances)
-        codes = pick(chances, rng)
+            self._rake(odds)
+        codes = pick(odds, rng)
         features = self.factor.scores[codes]
         self.cross += design.T @ features - np.outer(self._mean, features.sum(axis=0))
         self.counts += np.bincount(codes, minlength=self.factor.size)
@@ -124,18 +124,18 @@ class _Steered:
         missing = (self.rows * self._target - self.cross) / size
         weights = self._gain @ missing / (self._variances + _SLACK / size)
         # (s,) root mean square change of a logit; many small wishes together must not drown the conditional.
-        change = np.sqrt((weights * (self._covariance @ weights)).sum(axis=0))
+        change = np.sqrt(np.maximum((weights * (self._covariance @ weights)).sum(axis=0), 0))
         weights *= _LARGEST_CHANGE / np.maximum(change, _LARGEST_CHANGE)
         weights = on_grid(np.clip(weights, -_LARGEST_WEIGHT, _LARGEST_WEIGHT))
-        bias = on_grid(self.factor.spread((self._mean @ weights)[None, :])[0])
+        bias = on_grid(self.factor.spread((self._mean @ weights)[None, :])[:, 0])
         return Conditional(self.conditional.weights + weights, self.conditional.bias - bias)
 
-    def _rake(self, chances: Matrix) -> None:
-        """Scale the chances, shape (n, K), towards the group counts that are missing."""
-        wanted = (self.rows + len(chances)) * self._shares - self.counts
-        ratio = np.clip(wanted / np.maximum(chances.sum(axis=0), _TINY), 1 / _LARGEST_RATIO, _LARGEST_RATIO)
-        chances *= on_grid(ratio)
-        chances /= chances.sum(axis=1, keepdims=True)
+    def _rake(self, odds: Matrix) -> None:
+        """Scale the odds, shape (K, n), towards the group counts that are missing."""
+        expected = odds @ (1 / odds.sum(axis=0))
+        wanted = (self.rows + odds.shape[1]) * self._shares - self.counts
+        ratio = np.clip(wanted / np.maximum(expected, _TINY), 1 / _LARGEST_RATIO, _LARGEST_RATIO)
+        odds *= on_grid(ratio)[:, None]
 
 
 def _ungroup(factor: Factor, drawn: Codes, rng: np.random.Generator) -> Codes:

@@ -41,7 +41,7 @@ def distinct_rows(generator: Generator, moments: Moments, rows: int, drawn: int,
         if len(pool) >= rows:
             break
         before = len(pool)
-        pool = _without_duplicates(_stacked(pool, generator(moments, drawn, rng)))
+        pool = _without_duplicates(Table.stack([pool, generator(moments, drawn, rng)]))
         if len(pool) == before:
             break
     if len(pool) >= rows:
@@ -60,10 +60,6 @@ def sample_rows(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64
     if not 0 <= size <= n:
         raise ParameterError("size", f"from 0 to the {n:,} rows there are", size)
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
-
-
-def _stacked(first: Table, second: Table) -> Table:
-    return Table(first.schema, {name: np.concatenate([first.codes[name], second.codes[name]]) for name in first.schema.names})
 
 
 def _without_duplicates(table: Table) -> Table:

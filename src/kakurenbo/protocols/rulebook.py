@@ -227,6 +227,15 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     utility_score: ClassVar[str] = ""
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
 
+    def settings(self) -> dict[str, Any]:
+        """What ``prepare`` was asked for, as ``contest.json`` records it under ``settings``."""
+        return {name: getattr(self, name) for name in self.options.get("prepare", ())}
+
+    @classmethod
+    def of_contest(cls, facts: Mapping[str, Any]) -> Self:
+        """The rulebook that prepared the contest of these facts."""
+        return cls(**facts["settings"])
+
     def team_of(self, file_name: str) -> str | None:
         """The team that a submitted file belongs to, where its name tells."""
         return None

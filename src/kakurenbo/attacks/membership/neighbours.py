@@ -49,7 +49,7 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
 
     Notes
     -----
-    The worst case, where the grid cannot tell any rows apart, compares all pairs of distinct rows. Memory is linear in the rows.
+    In the worst case, where the grid tells no rows apart, all pairs of distinct rows are compared; memory stays linear.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How ``nearest_rows`` lays tables out: the two widest integer columns as a grid, categories packed into lanes of 64-bit words."""
+"""How ``nearest_rows`` lays tables out: the two widest integer columns as a grid, categories as lanes of 64-bit words."""
 
 from __future__ import annotations
 

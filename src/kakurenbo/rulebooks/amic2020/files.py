@@ -89,7 +89,7 @@ def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64] 
     if isinstance(table, Problems):
         return table
     rows = table.values("row")
-    first = {}
+    first: dict[int, int] = {}
     found = ProblemCollector(source.name)
     for record, row in enumerate(rows.tolist()):
         if row in first:

@@ -48,9 +48,9 @@ class Secrets:
 
 
 def prepare(
-    seed: int, teams: Sequence[str], *, round_: str, scale: str, generator: str, data: str, options: Mapping[str, Any]
+    seed: int, teams: Sequence[str], *, round_: str, scale: str, generator: str, data: str, settings: Mapping[str, Any]
 ) -> Preparation[Handout]:
-    """Everything the organizer needs for a round; ``options`` go into ``contest.json`` as they are."""
+    """Everything the organizer needs for a round; ``settings`` go into ``contest.json``."""
     _check_teams(teams)
     size = SCALES[scale]
     personal, test, origin = personal_data(seed, data)
@@ -59,28 +59,29 @@ def prepare(
     population = distinct_rows(
         GENERATORS[generator], source, size.population, size.drawn, stream(seed, "amic2020", round_, "population")
     )
-    answers = {
-        team: sample_rows(
-            len(population), len(population) // files.SAMPLING_RATE, stream(seed, "amic2020", round_, "sample", team)
-        )
-        for team in teams
-    }
+    answers = {team: _sampled(len(population), stream(seed, "amic2020", round_, "sample", team)) for team in teams}
     facts = {
         "rulebook": "amic2020",
         "version": __version__,
         "round": round_,
-        "scale": scale,
-        "generator": generator,
         "data": origin,
         "population_rows": len(population),
         "sample_rows": len(population) // files.SAMPLING_RATE,
         "teams": list(teams),
-        **options,
+        "settings": dict(settings),
     }
     handouts = {team: Handout(team, population.take(rows), test, {**facts, "team": team}) for team, rows in answers.items()}
     folders = _folders(seed, round_, facts, handouts, population, answers, personal, test)
     report = {"data": origin, "fidelity": fidelity(source, population).as_json(), "teams": list(teams)}
     return Preparation(handouts, folders, report, Secrets(population, answers))
+
+
+def _sampled(rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """C_i = H(i, B): a random tenth of B, shuffled.
+
+    In B's order a release that keeps the order of its rows would tell which row is which, however well its cells are hidden.
+    """
+    return rng.permutation(sample_rows(rows, rows // files.SAMPLING_RATE, rng))
 
 
 def _check_teams(teams: Sequence[str]) -> None:
@@ -111,7 +112,7 @@ def _folders(
     answers: Mapping[str, NDArray[np.int64]],
     personal: Table,
     test: Table,
-) -> dict[str, Files]:
+) -> Mapping[str, Files]:
     population_bytes, test_bytes = table_bytes(population), table_bytes(test)
     answer_files = {files.answer_file(round_, team): files.rows_bytes(rows) for team, rows in answers.items()}
     folders: dict[str, dict[str, bytes]] = {

@@ -36,18 +36,18 @@ from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_c
 from kakurenbo.tables import Layout, Problem, Problems, Source, Table, read_table, table_bytes
 
 DEFAULT_PLAYERS = (
-    Player("light noise", "rrp:p=0.99", "nearest"),
-    Player("medium noise", "rrp:p=0.95", "nearest:metric=onehot"),
-    Player("strong noise", "rrp:p=0.7", "blind"),
-    Player("uniform noise", "rr:p=0.99", "nearest"),
-    Player("nearly nothing", "rr:p=0.999", "nearest"),
-    Player("noisy jobs", "rrp:p=0.8,columns=workclass,occupation", "nearest:metric=onehot"),
-    Player("noisy families", "rrp:p=0.8,columns=marital-status,relationship", "nearest"),
-    Player("rare suppressed", "kanony:k=2,columns=workclass,education", "nearest:metric=onehot"),
-    Player("rarer suppressed", "kanony:k=3,columns=workclass,education", "nearest"),
+    Player("uniform noise", "rr:p=0.97", "nearest"),
+    Player("medium noise", "rrp:p=0.95", "nearest"),
+    Player("noisy jobs", "rrp:p=0.8,columns=workclass,education,occupation", "nearest:metric=onehot"),
+    Player("rare suppressed", "kanony:k=3,columns=age,education", "nearest"),
     Player("synthetic", "synthetic", "nearest"),
-    Player("synthetic, half", "synthetic:rows=5000", "nearest:metric=onehot"),
     Player("synthetic, as in 2020", "synthetic:generator=omth17", "blind"),
+    Player("light noise", "rrp:p=0.99", "likelihood"),
+    Player("strong noise", "rrp:p=0.7", "nearest"),
+    Player("nearly nothing", "rr:p=0.999", "nearest:metric=onehot"),
+    Player("noisy families", "rrp:p=0.8,columns=marital-status,relationship", "nearest"),
+    Player("rarer suppressed", "kanony:k=10,columns=age,education", "nearest:metric=onehot"),
+    Player("synthetic, half", "synthetic:rows=5000", "blind"),
 )
 
 
@@ -80,9 +80,14 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
     def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
-        options = {"edition": self.edition, "positive": self.positive, "data_option": self.data}
         return preparation.prepare(
-            seed, teams, round_=self.round, scale=self.scale, generator=self.generator, data=self.data, options=options
+            seed,
+            teams,
+            round_=self.round,
+            scale=self.scale,
+            generator=self.generator,
+            data=self.data,
+            settings=self.settings(),
         )
 
     def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
@@ -164,7 +169,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
 
     def following(self, facts: Mapping[str, Any]) -> Amic2020:
         """These rules with what the contest's own ``contest.json`` fixes; what was asked for explicitly stays."""
-        fixed = {name: facts[name] for name in ("round", "edition", "positive") if name in facts}
+        settings = facts.get("settings", {})
+        fixed = {name: settings[name] for name in ("round", "edition", "positive") if name in settings}
         default = type(self)()
         return replace(self, **{name: value for name, value in fixed.items() if getattr(self, name) == getattr(default, name)})
 
