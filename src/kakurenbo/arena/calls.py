@@ -7,7 +7,6 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -83,14 +82,6 @@ def as_text(value: object) -> str:
 def code_digest(module: str) -> str:
     """SHA-256 of the source of the package that a module belongs to: edited code is other code, whatever its version says."""
     return _package_digest(module.partition(".")[0])
-
-
-def distribution_version(module: str) -> str:
-    """Name and version of the installed package that a module came with."""
-    top = module.partition(".")[0]
-    for name in packages_distributions().get(top, ()):
-        return f"{name} {version(name)}"
-    return top
 
 
 @cache

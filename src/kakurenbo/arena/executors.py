@@ -14,7 +14,7 @@ from typing import Any
 
 from kakurenbo.errors import UsageError
 
-_ONE_THREAD = dict.fromkeys(
+ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
 _AHEAD = 2  # jobs handed out per worker, so that none waits for the next
@@ -56,8 +56,8 @@ def processes(count: int) -> Workers:
     @contextlib.contextmanager
     def opened() -> Iterator[Executor]:
         # Spawned, not forked: Polars and BLAS hold threads that a fork would leave locked.
-        with _environment(_ONE_THREAD):
-            pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_follow_parent)
+        with _environment(ONE_THREAD):
+            pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_begin_worker)
             try:
                 yield pool
             except BaseException:
@@ -95,7 +95,7 @@ def cluster(address: str) -> Workers:
     return Workers(f"the cluster at {address}", opened, lambda executor: threads(executor) * _AHEAD, threads)
 
 
-def _follow_parent() -> None:
+def _begin_worker() -> None:
     """End this worker when the run that started it is gone: a killed run must not leave processes behind."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to hear
     parent = parent_process()

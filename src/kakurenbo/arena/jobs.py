@@ -6,6 +6,7 @@ remembers what it parsed, because the next job often wants the same tables.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -19,6 +20,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.arena.calls import Call
+from kakurenbo.arena.executors import ONE_THREAD
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
 from kakurenbo.arena.store import DONE, FAILED, REFUSED, Damaged, Result, Store, read_tree, verified
 from kakurenbo.errors import KakurenboError
@@ -99,8 +101,7 @@ def perform(request: Request) -> Result:
         failed(late, limit=request.limit)
 
     try:
-        # One thread for all: faster with many workers, and the same sums in the same order everywhere.
-        with threadpool_limits(1), time_limit(request.limit, last_words if request.mortal else None):
+        with _one_thread(), time_limit(request.limit, last_words if request.mortal else None):
             outcome = _KINDS[request.kind](request)
     except TimeLimitExceeded:
         return failed(late, limit=request.limit)
@@ -114,6 +115,12 @@ def perform(request: Request) -> Result:
         return failed(_sentence(error), traceback=traceback.format_exc())
     meta = {"seconds": time.perf_counter() - begun, "process": os.getpid()}
     return store.put(request.key, outcome.state, outcome.value, trees=outcome.trees, cause=outcome.cause, meta=meta)
+
+
+def _one_thread() -> contextlib.AbstractContextManager[Any]:
+    """One thread for all libraries: faster with many workers, and the same sums in the same order everywhere."""
+    begun_so = all(os.environ.get(name) == value for name, value in ONE_THREAD.items())
+    return contextlib.nullcontext() if begun_so else threadpool_limits(1)
 
 
 @dataclass(frozen=True)

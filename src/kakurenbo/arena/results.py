@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any
 
 from kakurenbo import __version__, registry
-from kakurenbo.arena.calls import Call, code_digest, distribution_version
+from kakurenbo.arena.calls import Call, code_digest
 from kakurenbo.arena.jobs import ATTACK, GUESSES, PREPARE, RELEASE
 from kakurenbo.arena.plan import SAMPLE, Job, Plan
 from kakurenbo.arena.store import DONE, REFUSED, Result, Store
@@ -276,7 +276,7 @@ def _manifest(plan: Plan, found: Mapping[Job, Result]) -> dict[str, Any]:
 
 def _origin(call: Call) -> dict[str, str]:
     module = registry.load(call.group, call.name).__module__
-    return {"module": module, "package": distribution_version(module), "sha256": code_digest(module)}
+    return {"module": module, "package": registry.package(call.group, call.name), "sha256": code_digest(module)}
 
 
 def _commitments(result: Result) -> Any:
