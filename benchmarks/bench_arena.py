@@ -7,17 +7,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from benchmarks.common import REPOSITORY, Row, row
 from kakurenbo import arena
 from kakurenbo.arena.calls import Call
 from kakurenbo.arena.field import Entrant
-from kakurenbo.arena.jobs import NOTHING, Request, perform
+from kakurenbo.arena.jobs import NOTHING
+from kakurenbo.arena.plan import Job, Plan
+from kakurenbo.arena.running import Tally, play
+from kakurenbo.arena.store import Result, Store
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
-TEAMS, EMPTY_JOBS = 20, 500
+TEAMS, WARM_UP, EMPTY_JOBS = 20, 50, 500
 ATTACKS = ("nearest", "nearest:metric=onehot", "nearest", "blind") * 4 + (
     "nearest",
     "nearest:metric=onehot",
@@ -83,20 +86,26 @@ def tournament(workers: int, out: Path) -> float:
     return seconds
 
 
+class _EmptyPlan(Plan):
+    """A tournament whose jobs do nothing."""
+
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        return tuple(Job(0, "round", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS))
+
+
 def _overhead(workers: arena.Workers) -> float:
-    """Seconds per empty job on warm workers, through everything a job goes through."""
-    with tempfile.TemporaryDirectory() as folder, workers.open() as executor:
-        empty = Request(str(Path(folder).resolve()), "", NOTHING, Call("rulebooks", "amic2020"), "1")
+    """Seconds per empty job on warm workers, through everything a job goes through: plan, hash, executor, worker, store."""
+    ended: list[float] = []
 
-        def play(count: int, prefix: str) -> None:
-            requests = [replace(empty, key=f"{prefix}{number:06d}", stream=(str(number),)) for number in range(count)]
-            for future in [executor.submit(perform, request) for request in requests]:
-                future.result()
+    def tell(tally: Tally, job: Job | None, result: Result | None) -> None:
+        if result is not None:
+            ended.append(time.perf_counter())
 
-        play(20, "warm")
-        begun = time.perf_counter()
-        play(EMPTY_JOBS, "timed")
-        return (time.perf_counter() - begun) / EMPTY_JOBS
+    plan = _EmptyPlan(Call("rulebooks", "amic2020"), 1, (Entrant("01", "", Call("anonymizers", "rr")),), ("round",))
+    with tempfile.TemporaryDirectory() as folder:
+        play(plan, Store(Path(folder)), workers, arena.Settings(), tell)
+    return (ended[-1] - ended[WARM_UP - 1]) / EMPTY_JOBS
 
 
 def _overhead_on_dask() -> float:
