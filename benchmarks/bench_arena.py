@@ -98,7 +98,7 @@ def _overhead(workers: arena.Workers) -> float:
     """Seconds per empty job on warm workers, through everything a job goes through: plan, hash, executor, worker, store."""
     ended: list[float] = []
 
-    def tell(tally: Tally, job: Job | None, result: Result | None) -> None:
+    def tell(_tally: Tally, _job: Job | None, result: Result | None) -> None:
         if result is not None:
             ended.append(time.perf_counter())
 

@@ -202,8 +202,8 @@ def test_stored_files_that_were_damaged_are_made_again(tmp_path: Path) -> None:
     before = documents(tmp_path / "run")
     store = Store(tmp_path / "run" / "store")
     found = play(plan, store, arena.serial(), Settings())
-    published = next(result for job, result in found.items() if job.kind == "publish" and job.team == "02")
-    (store.tree(published.key, "public") / "release.csv").write_text("damaged\n")
+    released = next(result for job, result in found.items() if job.kind == RELEASE and job.team == "02")
+    (store.tree(released.key, "release") / "release.csv").write_text("damaged\n")
     for job, result in found.items():
         if job.kind == ATTACK and job.team == "02":
             store.drop(result.key)

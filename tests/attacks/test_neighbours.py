@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.attacks import compiling
+from kakurenbo import compiling
 from kakurenbo.attacks.membership import nearest_rows
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import ParameterError

@@ -2,13 +2,12 @@
 
 from kakurenbo.arena.executors import Workers, cluster, processes, serial
 from kakurenbo.arena.field import Entrant, Field, default_field, read_field
-from kakurenbo.arena.plan import SAMPLE, Job, Plan, make_plan
+from kakurenbo.arena.plan import Job, Plan, make_plan
 from kakurenbo.arena.running import Settings, Tally, Tell
 from kakurenbo.arena.store import Result, json_bytes
 from kakurenbo.arena.tournament import Tournament, hold, stored_plan
 
 __all__ = [
-    "SAMPLE",
     "Entrant",
     "Field",
     "Job",

@@ -24,7 +24,7 @@ from kakurenbo.arena.executors import ONE_THREAD
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
 from kakurenbo.arena.store import DONE, FAILED, REFUSED, Damaged, Result, Store, read_tree, verified
 from kakurenbo.errors import KakurenboError
-from kakurenbo.protocols import Files, Rulebook, Target, Utility, json_number
+from kakurenbo.protocols import Files, Preparation, Rulebook, Target, Utility, json_number
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problem, Problems, Source, sources_of
 
@@ -179,9 +179,7 @@ def _publish(request: Request) -> _Outcome:
     """What attackers get of one release, and the answer they do not get."""
     rulebook = request.rulebook.make()
     preparation = _read(request, "preparation", rulebook.read_preparation)
-    handout = preparation.handouts[request.team]
-    submission = _accepted(rulebook.check_release(handout, sources_of(_checked(request.inputs["release"]))))
-    target = rulebook.publish(preparation, {request.team: submission}, int(request.seed))[request.team]
+    target = _published(request, rulebook, preparation, request.team, _checked(request.inputs["release"]))
     value = {"public": list(target.public_files), "secret": list(target.secret_files)}
     return _Outcome(value, {"public": target.public_files, "secret": target.secret_files})
 
@@ -190,7 +188,7 @@ def _attack(request: Request) -> _Outcome:
     """An attack on one target, and the judge's credit for it."""
     rulebook = request.rulebook.make()
     target = _target(request, rulebook, request.team)
-    attack = request.method.make() if request.method is not None else rulebook.sample_attack
+    attack = request.method.make() if request.method is not None else rulebook.sample_attacks[request.attacker]
     guess = attack(target.knowledge, stream(int(request.seed), *request.stream))
     credit = rulebook.credit(target.answer, guess)
     return _Outcome({"credits": {request.team: credit.as_json()}}, {"guess": {"guess": rulebook.guess_bytes(guess)}})
@@ -248,17 +246,22 @@ def _read(request: Request, role: str, read: Callable[[Path], Any]) -> Any:
 
 
 def _target(request: Request, rulebook: AnyRulebook, team: str) -> Target[Any, Any]:
-    public, secret = request.inputs[f"public-{team}"], request.inputs[f"secret-{team}"]
-    return Target(
-        _remembered(public, request.rulebook, "public", lambda path: rulebook.read_target(path, team)),
-        _remembered(secret, request.rulebook, "secret", lambda path: rulebook.read_answer(_only_file(path))),
-    )
+    """What was published of a team, made again from the preparation and the release; the same for every attacker."""
+
+    def publish(release: Path) -> Target[Any, Any]:
+        preparation = _read(request, "preparation", rulebook.read_preparation)
+        return _published(request, rulebook, preparation, team, release)
+
+    role = f"target {team} {request.seed} {request.inputs['preparation'].digest}"
+    target: Target[Any, Any] = _remembered(request.inputs[f"release-{team}"], request.rulebook, role, publish)
+    return target
 
 
-def _only_file(folder: Path) -> Path:
-    """The file of a folder that has just one; else the folder."""
-    inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    return inside[0] if len(inside) == 1 and inside[0].is_file() else folder
+def _published(
+    request: Request, rulebook: AnyRulebook, preparation: Preparation[Any], team: str, release: Path
+) -> Target[Any, Any]:
+    submission = _accepted(rulebook.check_release(preparation.handouts[team], sources_of(release)))
+    return rulebook.publish(preparation, {team: submission}, int(request.seed))[team]
 
 
 def _checked(tree: Tree) -> Path:

@@ -18,7 +18,6 @@ from kakurenbo.arena.store import DONE, Result, Store, content_hash, read_tree, 
 from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
 
-SAMPLE = "sample attack"
 FORMAT = 1  # raise when jobs come to mean something else
 
 
@@ -92,7 +91,7 @@ class Plan:
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        return (*(entrant.team for entrant in self.entrants if entrant.attacks), SAMPLE)
+        return (*(entrant.team for entrant in self.entrants if entrant.attacks), *self.rules.sample_attacks)
 
     def seed_of(self, repeat: int) -> int:
         """The contest seed of a repeat; the first one's is the seed that was asked for."""
@@ -143,7 +142,7 @@ class Plan:
             limit=limit,
             mortal=mortal,
         )
-        return replace(request, key=self._key(request))
+        return replace(request, key=self._key(request, self._content(job, found, inputs)))
 
     def rulebook_of(self, round_: str) -> Call:
         return Call.of("rulebooks", self.rulebook.name, self.rules.for_round(round_)) if self.rounds_named else self.rulebook
@@ -176,10 +175,24 @@ class Plan:
         if job.kind == PUBLISH:
             return {"preparation": made(job.needs[0], "all"), "release": made(job.needs[1], "release")}
         there = [need for need in job.needs if found[need].state == DONE]
-        inputs = {f"{part}-{need.team}": made(need, part) for need in there for part in ("public", "secret")}
+        inputs = {f"release-{need.team}": made(need.needs[1], "release") for need in there}
+        if there:
+            inputs["preparation"] = made(there[0].needs[0], "all")
         return inputs | ({"submitted": _given(entrant.guesses)} if entrant and entrant.guesses else {})
 
-    def _key(self, request: Request) -> str:
+    def _content(self, job: Job, found: Mapping[Job, Result], inputs: Mapping[str, Tree]) -> dict[str, str]:
+        """Digests of what decides a job's result: for attacks what was published, not the whole preparation behind it."""
+        if job.kind not in (ATTACK, GUESSES):
+            return {role: tree.digest for role, tree in inputs.items()}
+        published = {
+            f"{part}-{need.team}": found[need].trees[part]
+            for need in job.needs
+            if found[need].state == DONE
+            for part in ("public", "secret")
+        }
+        return published | {role: tree.digest for role, tree in inputs.items() if role == "submitted"}
+
+    def _key(self, request: Request, content: Mapping[str, str]) -> str:
         return content_hash(
             {
                 "format": FORMAT,
@@ -191,7 +204,7 @@ class Plan:
                 "attacker": request.attacker,
                 "teams": request.teams,
                 "method": request.method.identity() if request.method else None,
-                "inputs": {role: tree.digest for role, tree in request.inputs.items()},
+                "inputs": content,
             }
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 from kakurenbo import __version__, registry
 from kakurenbo.arena.calls import Call, code_digest
 from kakurenbo.arena.jobs import ATTACK, GUESSES, PREPARE, RELEASE
-from kakurenbo.arena.plan import SAMPLE, Job, Plan
+from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.store import DONE, REFUSED, Result, Store
 from kakurenbo.protocols import Credit, RoundResults, Standing, Standings, by_number
 
@@ -70,7 +70,7 @@ def collect(plan: Plan, found: Mapping[Job, Result]) -> dict[str, Any]:
         "format": FORMAT,
         "rulebook": {"name": plan.rules.name, "title": plan.rules.title, "utility_score": plan.rules.utility_score},
         "players": [entrant.as_json() for entrant in plan.entrants],
-        "sample_attack": SAMPLE,
+        "sample_attacks": list(plan.rules.sample_attacks),
         "standings": standings,
         "rounds": [_round_json(plan, found, round_, [played[repeat][round_] for repeat in played]) for round_ in plan.rounds],
         "failures": _failures(found),
@@ -114,7 +114,7 @@ def _round(plan: Plan, found: Mapping[Job, Result], round_: str, repeat: int) ->
             out[job.team] = "disqualified"
         if plan.rules.utility_score:
             utility[job.team] = float(measured["scores"][plan.rules.utility_score])
-    return RoundResults(credits, plan.anonymizers, plan.attackers, utility, out, frozenset({SAMPLE}))
+    return RoundResults(credits, plan.anonymizers, plan.attackers, utility, out, frozenset(plan.rules.sample_attacks))
 
 
 def _round_json(plan: Plan, found: Mapping[Job, Result], round_: str, repeats: Sequence[RoundResults]) -> dict[str, Any]:

@@ -197,7 +197,8 @@ class _Run:
 
     def _repeat_inputs(self, job: Job, error: Damaged) -> NoReturn:
         """Forget the damaged results that a job stumbled over, and begin again without them."""
-        damaged = [self.found[need].key for need in job.needs if not self._is_whole(self.found[need])]
+        behind = {need for direct in job.needs for need in (direct, *direct.needs)}
+        damaged = [self.found[need].key for need in behind if not self._is_whole(self.found[need])]
         if not damaged:
             raise KakurenboError(f"{job}: {error}; submitted files must not change while they are played") from None
         for key in damaged:

@@ -45,16 +45,19 @@ def _releases(results: Mapping[str, Any], round_: Mapping[str, Any]) -> Table:
         release = round_["releases"].get(player["team"])
         if release is not None:
             method = player.get("anonymizer") or player.get("release", "")
-            table.add_row(player["team"], escape(player["name"]), escape(method), escape(_verdict(release)))
+            table.add_row(player["team"], escape(player["name"]), escape(method), escape(_verdict(results, release)))
     return table
 
 
-def _verdict(release: Mapping[str, Any]) -> str:
+def _verdict(results: Mapping[str, Any], release: Mapping[str, Any]) -> str:
     if release["state"] != "done":
         return f"{release['state']}: {release['cause']}"
     utility = release["utility"]
+    decisive = results["rulebook"]["utility_score"]
+    if not utility["thresholds"]:
+        return f"{decisive} = {float(utility['scores'][decisive]):.4g}" if decisive else "measured"
     if utility["passes"]:
-        return "passes" if utility["thresholds"] else "measured"
+        return "passes"
     failed = []
     for name, threshold in utility["thresholds"].items():
         value = float(utility["scores"][name])
@@ -111,10 +114,10 @@ def _print_standings(results: Mapping[str, Any]) -> None:
 
 
 def _standing(line: Mapping[str, Any]) -> Standing:
-    shown = line.get("shown") or ("–" if line["score"] is None else output.short(round(line["score"], 4)))
+    score = None if line["score"] is None else Fraction(line["score"]).limit_denominator(10_000)
+    shown = line.get("shown", "")
     if "interval" in line:
-        shown += f" ±{line['interval'][1] - line['score']:.2g}"
-    score = None if line["score"] is None else Fraction(line["score"])
+        shown = f"{line['score']:.4g} ±{line['interval'][1] - line['score']:.2g}"
     return Standing(line["team"], score, line["rank"], escape(line.get("note", "")), shown)
 
 
@@ -122,14 +125,23 @@ def _beside(results: Mapping[str, Any], attackers: list[str]) -> dict[str, Mappi
     """Columns for the attack ranking: mean accuracy on all releases, and the same for the sample attack and for chance."""
     cells = [row for round_ in results["rounds"] for row in round_["accuracy"].items()]
 
-    def mean(attacker: str, besides: str) -> str:
-        found = [row[attacker]["mean"] for target, row in cells if attacker in row and target != besides]
+    samples = results["sample_attacks"]
+
+    def mean(names: list[str], besides: str) -> str:
+        """Of the best of these attackers on each release."""
+        found = [
+            max(row[name]["mean"] for name in names if name in row)
+            for target, row in cells
+            if target != besides and any(name in row for name in names)
+        ]
         return f"{100 * sum(found) / len(found):.3g} %" if found else "–"
 
     chances = [round_["chance"]["mean"] for round_ in results["rounds"] if round_["chance"]]
     columns: dict[str, Mapping[str, str]] = {
-        "mean accuracy": {attacker: mean(attacker, attacker) for attacker in attackers},
-        results["sample_attack"]: {attacker: mean(results["sample_attack"], attacker) for attacker in attackers},
+        "mean accuracy": {attacker: mean([attacker], attacker) for attacker in attackers},
+        "sample attack" if len(samples) == 1 else "best sample attack": {
+            attacker: mean(samples, attacker) for attacker in attackers
+        },
     }
     if chances:
         columns["chance"] = dict.fromkeys(attackers, f"{100 * sum(chances) / len(chances):.3g} %")

@@ -12,7 +12,7 @@ from typing import Any
 
 import platformdirs
 
-from kakurenbo.datasets import adult
+from kakurenbo.datasets import adult, online_retail
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Layout, Problem, Problems, Schema, Severity, Source, Table, read_table, table_bytes, write_file
 
@@ -107,5 +107,12 @@ def _refused(file: str, message: str, fix: str) -> Problems:
     return Problems([Problem(message, fix, file, severity=Severity.MALFORMED)])
 
 
-IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult})
+def _import_online_retail(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
+    if len(sources) != 1:
+        return Problems([Problem(f"there are {len(sources)} files", "name the one file of UCI, xlsx or csv", "online_retail")])
+    table = online_retail.read_online_retail(sources[0])
+    return table if isinstance(table, Problems) else {"T": table}
+
+
+IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult, "online_retail": _import_online_retail})
 """Every data set that ``data import`` knows."""

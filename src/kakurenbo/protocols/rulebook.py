@@ -291,13 +291,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> K | Problems:
         """What attackers know of one target, from its files; ``declared`` is the method the questionnaire names."""
 
-    def read_target(self, folder: Path, team: str) -> K | Problems:
-        """What attackers know of one target, back from a folder that holds its ``Target.public_files``.
-
-        By default these are what :meth:`read_knowledge` takes, in the order of their names.
-        """
-        return self.read_knowledge(sorted(path for path in folder.iterdir() if not path.name.startswith(".")))
-
     @abstractmethod
     def guess_bytes(self, guess: G) -> bytes:
         """One guess as the file that ``attack`` writes and ``credit`` reads."""
@@ -316,7 +309,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
 
     @abstractmethod
     def read_answer(self, path: Path) -> A | Problems:
-        """The secret answer of one target: its file, or the folder where ``Target.secret_files`` has several."""
+        """The secret answer of one target."""
 
     @abstractmethod
     def read_guess(self, answer: A, source: Source) -> G | Problems:
@@ -338,3 +331,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     @abstractmethod
     def sample_attack(self) -> Attack[K, G]:
         """The organizers' own attack, shown beside every other."""
+
+    @property
+    def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
+        """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+        return {"sample attack": self.sample_attack}

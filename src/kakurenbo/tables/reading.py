@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -49,7 +50,11 @@ class Layout:
 
 
 def read_table(
-    source: Source, schema: Schema, layout: Layout | None = None, notices: ProblemCollector | None = None
+    source: Source,
+    schema: Schema,
+    layout: Layout | None = None,
+    notices: ProblemCollector | None = None,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
 ) -> Table | Problems:
     """Read one CSV file of a known schema.
 
@@ -60,6 +65,9 @@ def read_table(
     layout : Layout, optional
     notices : ProblemCollector, optional
         Gets a notice for everything that was put right while reading.
+    mend : callable, optional
+        Changes the cells (one column of texts each, same height) before they are judged, where the rules let some records
+        hold anything.
 
     Returns
     -------
@@ -74,7 +82,7 @@ def read_table(
     data = _plain_bytes(raw, layout, found, notices)
     if data is None:
         return found.problems()
-    if not found:
+    if not found and mend is None:
         table = _read_flawless(data, schema, layout)
         if table is not None:
             return table
@@ -85,6 +93,8 @@ def read_table(
             return found.problems()
         lines = body
     _check_row_count(lines, layout, found)
+    if mend is not None:
+        lines = replace(lines, cells=mend(lines.cells))
     encoded = _encode(lines, schema, layout, found)
     return found.problems() if found else Table.from_encoded(schema, encoded)
 

@@ -51,7 +51,7 @@ def _round(results: Mapping[str, Any], round_: Mapping[str, Any]) -> list[str]:
     lines = [f"## Round {safe(round_['name'])}", "", "### Right guesses in percent", ""]
     if chance:
         level = f"{100 * chance['mean']:.3g} % (95 % band {100 * chance['low']:.3g} to {100 * chance['high']:.3g})"
-        lines += [f"Blind guessing gets {level}. The row `{results['sample_attack']}` is the organizers' own.", ""]
+        lines += [f"Blind guessing gets {level}. Organizers' own: {safe(', '.join(results['sample_attacks']))}.", ""]
     targets = list(round_["accuracy"])
     lines += table(
         ("attacker", *targets),

@@ -28,7 +28,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def results_csv(results: Mapping[str, Any]) -> str:
     """The table, with team names made harmless for spreadsheets."""
     players = {player["team"]: player for player in results["players"]}
-    sample = results["sample_attack"]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -38,6 +37,7 @@ def results_csv(results: Mapping[str, Any]) -> str:
                 for attacker, credit in row.items():
                     one, other = players.get(target, {}), players.get(attacker, {})
                     chance = credit.get("chance")
+                    samples = [row[name]["accuracy"] for name in results["sample_attacks"] if name in row]
                     writer.writerow(
                         [
                             text_cell(round_["name"]),
@@ -52,7 +52,7 @@ def results_csv(results: Mapping[str, Any]) -> str:
                             credit["of"],
                             credit["accuracy"],
                             chance["hits"] / credit["of"] if chance and credit["of"] else "",
-                            row[sample]["accuracy"] if sample in row else "",
+                            max(samples, default=""),
                         ]
                     )
     return out.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.attacks.compiling import compiled
+from kakurenbo.compiling import compiled
 
 _SURE = 1e-12  # of the total: what is left for all other rows where rounding leaves nothing
 

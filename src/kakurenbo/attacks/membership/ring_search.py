@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.attacks.compiling import compiled
+from kakurenbo.compiling import compiled
 
 FARTHEST = np.iinfo(np.int64).max
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kakurenbo import registry
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.datasets.adult import SCHEMA
@@ -211,15 +210,6 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         mechanism = declared.mechanism(release) if declared is not None else None
         return MembershipKnowledge(population, release, mechanism=mechanism)
 
-    def read_target(self, folder: Path, team: str) -> MembershipKnowledge | Problems:
-        population, release = (
-            files.find_file(folder, rf".*_{kind}\.csv") for kind in ("syntheticdata", rf"anonymizeddata_{team}")
-        )
-        if isinstance(population, Problems) or isinstance(release, Problems):
-            return Problems.merge(part for part in (population, release) if isinstance(part, Problems))
-        declared = str(_read_json(folder / files.questionnaire_file(team)).get("declared", ""))
-        return self.read_knowledge([population, release], registry.build("anonymizers", declared) if declared else None)
-
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
         return files.rows_bytes(guess.rows)
 
@@ -269,13 +259,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
 
 def _read_facts(folder: Path) -> dict[str, Any]:
     """What ``contest.json`` says, where there is one; nothing where it was not written by us."""
-    facts = _read_json(folder / files.CONTEST_FILE)
-    return facts if facts.get("rulebook") == "amic2020" else {}
-
-
-def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        facts = json.loads((folder / files.CONTEST_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return content if isinstance(content, dict) else {}
+    return facts if isinstance(facts, dict) and facts.get("rulebook") == "amic2020" else {}

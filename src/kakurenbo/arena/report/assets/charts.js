@@ -62,7 +62,7 @@ function heatmap(element) {
       formatter: ({ data: item }) => tip(`${label(item.attacker)} → ${label(item.target)}`, [
         `${t("accuracy")}: ${percent(item.cell.mean)}${spread(item.cell)} (${short(item.cell.hits)} ${t("of")} ${item.cell.of})`,
         chance && `${t("chance")}: ${percent(chance.mean)} (${percent(chance.low)}–${percent(chance.high)})`,
-        accuracy[item.target][results.sample_attack] && `${t("sample")}: ${percent(accuracy[item.target][results.sample_attack].mean)}`,
+        sampleOf(item.target) && `${t("sample")}: ${percent(sampleOf(item.target).mean)}`,
         methodOf(item.attacker, "attack") && `${t("attack")}: ${methodOf(item.attacker, "attack")}`,
         methodOf(item.target) && `${t("anonymization")}: ${methodOf(item.target)}`,
       ]),
@@ -107,8 +107,7 @@ const directionOf = (measure) => Object.values(round().releases).find((release) 
 function privacyOf(team) {
   const row = round().accuracy[team] ?? {};
   const others = attackersOf(team);
-  if (state.privacy === "sample") return row[results.sample_attack] ? 1 - row[results.sample_attack].mean : null;
-  if (!others.length) return row[results.sample_attack] ? 1 - row[results.sample_attack].mean : null;
+  if (state.privacy === "sample" || !others.length) return sampleOf(team) ? 1 - sampleOf(team).mean : null;
   if (state.privacy === "mean") return 1 - others.reduce((sum, team_) => sum + row[team_].mean, 0) / others.length;
   return 1 - row[bestAttack(team)].mean;
 }

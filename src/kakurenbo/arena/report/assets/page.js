@@ -55,7 +55,7 @@ const spread = (cell) => cell && "high" in cell ? ` ±${Number((100 * (cell.high
 
 const players = Object.fromEntries(results.players.map((player) => [player.team, player]));
 const round = () => results.rounds[state.round];
-const nameOf = (team) => players[team]?.name ?? (team === results.sample_attack ? t("sample") : team);
+const nameOf = (team) => players[team]?.name ?? (team === "sample attack" ? t("sample") : team);
 const label = (team) => players[team] ? `${team} ${players[team].name}` : nameOf(team);
 const methodOf = (team, role) => {
   const player = players[team] ?? {};
@@ -68,8 +68,13 @@ const targets = () => round().repeats[0].anonymizers.filter((team) => round().ac
 const attackers = () => round().repeats[0].attackers;
 const releases = () => round().repeats[0].anonymizers.filter((team) => round().releases[team]);
 
+const isSample = (attacker) => results.sample_attacks.includes(attacker);
+/** The organizers' best attack on a release. */
+const sampleOf = (target) => results.sample_attacks.map((name) => round().accuracy[target]?.[name]).filter(Boolean)
+  .reduce((best, cell) => (best === null || cell.mean > best.mean ? cell : best), null);
+
 /** Ranked attackers of a release: everybody but its own team and the organizers' sample attack. */
-const attackersOf = (target) => attackers().filter((team) => team !== results.sample_attack && team !== target && round().accuracy[target]?.[team]);
+const attackersOf = (target) => attackers().filter((team) => !isSample(team) && team !== target && round().accuracy[target]?.[team]);
 function bestAttack(target) {
   const row = round().accuracy[target] ?? {};
   return attackersOf(target).reduce((best, team) => (best === null || row[team].mean > row[best].mean ? team : best), null);

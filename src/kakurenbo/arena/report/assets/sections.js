@@ -30,11 +30,11 @@ function standings() {
         title: t("best_attack"), number: true, value: (line) => (bestAttack(line.team) ? round().accuracy[line.team][bestAttack(line.team)].mean : null),
         show: (line) => bestAttack(line.team) ? `${percent(round().accuracy[line.team][bestAttack(line.team)].mean)} (${bestAttack(line.team)})` : "–",
       },
-      sampleColumn((line) => round().accuracy[line.team]?.[results.sample_attack]?.mean),
+      sampleColumn((line) => sampleOf(line.team)?.mean),
     ],
     attack: [
       { title: t("mean_accuracy"), number: true, value: (line) => meanOf(line.team, line.team), show: (line) => percent(meanOf(line.team, line.team)) },
-      sampleColumn((line) => meanOf(results.sample_attack, line.team)),
+      sampleColumn((line) => meanSample(line.team)),
       ...(round().chance ? [{ title: t("chance"), number: true, value: () => round().chance.mean, show: () => percent(round().chance.mean) }] : []),
     ],
     overall: [],
@@ -54,6 +54,12 @@ const teamCell = (team, method) => el("div", { class: "team" },
 /** Mean accuracy of an attacker over all releases but those of `without`. */
 function meanOf(attacker, without) {
   const found = targets().filter((target) => target !== without && round().accuracy[target][attacker]).map((target) => round().accuracy[target][attacker].mean);
+  return found.length ? found.reduce((sum, value) => sum + value, 0) / found.length : null;
+}
+
+/** The same for the organizers' best attack on each release. */
+function meanSample(without) {
+  const found = targets().filter((target) => target !== without && sampleOf(target)).map((target) => sampleOf(target).mean);
   return found.length ? found.reduce((sum, value) => sum + value, 0) / found.length : null;
 }
 
@@ -173,12 +179,12 @@ function rail(value, chance) {
 }
 function attackedBy(team) {
   const row = round().accuracy[team] ?? {};
-  const rows = attackers().filter((attacker) => row[attacker]).map((attacker) => ({ team: attacker, cell: row[attacker], sample: row[results.sample_attack] }));
+  const rows = attackers().filter((attacker) => row[attacker]).map((attacker) => ({ team: attacker, cell: row[attacker], sample: sampleOf(team) }));
   return accuracyTable(t("attacked_by"), rows.sort((a, b) => b.cell.mean - a.cell.mean));
 }
 function attacksOn(team) {
   const rows = targets().filter((target) => round().accuracy[target][team])
-    .map((target) => ({ team: target, cell: round().accuracy[target][team], sample: round().accuracy[target][results.sample_attack] }));
+    .map((target) => ({ team: target, cell: round().accuracy[target][team], sample: sampleOf(target) }));
   return accuracyTable(t("attacks_on"), rows.sort((a, b) => b.cell.mean - a.cell.mean));
 }
 

@@ -1,0 +1,118 @@
+"""darc2019 on the full T: check, E1..E6 and S1..S7, against the competition's evaluator and one pandas pass over the files."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.common import REPOSITORY, Row, best_of, peak_memory, reference_data, row
+from kakurenbo.anonymizers.transactions import Pseudonyms
+from kakurenbo.attacks.reidentification import ReidentificationKnowledge
+from kakurenbo.attacks.reidentification.linkage import FellegiSunter, TfIdf
+from kakurenbo.datasets.transactions import release_bytes
+from kakurenbo.generators.shop import simulate_shop
+from kakurenbo.rng import stream
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
+from kakurenbo.rulebooks.darc2019.files import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
+from kakurenbo.tables import Source, table_bytes, write_file
+
+CASE = 3  # of the reference outputs: shuffled dates, a tenth of the rows deleted
+ATTACK_SECONDS, MEASURE_SECONDS, MEASURE_MB, LARGE_MB = 10.0, 6.0, 3000.0, 8000.0
+
+
+def run() -> list[Row]:
+    folder = reference_data()
+    original, released, recorded = _files(folder)
+    rows = []
+    pandas_seconds = best_of(3, lambda: _pandas_pass(original, released))
+    for mode in ("rules", "aicrowd"):
+        seconds = best_of(3, lambda mode=mode: _measure(original, released, mode))
+        rows.append(row(f"darc2019: check + E1..E6 + S1..S7 of T, {mode}", seconds, "the limit", MEASURE_SECONDS, "ratio ≤ 1"))
+        rows.append(
+            row(f"the same, {mode}", seconds, "pandas: read both tables, group by user and item", pandas_seconds, "ratio ≤ 10")
+        )
+        if recorded:
+            rows.append(row(f"the same, {mode}", seconds, "the competition's evaluator, as recorded", recorded, "ratio ≤ 0.01"))
+    call = f"_measure(Path({str(original)!r}), Path({str(released)!r}), 'rules')"
+    code = f"from pathlib import Path; from benchmarks.bench_darc import _measure; {call}"
+    rows.append(row("darc2019: peak memory, MB", peak_memory(code), "the limit", MEASURE_MB, "ratio ≤ 1"))
+    rows.append(
+        row("darc2019: one fellegi_sunter attack on T", _attack(original, released), "the limit", ATTACK_SECONDS, "ratio ≤ 1")
+    )
+    small, large = (min(_linear_part(customers) for _ in range(2)) for customers in (4_034, 40_340))
+    rows.append(row("check + E1..E6 + S1..S6, 40,340 customers", large, "4,034 customers", small, "ratio ≤ 15"))
+    code = "from benchmarks.bench_darc import _attack_a_large_shop; _attack_a_large_shop()"
+    rows.append(
+        row(
+            "S7, tfidf and fellegi_sunter with 40,340 customers, peak MB", peak_memory(code), "the limit", LARGE_MB, "ratio ≤ 1"
+        )
+    )
+    return rows
+
+
+def _files(folder: Path | None) -> tuple[Path, Path, float | None]:
+    """T, a release of it, and the evaluator's seconds; a simulated shop where the real T is not there."""
+    if folder is not None:
+        case = json.loads((folder / "darc" / "reference" / "reference.json").read_text())["cases"][CASE]
+        seconds = sum(value for name, value in case["time_s"].items() if name != "e2_enabled")
+        return folder / "darc" / case["T"], folder / "darc" / "reference" / case["A"], seconds
+    shop = simulate_shop(stream(1, "bench", "shop"))
+    target = REPOSITORY / "out" / "bench"
+    write_file(target / "T.csv.gz", table_bytes(shop, header=True))
+    write_file(target / "A.csv.gz", release_bytes(Pseudonyms()(shop, stream(1, "bench", "release")).table))
+    return target / "T.csv.gz", target / "A.csv.gz", None
+
+
+def _measure(original: Path, released: Path, mode: str) -> None:
+    book = Darc2019(mode=mode)
+    handout = book.read_handout(original)
+    assert isinstance(handout, Handout)
+    submission = book.check_release(handout, [Source.of(released)])
+    assert isinstance(submission, Submission)
+    book.measure(handout, submission)
+
+
+def _pandas_pass(original: Path, released: Path) -> None:
+    for path in (original, released):
+        table = pd.read_csv(path, dtype={"id_user": str, "id_item": str})
+        table.groupby(["id_user", "id_item"])["qty"].sum()
+
+
+def _attack(original: Path, released: Path) -> float:
+    book = Darc2019()
+    handout = book.read_handout(original)
+    assert isinstance(handout, Handout)
+    submission = book.check_release(handout, [Source.of(released)])
+    assert isinstance(submission, Submission)
+    _, rows = answer_of(handout.original, submission.table)
+    known = ReidentificationKnowledge(handout.original, rows)
+    return best_of(2, lambda: FellegiSunter()(known, stream(1, "bench")))
+
+
+def _linear_part(customers: int) -> float:
+    """Seconds of everything that must grow with the rows only."""
+    shop = simulate_shop(stream(1, "bench", "shop"), customers)
+    data = release_bytes(Pseudonyms()(shop, stream(1, "bench", "release")).table)
+    begun = time.perf_counter()
+    submission = Darc2019().check_release(Handout("01", shop), [Source("A.csv", data)])
+    assert isinstance(submission, Submission)
+    errors_of(shop, submission.table, "rules")
+    answer, rows = answer_of(shop, submission.table)
+    known = ReidentificationKnowledge(shop, rows)
+    for name, attack in baselines("rules").items():
+        if name != "S7":
+            reid(answer, attack(known, stream(1, "unused")), "rules")
+    return time.perf_counter() - begun
+
+
+def _attack_a_large_shop() -> None:
+    shop = simulate_shop(stream(1, "bench", "shop"), 40_340)
+    released = Pseudonyms()(shop, stream(1, "bench", "release")).table
+    known = ReidentificationKnowledge(shop, answer_of(shop, released)[1])
+    for attack in (baselines("rules")["S7"], TfIdf(), FellegiSunter()):
+        attack(known, stream(1, "unused"))

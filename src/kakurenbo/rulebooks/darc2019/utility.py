@@ -1,0 +1,102 @@
+"""Rules 10 and 14 of darc2019: utility E1..E6 and U, and the re-identification S1..S7 of the baselines, in both modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
+from kakurenbo.attacks.reidentification.overlap import Overlap
+from kakurenbo.datasets.transactions import kept
+from kakurenbo.measures import row_changes
+from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_items, top_list_distance
+from kakurenbo.protocols import Attack, Score, Utility
+from kakurenbo.rulebooks.darc2019.files import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.tables import Table
+
+SMALL_SCORE = 6  # E2 looks at scores below it
+TOP_ITEMS = 180  # E3 looks at these items of T
+TOP_SHARE = 0.05  # the evaluator's E3 looks at this share of each table's items
+REFERENCE_ORDER = 2019  # seed of the order of S in which baselines are measured
+
+Baselines = Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]
+
+
+def baselines(mode: str) -> Baselines:
+    """F1..F7 under the names of their scores."""
+    return {**{f"S{number}": KeyMatch(number, mode) for number in KEYS}, "S7": Overlap(mode)}
+
+
+def measure(original: Table, released: Table, mode: str) -> Utility:
+    """E1..E6, U = max, and S1..S7 of a release."""
+    errors = {name: min(1.0, value) for name, value in errors_of(original, released, mode).items()}
+    largest = max(errors, key=lambda name: errors[name])
+    scores = {name: Score(value, higher_is_better=False) for name, value in errors.items()}
+    scores["U"] = Score(errors[largest], higher_is_better=False, limit={"by": largest})
+    return Utility({**scores, **_reidentification(original, released, mode)})
+
+
+def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
+    """E1..E6 before they are capped at 1."""
+    alive = kept(released)
+    changes = {
+        "E4": row_changes.date_change(original.codes["date"], released.codes["date"], alive),
+        "E5": row_changes.price_change(original.codes["price"], released.codes["price"], alive),
+        "E6": row_changes.deleted_share(alive),
+    }
+    if mode == "rules":
+        return {**_similarity_of_the_rules(original, released, alive), **changes}
+    digits = {"E4": 10, "E5": 10, "E6": 4}
+    rounded = {name: round(value, digits[name]) for name, value in changes.items()}
+    return {**_similarity_of_the_evaluator(original, released, alive), **rounded}
+
+
+def _purchases(table: Table, rows: Any) -> Purchases:
+    count = len(table.vocabularies["id_item"])
+    return Purchases.of(table.codes["id_user"][rows], table.codes["id_item"][rows], table.values("qty")[rows], count)
+
+
+def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> dict[str, float]:
+    """Norms over U_ij. E2 zeroes scores of 6 or more by each table's own sums; E3 all items but T's top 180 in both."""
+    before, after = _purchases(original, slice(None)), _purchases(released, alive)
+    top = top_items(original.codes["id_item"], len(original.vocabularies["id_item"]), TOP_ITEMS)
+    whole = similarity_distance(before, after, (top, top), copurchasers=True)
+    small = similarity_distance(before.below(SMALL_SCORE), after.below(SMALL_SCORE), (top, top), copurchasers=True)
+    return {"E1": whole.overall, "E2": small.overall, "E3": whole.chosen}
+
+
+def _similarity_of_the_evaluator(original: Table, released: Table, alive: Any) -> dict[str, float]:
+    """Plain cosines; E2 is always 0; E3 with each table's own top list, or the distance of the two lists if larger."""
+    before, after = _purchases(original, slice(None)), _purchases(released, alive)
+    count = len(original.vocabularies["id_item"])
+    top = _top_of_the_evaluator(original.codes["id_item"], count)
+    top_after = _top_of_the_evaluator(released.codes["id_item"][alive], count)
+    found = similarity_distance(before, after, (top, top_after), copurchasers=False)
+    return {"E1": found.overall, "E2": 0.0, "E3": max(found.chosen, top_list_distance(top, top_after))}
+
+
+def _top_of_the_evaluator(items: Any, count: int) -> Any:
+    return top_items(items, count, int(TOP_SHARE * len(np.unique(items))))
+
+
+def disabled_e2(original: Table, released: Table) -> float:
+    """What the evaluator's E2 would have been: scores below the median of T's scores, in each table."""
+    before, after = _purchases(original, slice(None)), _purchases(released, kept(released))
+    median = float(np.median(before.scores))
+    everything = np.ones(len(original.vocabularies["id_item"]), dtype=bool)
+    chosen = (everything, everything)
+    return similarity_distance(before.below(median), after.below(median), chosen, copurchasers=False).overall
+
+
+def _reidentification(original: Table, released: Table, mode: str) -> dict[str, Score]:
+    """S1..S7 on S in the reference order."""
+    answer, rows = answer_of(original, released)
+    order = np.random.RandomState(REFERENCE_ORDER).permutation(len(rows))
+    knowledge = ReidentificationKnowledge(original, rows.take(order))
+    unused = np.random.default_rng(0)
+    found = {name: reid(answer, attack(knowledge, unused), mode) for name, attack in baselines(mode).items()}
+    return {name: Score(value, higher_is_better=False) for name, value in found.items()}
