@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -48,3 +48,9 @@ def plugins(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     registry._declared.cache_clear()
     yield site
     registry._declared.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def install_example() -> Callable[[str, Path], None]:
+    """Installs one of the documentation's examples into a folder."""
+    return lambda name, site: install(EXAMPLES / name, site)

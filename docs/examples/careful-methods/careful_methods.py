@@ -1,5 +1,6 @@
 """An anonymizer and an attack of our own, for amic2020."""
 
+# --8<-- [start:imports]
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,10 @@ from kakurenbo.parameters import parameter
 from kakurenbo.protocols import Anonymizer, Attack, Release
 from kakurenbo.tables import Table
 
+# --8<-- [end:imports]
 
+
+# --8<-- [start:anonymizer]
 @dataclass(frozen=True)
 class RankSwap(Anonymizer):
     """Swap values between records whose values lie close together, so that histograms stay exactly as they are."""
@@ -34,6 +38,10 @@ class RankSwap(Anonymizer):
         return Release.of(table.with_codes(changed))
 
 
+# --8<-- [end:anonymizer]
+
+
+# --8<-- [start:attack]
 @dataclass(frozen=True)
 class Rarest(Attack[MembershipKnowledge, MembershipGuess]):
     """Name rows of B that stand in the release as they are, those first that few rows of B resemble."""
@@ -48,12 +56,12 @@ class Rarest(Attack[MembershipKnowledge, MembershipGuess]):
             for table in (knowledge.population, knowledge.release)
         )
         names = population.columns
-        # How often each row of B stands in D, and how many rows of B look like it.
-        counted = population.join(release.group_by(names).len("copies"), on=names, how="left", maintain_order="left")
-        scores = counted.select(
-            pl.col("copies").fill_null(0).alias("copies"),
-            pl.len().over(list(self.columns)).alias("alike"),
-        )
+        # Whether each row of B stands in D, and how many rows of B look like it.
+        found = population.join(release.unique().with_columns(found=True), on=names, how="left", maintain_order="left")
+        scores = found.select(pl.col("found").is_null().alias("absent"), pl.len().over(list(self.columns)).alias("alike"))
         shuffled = rng.permutation(len(scores))  # ties fall as they may
-        best = np.lexsort((scores["alike"].to_numpy()[shuffled], -np.minimum(scores["copies"].to_numpy()[shuffled], 1)))
-        return MembershipGuess(shuffled[best[: knowledge.guesses]])
+        order = np.lexsort((scores["alike"].to_numpy()[shuffled], scores["absent"].to_numpy()[shuffled]))
+        return MembershipGuess(shuffled[order[: knowledge.guesses]])
+
+
+# --8<-- [end:attack]

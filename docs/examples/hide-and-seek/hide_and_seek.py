@@ -49,6 +49,7 @@ SCHEMA = Schema([Integer("age", 0, 99), Integer("height", 140, 200), Category("t
 PEOPLE, RELEASE, ANSWER = "people.csv", "release.csv", "answer.csv"
 
 
+# --8<-- [start:types]
 @dataclass(frozen=True, eq=False)
 class Handout:
     """The people to hide, and whose copy this is."""
@@ -72,9 +73,13 @@ class Links:
     rows: NDArray[np.int64]
 
 
+# --8<-- [end:types]
+
+
 # -- methods -----------------------------------------------------------------------------------------------------------
 
 
+# --8<-- [start:methods]
 @dataclass(frozen=True)
 class Blur(Anonymizer):
     """Move ages and heights at random by at most so many years and centimetres."""
@@ -116,6 +121,9 @@ class LinkBlindly(Attack[Knowledge, Links]):
         return Links(rng.permutation(len(knowledge.people)))
 
 
+# --8<-- [end:methods]
+
+
 def knowledge_tables(knowledge: Knowledge) -> tuple[Table, Table]:
     return knowledge.people, knowledge.shuffled
 
@@ -123,6 +131,7 @@ def knowledge_tables(knowledge: Knowledge) -> tuple[Table, Table]:
 # -- the rulebook ------------------------------------------------------------------------------------------------------
 
 
+# --8<-- [start:facts]
 @dataclass(frozen=True)
 class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
     """Hide people in a table; link the shuffled rows back to them."""
@@ -136,7 +145,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
     )
 
     size: int = parameter(60, "how many people there are", low=2, high=1000)
+    # --8<-- [end:facts]
 
+    # --8<-- [start:prepare]
     def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
         rng = stream(seed, "hide-and-seek", "people")
         people = Table(SCHEMA, {column.name: rng.integers(0, column.size, self.size) for column in SCHEMA})
@@ -156,6 +167,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         people = read_table(Source.of(path / PEOPLE if path.is_dir() else path), SCHEMA)
         return people if isinstance(people, Problems) else Handout(path.name, people)
 
+    # --8<-- [end:prepare]
+
+    # --8<-- [start:anonymize]
     def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         return anonymizer(handout.people, rng)
 
@@ -177,6 +191,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         worst = max(moved, key=lambda name: moved[name])
         return Utility({"moved": Score(moved[worst], False, {"column": worst}, moved)}, {"moved": Threshold(4, minimum=False)})
 
+    # --8<-- [end:anonymize]
+
+    # --8<-- [start:publish]
     def publish(
         self, preparation: Preparation[Handout], submissions: Mapping[str, Table], seed: int
     ) -> Mapping[str, Target[Knowledge, Links]]:
@@ -197,6 +214,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         refused = [table for table in tables if isinstance(table, Problems)]
         return Problems.merge(refused) if refused else Knowledge(*tables)
 
+    # --8<-- [end:publish]
+
+    # --8<-- [start:guess]
     def guess_bytes(self, guess: Links) -> bytes:
         return _links_bytes(guess.rows)
 
@@ -225,6 +245,8 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         count = len(answer.rows)
         return Credit(int((answer.rows == guess.rows).sum()), count, Chance(1.0, 0.0, 3.0))
 
+    # --8<-- [end:guess]
+
     def read_results(self, source: Source) -> RoundResults | Problems:
         try:
             return RoundResults.from_json(json.loads(source.read()))
@@ -233,6 +255,7 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
                 [Problem("this is not a results file", "give JSON that run wrote", source.name, severity=Severity.MALFORMED)]
             )
 
+    # --8<-- [start:standings]
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         (results,) = rounds.values()
         teams = [team for team in results.anonymizers if team not in results.out]
@@ -252,6 +275,8 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
             rank(found),
             rank({team: hidden.get(team, Fraction(0)) + found.get(team, 0) for team in {*hidden, *found}}),
         )
+
+    # --8<-- [end:standings]
 
     @property
     def sample_attack(self) -> Link:
