@@ -6,6 +6,9 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 // Cividis: the same order of brightness for every kind of colour vision, and in grey.
 const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 
+// Colour and dash of the line through a sweep: told apart without colour, too.
+const SWEEPS = [["purple", "solid"], ["blue", "dashed"], ["orange", "dotted"], ["green", "dashed"], ["dim", "solid"]];
+
 function draw(element, option, cells = 0) {
   const chart = echarts.init(element, null, { renderer: cells > 2500 ? "canvas" : "svg" });
   chart.setOption({
@@ -129,10 +132,11 @@ function frontierOf(all, higherIsBetter) {
 function scatter(element, measure) {
   const all = points(measure);
   const best = frontierOf(all, directionOf(measure));
+  const judged = all.some((point) => verdict(point.team));
   const groups = [
-    { key: "passes", colour: "blue", symbol: "circle", keep: (point) => verdict(point.team)?.good ?? true },
+    { key: judged ? "passes" : "target", colour: "blue", symbol: "circle", keep: (point) => verdict(point.team)?.good ?? true },
     { key: "disqualified", colour: "orange", symbol: "triangle", keep: (point) => !(verdict(point.team)?.good ?? true) },
-  ];
+  ].filter((group) => judged || group.key === "target");
   const { chance } = round();
   const thresholds = Object.values(round().releases).map((release) => release.utility?.thresholds[measure]).find(Boolean);
   const lines = [
@@ -167,9 +171,10 @@ function scatter(element, measure) {
         lineStyle: { color: colour("green"), width: 2 }, itemStyle: { color: colour("green") },
         markLine: { symbol: "none", silent: true, data: lines, lineStyle: { color: colour("dim"), type: "dashed" }, label: { color: colour("dim") } },
       },
-      ...Object.entries(sweeps).map(([name, listed]) => ({
+      ...Object.entries(sweeps).map(([name, listed], number) => ({
         type: "line", name: t("sweep", { name }), symbol: "none", silent: true, data: listed.sort((a, b) => a.x - b.x).map((item) => [item.x, item.y]),
-        lineStyle: { color: colour("purple"), width: 1.5, type: "dotted" }, itemStyle: { color: colour("purple") },
+        lineStyle: { color: colour(SWEEPS[number % SWEEPS.length][0]), width: 2, type: SWEEPS[number % SWEEPS.length][1] },
+        itemStyle: { color: colour(SWEEPS[number % SWEEPS.length][0]) },
       })),
       ...groups.map((group) => ({
         type: "scatter", name: word(group.key), symbol: group.symbol, symbolSize: 13, data: all.filter(group.keep).map(point),

@@ -5,7 +5,7 @@ function cards() {
   const attacks = results.rounds.reduce((sum, one) => sum + Object.values(one.accuracy).reduce((inner, row) => inner + Object.keys(row).length, 0), 0);
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const winner = (ranking) => (results.standings[ranking] ?? []).filter((line) => line.rank === 1 && line.score !== null).map((line) => nameOf(line.team));
-  const shown = (listed) => listed.length > 2 ? `${listed[0]} +${listed.length - 1}` : listed.join(", ");
+  const shown = (listed) => listed.length > 1 ? `${listed[0]} +${listed.length - 1}` : listed[0];
   const judged = releases().filter((team) => verdict(team));
   return el("div", { class: "cards" },
     card(String(results.players.length), t("n_teams")),
@@ -20,10 +20,9 @@ function standings() {
   const score = (line) => line.score === null ? "–" : (line.shown ?? short(line.score)) + (line.interval ? ` ±${Number((line.interval[1] - line.score).toPrecision(2))}` : "");
   const common = (role) => [
     { title: t("rank"), number: true, value: (line) => line.rank ?? null },
-    { title: t("team"), value: (line) => line.team, show: (line) => teamCell(line.team, methodOf(line.team, role)) },
+    { title: t("team"), value: (line) => line.team, show: (line) => teamCell(line.team, methodOf(line.team, role), line.note) },
     { title: t("score"), number: true, value: (line) => line.score, show: score },
   ];
-  const note = { title: t("note"), value: (line) => line.note ?? "", show: (line) => line.note ? el("span", { class: "mark neutral" }, word(line.note)) : "" };
   const extra = {
     anonymization: [
       {
@@ -40,16 +39,15 @@ function standings() {
     overall: [],
   };
   const panels = ["anonymization", "attack", "overall"].filter((name) => results.standings[name]?.length).map((name) => {
-    const noted = results.standings[name].some((line) => line.note);
     const role = name === "attack" ? "attack" : "anonymization";
     return el("div", { class: "panel" }, el("h3", {}, t(name)),
-      sortableTable([...common(role), ...extra[name], ...(noted ? [note] : [])], results.standings[name], { id: `standings-${name}` }));
+      sortableTable([...common(role), ...extra[name]], results.standings[name], { id: `standings-${name}` }));
   });
   return el("section", { id: "standings" }, el("h2", {}, t("standings")), el("div", { class: "three" }, panels));
 }
 const sampleColumn = (value) => ({ title: t("sample"), number: true, value: (line) => value(line) ?? null, show: (line) => percent(value(line)) });
-const teamCell = (team, method) => el("div", { class: "team" },
-  el("span", {}, players[team] ? el("a", { href: `#team-${team}` }, team) : "", ` ${nameOf(team)}`), method ? el("div", { class: "dim mono method", title: method }, method) : null);
+const teamCell = (team, method, note) => el("div", { class: "team" },
+  el("span", {}, players[team] ? el("a", { href: `#team-${team}` }, team) : "", ` ${nameOf(team)} `, note ? el("span", { class: "mark neutral" }, word(note)) : null), method ? el("div", { class: "dim mono method", title: method }, method) : null);
 
 /** Mean accuracy of an attacker over all releases but those of `without`. */
 function meanOf(attacker, without) {
