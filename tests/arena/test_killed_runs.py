@@ -59,28 +59,32 @@ def start(out: Path, *arguments: str) -> subprocess.Popen[bytes]:
 def test_a_run_killed_at_random_moments_loses_nothing_repeats_nothing_and_ends_the_same(
     undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    chance, out = random.Random(7), tmp_path / "killed"
+    chance, killed, number = random.Random(7), 0, 0
+    while killed < KILLS:  # a run that ends too soon to be killed any more is compared, and another is begun
+        number += 1
+        killed += killed_again_and_again(tmp_path / f"killed-{number}", KILLS - killed, chance)
+        assert documents(tmp_path / f"killed-{number}") == undisturbed
+
+
+def killed_again_and_again(out: Path, kills: int, chance: random.Random) -> int:
+    """Start a run, kill it at random moments up to so many times, let it end; gives how often it was killed."""
     kept: dict[str, int] = {}
-    killed = 0
-    while killed < KILLS:
+    for killed in range(kills):
         run = start(out)
-        before = len(kept)
         moment = time.monotonic() + chance.uniform(0.2, 1.5)
-        while run.poll() is None and (time.monotonic() < moment or len(finished_jobs(out)) <= before):
+        while run.poll() is None and (time.monotonic() < moment or len(finished_jobs(out)) <= len(kept)):
             time.sleep(0.02)  # at a random moment, but with some progress each time
         if run.poll() is not None:
-            break  # all jobs are done: nothing is left to kill
+            return killed
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
-        killed += 1
         now = finished_jobs(out)
         assert {key: now[key] for key in kept} == kept, "a stored result was lost or written again"
         kept = now
-    assert killed >= min(KILLS, 2)
     assert start(out).wait(120) == 0
     now = finished_jobs(out)
     assert {key: now[key] for key in kept} == kept
-    assert documents(out) == undisturbed
+    return kills
 
 
 @pytest.mark.usefixtures("plugins")

@@ -11,7 +11,7 @@ import numpy as np
 from kakurenbo import registry
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Release
+from kakurenbo.protocols import Anonymizer, Mechanism, Release
 from kakurenbo.tables import Table
 
 SEPARATOR = "|"
@@ -25,14 +25,14 @@ class Pipeline(Anonymizer):
     the table is released as it is. Claims of a step hold for the whole only where it is the only one.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
+    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019", "pwscup2024")
     steps: str = parameter("", "anonymizers with parameters, NAME:parameter=value,... separated by |")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for step in self.methods:  # an unknown name or a bad parameter is told when the pipeline is made
-            if not set(step.rulebooks) & set(self.rulebooks):
-                raise ParameterError("steps", f"anonymizers of {', '.join(self.rulebooks)}", type(step).__name__)
+            if not set.intersection(*(set(other.rulebooks) for other in self.methods)) & set(self.rulebooks):
+                raise ParameterError("steps", f"anonymizers of {' or of '.join(self.rulebooks)}", type(step).__name__)
 
     @cached_property
     def methods(self) -> tuple[Anonymizer, ...]:
@@ -41,7 +41,14 @@ class Pipeline(Anonymizer):
         return tuple(registry.build("anonymizers", text) for text in texts if text)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        release = Release.of(table)
+        release = Release.of(table, Mechanism({}))  # nothing was touched yet
         for step in self.methods:
-            release = step(release.table, rng)
-        return release if len(self.methods) == 1 else Release(release.tables)
+            release = step.after(table, release, rng)
+        return release if len(self.methods) == 1 else Release(release.tables, release.mechanism)
+
+    def mechanism(self, table: Table) -> Mechanism | None:
+        """Known where every step's is; a step that looks at the data, such as a repair, has none."""
+        known: Mechanism | None = Mechanism({})
+        for step in self.methods:
+            known = known.then(step.mechanism(table)) if known is not None else None
+        return known

@@ -7,7 +7,7 @@ of the finished table are far closer to the source's than an independent sample'
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,10 +49,22 @@ def generate(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
     Table
         Rows in random order. Values that do not occur in the source do not occur here.
     """
-    check_request(moments, rows)
+    return calibrated(moments, rng)(rows, rng)
+
+
+def calibrated(moments: Moments, rng: np.random.Generator) -> Callable[[int, np.random.Generator], Table]:
+    """The generator of one source, calibrated once: ``draw(rows, rng)`` as often as tables are needed."""
+    check_request(moments, 1)
     with one_blas_thread():
         plan = Plan.of(moments)
-        groups = _draw(plan, calibrate(plan, rng), rows, rng)
+        conditionals = calibrate(plan, rng)
+    return lambda rows, stream: _table(moments, plan, conditionals, rows, stream)
+
+
+def _table(moments: Moments, plan: Plan, conditionals: tuple[Conditional, ...], rows: int, rng: np.random.Generator) -> Table:
+    check_request(moments, rows)
+    with one_blas_thread():
+        groups = _draw(plan, conditionals, rows, rng)
     # The last rows of a draw make up for the first: their order must not tell.
     order = rng.permutation(rows)
     codes = {name: np.full(rows, code) for name, code in plan.constants.items()}

@@ -39,6 +39,16 @@ class Mechanism:
             if not np.allclose(matrix.sum(axis=1), 1):
                 raise ParameterError("transitions", f"rows that sum to 1 for {name}", matrix.sum(axis=1))
 
+    def then(self, later: Mechanism | None) -> Mechanism | None:
+        """One mechanism after the other; unknown where the later one is."""
+        if later is None:
+            return None
+        chained = {
+            name: self.transitions[name] @ matrix if name in self.transitions else matrix
+            for name, matrix in later.transitions.items()
+        }
+        return Mechanism({**self.transitions, **chained}, self.inputs)
+
     def column_epsilon(self, name: str) -> float:
         """Local differential privacy of one column: the largest log ratio of two rows in any output value."""
         matrix = self.transitions.get(name)
@@ -94,6 +104,10 @@ class Anonymizer(Method, ABC):
     @abstractmethod
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         """Anonymize ``table`` with randomness from ``rng`` only."""
+
+    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+        """This method as a later step: on what earlier steps made of ``original``, which a repair compares with."""
+        return self(release.table, rng)
 
     def mechanism(self, table: Table) -> Mechanism | None:
         """The mechanism this method would use, with ``table`` in place of the original where it looks at data.

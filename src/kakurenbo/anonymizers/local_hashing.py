@@ -1,0 +1,145 @@
+"""Local differential privacy cell by cell: optimal local hashing (`olh`) and team 09's variation of it (`pseudo_olh`)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.anonymizers.files import FileStep
+from kakurenbo.datasets import ratings
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import parameter
+from kakurenbo.protocols import Mechanism
+from kakurenbo.tables import Codes, Table
+
+_LARGEST_EPSILON = 50.0
+
+
+@dataclass(frozen=True)
+class _Cellwise(FileStep):
+    """Randomizes every cell by itself, with an epsilon for all columns or one per column."""
+
+    epsilon: float = parameter(2.0, "privacy budget of a cell", low=0, high=_LARGEST_EPSILON)
+    columns: str = parameter("", "budgets of single columns, such as ZIP-code=6/Gender=1")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._own_epsilons()
+
+    def mechanism(self, table: Table) -> Mechanism:
+        names = [name for name in table.schema.names if name != ratings.NAME]
+        return Mechanism({name: self._transition(_size(table, name), self._epsilon(name)) for name in names})
+
+    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+        return current.with_codes(
+            {
+                name: self._randomized(current.codes[name].astype(np.int64), _size(current, name), self._epsilon(name), rng)
+                for name in current.schema.names
+            }
+        )
+
+    def _epsilon(self, column: str) -> float:
+        return self._own_epsilons().get(column, self.epsilon)
+
+    def _own_epsilons(self) -> dict[str, float]:
+        expectation = f"COLUMN=BUDGET/COLUMN=BUDGET/... with budgets from 0 to {_LARGEST_EPSILON:g}"
+        found = {}
+        for part in filter(None, self.columns.split("/")):
+            name, _, text = part.partition("=")
+            try:
+                budget = float(text)
+            except ValueError:
+                budget = math.nan
+            if name not in ratings.ATTRIBUTES + ratings.MOVIES or not 0 <= budget <= _LARGEST_EPSILON:
+                raise ParameterError("columns", expectation, part)
+            found[name] = budget
+        return found
+
+    @abstractmethod
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
+        """Released codes of a column."""
+
+    @abstractmethod
+    def _transition(self, size: int, epsilon: float) -> NDArray[np.float64]:
+        """P(released | original), shape (size, size)."""
+
+
+@dataclass(frozen=True)
+class PseudoOLH(_Cellwise):
+    """Keep a cell of a column with d values with probability e^eps / (e^eps + d - 1), else one of the others.
+
+    The team's "pseudo OLH": the hash range is the column's own, so it is generalized randomized response.
+    """
+
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
+        return _keep_or_other(codes, size, epsilon, rng)
+
+    def _transition(self, size: int, epsilon: float) -> NDArray[np.float64]:
+        other = 1 / (math.exp(epsilon) + size - 1)
+        return np.full((size, size), other) + np.eye(size) * (math.exp(epsilon) * other - other)
+
+
+@dataclass(frozen=True)
+class OLH(_Cellwise):
+    """Optimal local hashing: hash the value to g = e^eps + 1 cells, randomize the hash, release a value of that cell.
+
+    Every cell of the table has a hash function of its own. A release holds values, not hashes, so one of the values that
+    the reported hash stands for is drawn; where there is none, any value.
+    """
+
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
+        released = np.empty_like(codes)
+        cells = _hash_range(epsilon)
+        for begin in range(0, len(codes), _BLOCK):
+            block = codes[begin : begin + _BLOCK]
+            hashes = rng.integers(cells, size=(len(block), size))  # a random function per row
+            reported = _keep_or_other(hashes[np.arange(len(block)), block], cells, epsilon, rng)
+            # The largest random number among the values with the reported hash picks one of them at random.
+            marks = rng.random((len(block), size)) + (hashes == reported[:, None])
+            released[begin : begin + _BLOCK] = marks.argmax(axis=1)
+        return released
+
+    def _transition(self, size: int, epsilon: float) -> NDArray[np.float64]:
+        stay = _staying(size, epsilon)
+        other = (1 - stay) / (size - 1) if size > 1 else 0.0
+        return np.full((size, size), other) + np.eye(size) * (stay - other)
+
+
+_BLOCK = 2048
+
+
+def _hash_range(epsilon: float) -> int:
+    """g = e^eps + 1, rounded; more cells than this tell values apart anyhow."""
+    return min(2**31, round(math.exp(epsilon)) + 1)
+
+
+def _staying(size: int, epsilon: float) -> float:
+    """P(the released value is the original) of `olh`.
+
+    With probability p the true hash is reported: then the value is one of 1 + Binomial(size - 1, 1/g) candidates. Else
+    another hash is reported, whose candidates are others; only when there are none, any value is drawn.
+    """
+    cells = _hash_range(epsilon)
+    kept = math.exp(epsilon) / (math.exp(epsilon) + cells - 1)
+    share = 1 / cells
+    one_of_candidates = (1 - (1 - share) ** size) / (size * share)  # E[1 / (1 + Binomial(size - 1, share))]
+    none = (1 - share) ** (size - 1)  # no other value has the reported wrong hash
+    return kept * one_of_candidates + (1 - kept) * none / size
+
+
+def _keep_or_other(codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
+    if size == 1:
+        return codes
+    kept = rng.random(len(codes)) < math.exp(epsilon) / (math.exp(epsilon) + size - 1)
+    other = (codes + rng.integers(1, size, size=len(codes))) % size
+    return np.where(kept, codes, other)
+
+
+def _size(table: Table, name: str) -> int:
+    size = table.schema[name].size
+    assert size is not None
+    return size

@@ -1,0 +1,95 @@
+"""An attack of pwscup2024 answers two questions; methods for each combine freely, found by their registered names."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo import registry
+from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.row_model import RowModel
+from kakurenbo.errors import ParameterError
+from kakurenbo.protocols import Attack
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """Who each row of b is.
+
+    Attributes
+    ----------
+    people : array, shape (k,)
+        Row of a for each row of b.
+    values : array, shape (k,)
+        The hidden ratings as they stand in the rows of the release that were matched.
+    pairs : array, shape (k, k), or None
+        P(row of a | row of b), where the method gives probabilities.
+    model : RowModel or None
+        What the method fitted on the way, so that a reconstruction need not fit it again.
+    """
+
+    people: NDArray[np.int64]
+    values: NDArray[np.int64]
+    pairs: NDArray[np.float64] | None = None
+    model: RowModel | None = None
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """``pairs``, or certainty where the method gives none."""
+        return np.eye(len(self.people))[self.people] if self.pairs is None else self.pairs
+
+
+class Identifying(Attack[RatingsKnowledge, RatingsGuess]):
+    """An attack that finds the person; the rating is read from the matched rows or left to a reconstructing attack."""
+
+    rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
+    reconstruction: str
+
+    @abstractmethod
+    def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
+        """Who each row of b is."""
+
+    def __call__(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> RatingsGuess:
+        identified = self.identify(knowledge, rng)
+        if self.reconstruction == MATCHED_ROW:
+            return RatingsGuess(identified.people, identified.values)
+        values = partner("reconstruction", self.reconstruction, Reconstructing).reconstruct(knowledge, identified, rng)
+        return RatingsGuess(identified.people, values)
+
+
+class Reconstructing(Attack[RatingsKnowledge, RatingsGuess]):
+    """An attack that finds the rating; the person is left to an identifying attack."""
+
+    rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
+    identification: str
+
+    @abstractmethod
+    def reconstruct(
+        self, knowledge: RatingsKnowledge, identified: Identification, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The hidden rating of each row of b, shape (k,)."""
+
+    def __call__(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> RatingsGuess:
+        identified = partner("identification", self.identification, Identifying).identify(knowledge, rng)
+        return RatingsGuess(identified.people, self.reconstruct(knowledge, identified, rng))
+
+
+MATCHED_ROW = "row"
+
+
+def partner(parameter: str, text: str, kind: type) -> Any:
+    """The method that another one names as its partner, e.g. ``collaborative_filtering:variant=user``."""
+    method = registry.build("attacks", text)
+    if not isinstance(method, kind):
+        question = "who a row is" if kind is Identifying else "which rating is hidden"
+        raise ParameterError(parameter, f"an attack that finds {question}", text)
+    return method
+
+
+def commonest(values: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> int:
+    """The value with the most votes, the smallest of several."""
+    return int(np.bincount(values, weights=weights).argmax())

@@ -1,0 +1,51 @@
+"""A small B of pwscup2024 with relations in it, for tests that need no reference data."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.datasets import ratings
+from kakurenbo.protocols import Mechanism, Preparation
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, Submission
+from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from kakurenbo.tables import Schema, Table, Text
+
+BOOK = Pwscup2024()
+
+
+@cache
+def small_original(rows: int = 600, seed: int = 1) -> Table:
+    """Movies depend on a hidden taste, attributes are independent of it."""
+    rng = np.random.default_rng(seed)
+    schema = ratings.widest_schema()
+    taste = rng.integers(6, size=rows)
+    codes = {
+        "Gender": rng.integers(2, size=rows),
+        "Age": rng.integers(7, size=rows),
+        "Occupation": rng.integers(21, size=rows),
+        "ZIP-code": rng.integers(100, 130, size=rows),
+    }
+    for index, movie in enumerate(ratings.MOVIES):
+        own = rng.integers(6, size=rows)
+        codes[movie] = np.where(rng.random(rows) < 0.3, (taste + index) % 6, own)
+    names = Table.from_texts(Schema([Text(ratings.NAME)]), {ratings.NAME: [f"Nobody {row}" for row in range(rows)]})
+    return ratings.narrowed(Table(schema, {**codes, ratings.NAME: names.codes[ratings.NAME]}, names.vocabularies))
+
+
+def under_attack(
+    original: Table, released: tuple[Table, ...], seed: int = 3, mechanism: Mechanism | None = None
+) -> tuple[RatingsKnowledge, Answer]:
+    """What attackers get of a release, and the answer."""
+    preparation = Preparation({"01": Handout("01", (original,))}, {}, {}, Secrets())
+    target = BOOK.publish(preparation, {"01": Submission(released)}, seed)["01"]
+    knowledge = target.knowledge
+    return RatingsKnowledge(knowledge.people, knowledge.ratings, knowledge.files, mechanism), target.answer
+
+
+def hits(answer: Answer, guess: RatingsGuess) -> tuple[int, int]:
+    """Identified, reconstructed."""
+    details = BOOK.credit(answer, guess).details
+    return details["identification"], details["reconstruction"]
