@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench format clean
+.PHONY: setup demo test soak browser docs lint bench format clean
 
 setup: $(STAMP)
 
@@ -17,8 +17,25 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	@$(BIN)/kakurenbo demo
 
-test: $(STAMP)
+test: $(STAMP) browser
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+# Runs killed ten times at random moments, which takes longer than a test should.
+soak: $(STAMP)
+	KAKURENBO_KILLS=10 $(BIN)/python -m pytest tests/arena/test_killed_runs.py
+
+# The browser in which the report is tested; without it those tests are skipped.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update && apt-get install --yes --no-install-recommends chromium chromium-driver fonts-noto-cjk; } >/dev/null \
+	  || echo "the browser could not be installed; tests that need it are skipped"; \
+	else echo "no browser: as root, run apt-get install chromium chromium-driver fonts-noto-cjk"; fi
+
+docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "open out/site/index.html"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -43,6 +43,12 @@ def load(group: str, name: str) -> Any:
     return declared[name].load()
 
 
+def package(group: str, name: str) -> str:
+    """Name and version of the installed package that declares a plugin."""
+    distribution = _declared(group)[name].dist
+    return f"{distribution.name} {distribution.version}" if distribution is not None else ""
+
+
 def build(group: str, text: str) -> Any:
     """A method with parameters from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from kakurenbo.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo writes its reports into the folder it is called in."""
+    monkeypatch.chdir(tmp_path)
 
 
 def run(*arguments: str) -> None:
@@ -25,7 +32,9 @@ def test_the_demo_plays_a_contest_in_less_than_a_minute(capsys: pytest.CaptureFi
     assert "chance 10, 95% band 5–16" in out
     for title in ("Releases", "Hits", "Anonymization", "Attack", "Overall"):
         assert title in out
-    assert "attacking" in err, "plain lines where there is no terminal"
+    assert "jobs, " in err, "plain lines where there is no terminal"
+    assert Path("out", "demo", "amic2020.html").exists()
+    assert str(Path("out", "demo", "amic2020.html")) in out, "it says where the report is"
 
 
 def test_the_demo_as_json_has_at_least_five_teams_and_chance_beside_every_attack(capsys: pytest.CaptureFixture[str]) -> None:

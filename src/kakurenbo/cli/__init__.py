@@ -23,6 +23,8 @@ VERBS = {
     "attack": "run an attack",
     "credit": "hits of one guess",
     "standings": "ranks and awards from results",
+    "run": "play a tournament: every anonymizer against every attack",
+    "report": "the report of a run again",
     "verify": "check revealed secrets against the commitments",
     "data": "import real data sets into the local store",
     "doctor": "check this installation",

@@ -5,6 +5,7 @@ from kakurenbo.protocols.attack import Attack, Chance, Credit
 from kakurenbo.protocols.measure import Score, Threshold, Utility, json_number
 from kakurenbo.protocols.rulebook import (
     Files,
+    Player,
     Preparation,
     RoundResults,
     Rulebook,
@@ -22,6 +23,7 @@ __all__ = [
     "Credit",
     "Files",
     "Mechanism",
+    "Player",
     "Preparation",
     "Release",
     "RoundResults",

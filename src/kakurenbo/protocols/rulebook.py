@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from kakurenbo.parameters import Method
+from kakurenbo.parameters import Method, parameters_of
 from kakurenbo.protocols.anonymizer import Anonymizer, Release
 from kakurenbo.protocols.attack import Attack, Credit
 from kakurenbo.protocols.measure import Utility
@@ -30,6 +30,15 @@ G = TypeVar("G")
 
 Files = Mapping[str, bytes]
 """Relative file name to content."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody who takes part: a name to show, and methods as texts that ``registry.build`` takes (empty for none)."""
+
+    name: str
+    anonymizer: str = ""
+    attack: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +220,13 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     options: ClassVar[Mapping[str, tuple[str, ...]]]
     """For each verb of the command line the parameters of this rulebook that matter there."""
 
+    default_players: ClassVar[tuple[Player, ...]] = ()
+    """The field that plays where nobody is named; with none, every installed method that fits plays with its defaults."""
+    demo_settings: ClassVar[Mapping[str, Any] | None] = None
+    """Parameters for a small contest that ``demo`` plays in seconds; None where it does not."""
+    utility_score: ClassVar[str] = ""
+    """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
+
     def settings(self) -> dict[str, Any]:
         """What ``prepare`` was asked for, as ``contest.json`` records it under ``settings``."""
         return {name: getattr(self, name) for name in self.options.get("prepare", ())}
@@ -223,6 +239,12 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     def team_of(self, file_name: str) -> str | None:
         """The team that a submitted file belongs to, where its name tells."""
         return None
+
+    def for_round(self, name: str) -> Self:
+        """These rules for one of the rounds: with the parameter ``round`` set, where the rulebook has one."""
+        if any(described.name == "round" for described in parameters_of(type(self))):
+            return replace(self, round=name)  # type: ignore[type-var]
+        return self
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
@@ -260,7 +282,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
 
     @abstractmethod
     def publish(self, preparation: Preparation[H], submissions: Mapping[str, S], seed: int) -> Mapping[str, Target[K, A]]:
-        """Per team what attackers get, and the answer; made here where the contest makes it after the release."""
+        """Per team what attackers get, and the answer; made here where the contest makes it after the release.
+
+        What is published of a team does not depend on which other teams are published with it.
+        """
 
     @abstractmethod
     def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> K | Problems:

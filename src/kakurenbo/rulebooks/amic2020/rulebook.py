@@ -19,6 +19,7 @@ from kakurenbo.protocols import (
     Anonymizer,
     Credit,
     Files,
+    Player,
     Preparation,
     Release,
     RoundResults,
@@ -32,6 +33,21 @@ from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_claims, read_questionnaire
 from kakurenbo.tables import Layout, Problem, Problems, Source, Table, read_table, table_bytes
+
+DEFAULT_PLAYERS = (
+    Player("uniform noise", "rr:p=0.97", "nearest"),
+    Player("medium noise", "rrp:p=0.95", "nearest"),
+    Player("noisy jobs", "rrp:p=0.8,columns=workclass,education,occupation", "nearest:metric=onehot"),
+    Player("rare suppressed", "kanony:k=3,columns=age,education", "nearest"),
+    Player("synthetic", "synthetic", "nearest"),
+    Player("synthetic, as in 2020", "synthetic:generator=omth17", "blind"),
+    Player("light noise", "rrp:p=0.99", "likelihood"),
+    Player("strong noise", "rrp:p=0.7", "nearest"),
+    Player("nearly nothing", "rr:p=0.999", "nearest:metric=onehot"),
+    Player("noisy families", "rrp:p=0.8,columns=marital-status,relationship", "nearest"),
+    Player("rarer suppressed", "kanony:k=10,columns=age,education", "nearest:metric=onehot"),
+    Player("synthetic, half", "synthetic:rows=5000", "blind"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         "standings": ("rounding",),
         "run": ("round", "scale", "generator", "data", "edition", "positive", "rounding"),
     }
+
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     round: str = parameter("pre", "which round's files and thresholds", choices=("pre", "main", "trial"))
     scale: str = parameter("full", "row counts of the contest, or about a tenth", choices=("full", "small"))

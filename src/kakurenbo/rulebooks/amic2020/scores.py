@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -28,6 +29,7 @@ def count_hits(answer: Answer, rows: np.ndarray) -> Credit:
     return Credit(hits, GUESSES, blind_guessing(answer.population, len(answer.rows)))
 
 
+@cache
 def blind_guessing(population: int, members: int, guesses: int = GUESSES) -> Chance:
     """Hits of guesses drawn without looking: hypergeometric, 10 of 100 on average.
 

@@ -21,6 +21,7 @@ from kakurenbo.protocols import (
     Attack,
     Credit,
     Files,
+    Player,
     Preparation,
     Release,
     RoundResults,
@@ -56,6 +57,21 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     )
     scale: str = parameter("full", "as many customers as the contest, or about a tenth", choices=("full", "small"))
     data: str = parameter("auto", "where T comes from; auto takes an imported file", choices=("auto", "embedded", "imported"))
+
+    utility_score: ClassVar[str] = "U"
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
+    default_players: ClassVar[tuple[Player, ...]] = (
+        Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
+        Player("swapped items", "pipeline:steps=swap_items:share=0.5|dates|values", "fellegi_sunter"),
+        Player("swapped baskets", "swap_baskets:k=10", "rhythm"),
+        Player("shared baskets", "share_baskets", "profile"),
+        Player("crowds", "crowds", "fellegi_sunter"),
+        Player("larger crowds", "crowds:smallest=10", "tfidf:link_months=false"),
+        Player("yearly pseudonyms", "monthly_pseudonyms:period=year", "tfidf"),
+        Player("few deleted", "delete:share=0.05", "profile:link_months=true"),
+        Player("rare items deleted", "delete:share=0.1,which=rare_items", "rhythm"),
+        Player("noisy dates and values", "pipeline:steps=dates:method=noise|values", "fellegi_sunter:link_months=false"),
+    )
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from kakurenbo.protocols import (
     Credit,
     Files,
     Mechanism,
+    Player,
     Preparation,
     Release,
     RoundResults,
@@ -53,6 +54,23 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
     round: str = parameter("main", "which round", choices=("pre", "main"))
     scale: str = parameter("full", "rows of the contest, or a tenth", choices=("full", "small"))
     masks: str = parameter(COMMON, "hide the same column in row i for all teams, or not", choices=(COMMON, PER_TEAM))
+
+    utility_score: ClassVar[str] = "U"
+    demo_settings: ClassVar[Mapping[str, Any]] = {"scale": "small"}
+    default_players: ClassVar[tuple[Player, ...]] = (
+        Player("hashed", "pseudo_olh:epsilon=3", "sample"),
+        Player(
+            "swapped in groups", "pipeline:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"
+        ),
+        Player("hashed and repaired", "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
+        Player("just enough", "just_enough:utility=70", "posterior"),
+        Player("hashed strongly", "pseudo_olh:epsilon=1", "bayes"),
+        Player("hashed, each file for itself", "olh:epsilon=3", "euclidean"),
+        Player("swapped", "swap_cells:swaps=3000", "collaborative_filtering"),
+        Player("shuffled in groups", "group_shuffle", "sample"),
+        Player("permuted", "permute_columns", "all_pairs"),
+        Player("shuffled", "shuffle_rows", "euclidean"),
+    )
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 

@@ -1,0 +1,125 @@
+"""A full-size tournament of 20 teams against 20 attackers; two workers against one; and what a job costs that does nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks.common import REPOSITORY, Row, row
+from kakurenbo import arena
+from kakurenbo.arena.calls import Call
+from kakurenbo.arena.field import Entrant
+from kakurenbo.arena.jobs import NOTHING
+from kakurenbo.arena.plan import Job, Plan
+from kakurenbo.arena.running import Tally, play
+from kakurenbo.arena.store import Result, Store
+from kakurenbo.rulebooks.amic2020 import Amic2020
+
+TEAMS, WARM_UP, EMPTY_JOBS = 20, 50, 500
+ATTACKS = ("nearest", "nearest:metric=onehot", "nearest", "blind") * 4 + (
+    "nearest",
+    "nearest:metric=onehot",
+    "nearest",
+    "likelihood",
+)
+ANONYMIZERS = (
+    *(f"rr:p={p}" for p in (0.9, 0.95, 0.97, 0.99, 0.999)),
+    *(f"rrp:p={p}" for p in (0.7, 0.8, 0.9, 0.95, 0.99)),
+    *(f"rrp:p={p},columns=workclass,education,occupation" for p in (0.5, 0.7, 0.8, 0.9)),
+    *(f"kanony:k={k},columns=age,education" for k in (2, 3, 5)),
+    "synthetic",
+    "synthetic:rows=20000",
+    "synthetic:generator=omth17",
+)
+
+
+def run() -> list[Row]:
+    one, _ = _measured(1)
+    two, megabytes = _measured(2)
+    rows = [
+        row("tournament of 20 x 20, 2 workers", two, "limit of 5 minutes", 300, "ratio ≤ 1"),
+        row("tournament of 20 x 20, peak MB", megabytes, "limit of 6 GB", 6 * 1024, "ratio ≤ 1"),
+        row("tournament of 20 x 20, 2 workers", two, "1 worker", one, "ratio ≤ 0.588 (1.7 times as fast)"),
+    ]
+    for name, workers in (("process pool", arena.processes(2)), ("Dask on this machine", None)):
+        seconds = _overhead(workers) if workers else _overhead_on_dask()
+        rows.append(row(f"empty job, {name}", seconds, "limit of 20 ms", 0.02, "ratio ≤ 1"))
+    return rows
+
+
+def _measured(workers: int) -> tuple[float, float]:
+    """Seconds and peak MB of a tournament in a fresh process: its own peak, and that of its largest worker for each."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.bench_arena", str(workers)],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+    )
+    seconds, megabytes = json.loads(done.stdout.splitlines()[-1])
+    return seconds, megabytes
+
+
+def tournament(workers: int, out: Path) -> float:
+    """Seconds of the tournament, from the plan to the report."""
+    entrants = [
+        Entrant(
+            f"{number + 1:02d}",
+            anonymizer,
+            Call.parsed("anonymizers", anonymizer),
+            Call.parsed("attacks", ATTACKS[number]),
+        )
+        for number, anonymizer in enumerate(ANONYMIZERS)
+    ]
+    begun = time.perf_counter()
+    plan = arena.make_plan(Amic2020(data="embedded", round="main"), entrants, 1)
+    held = arena.hold(plan, out, arena.processes(workers), arena.Settings())
+    seconds = time.perf_counter() - begun
+    attacks = sum(len(row) for row in held.results["rounds"][0]["accuracy"].values())
+    if attacks != TEAMS * TEAMS or held.results["failures"]:
+        raise RuntimeError(f"{attacks} attacks were played, and {len(held.results['failures'])} jobs did not succeed")
+    return seconds
+
+
+class _EmptyPlan(Plan):
+    """A tournament whose jobs do nothing."""
+
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        return tuple(Job(0, "round", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS))
+
+
+def _overhead(workers: arena.Workers) -> float:
+    """Seconds per empty job on warm workers, through everything a job goes through: plan, hash, executor, worker, store."""
+    ended: list[float] = []
+
+    def tell(_tally: Tally, _job: Job | None, result: Result | None) -> None:
+        if result is not None:
+            ended.append(time.perf_counter())
+
+    plan = _EmptyPlan(Call("rulebooks", "amic2020"), 1, (Entrant("01", "", Call("anonymizers", "rr")),), ("round",))
+    with tempfile.TemporaryDirectory() as folder:
+        play(plan, Store(Path(folder)), workers, arena.Settings(), tell)
+    return (ended[-1] - ended[WARM_UP - 1]) / EMPTY_JOBS
+
+
+def _overhead_on_dask() -> float:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        return _overhead(arena.cluster(cluster.scheduler_address))
+
+
+if __name__ == "__main__":
+    import resource
+
+    with tempfile.TemporaryDirectory() as folder:
+        count = int(sys.argv[1])
+        seconds = tournament(count, Path(folder) / "run")
+    own, largest = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(json.dumps([seconds, own + count * largest]))

@@ -1,0 +1,102 @@
+"""`Call`: a method or rulebook by name with its parameters as texts, as jobs carry it and as content hashes see it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kakurenbo import registry
+from kakurenbo.parameters import make, parameters_of
+
+_NO_METHODS_THERE = ("cli", "arena", "judge")  # layers of this package whose code cannot change what a job gives
+
+
+@dataclass(frozen=True)
+class Call:
+    """A registered plugin and its parameters.
+
+    Attributes
+    ----------
+    group : str
+        ``anonymizers``, ``attacks`` or ``rulebooks``.
+    name : str
+        Its registered name.
+    parameters : tuple of (name, text)
+        Those that differ from their defaults, in the order they are declared.
+    """
+
+    group: str
+    name: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, group: str, name: str, method: Any) -> Call:
+        """The call that makes ``method`` again."""
+        given = [
+            (described.name, as_text(getattr(method, described.name)))
+            for described in parameters_of(type(method))
+            if getattr(method, described.name) != described.default
+        ]
+        return cls(group, name, tuple(given))
+
+    @classmethod
+    def given(cls, group: str, name: str, parameters: Mapping[str, str]) -> Call:
+        """A call from texts, checked: raises ``UsageError`` or ``ParameterError`` where it cannot be made."""
+        return cls.of(group, name, make(registry.load(group, name), parameters))
+
+    @classmethod
+    def parsed(cls, group: str, text: str) -> Call:
+        """A call from ``NAME:parameter=value,...``."""
+        return cls.of(group, text.partition(":")[0].strip(), registry.build(group, text))
+
+    def make(self) -> Any:
+        """The method itself."""
+        return make(registry.load(self.group, self.name), dict(self.parameters))
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={text}" for name, text in self.parameters)
+        return f"{self.name}:{settings}" if settings else self.name
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "parameters": dict(self.parameters)}
+
+    def identity(self) -> dict[str, Any]:
+        """What a content hash must cover: name, parameters, and the code behind the name."""
+        return {**self.as_json(), "group": self.group, "code": code_digest(registry.load(self.group, self.name).__module__)}
+
+
+def as_text(value: object) -> str:
+    """A parameter's value as ``Parameter.parse`` reads it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def code_digest(module: str) -> str:
+    """SHA-256 of the source of the package that a module belongs to: edited code is other code, whatever its version says."""
+    return _package_digest(module.partition(".")[0])
+
+
+@cache
+def _package_digest(package: str) -> str:
+    file = importlib.import_module(package).__file__
+    if file is None:
+        return package
+    root = Path(file)
+    files = sorted(root.parent.rglob("*.py")) if root.name == "__init__.py" else [root]
+    digest = hashlib.sha256()
+    for path in files:
+        inside = path.relative_to(root.parent).as_posix()
+        if package == "kakurenbo" and inside.split("/")[0] in _NO_METHODS_THERE:
+            continue
+        data = path.read_bytes()
+        digest.update(f"{inside} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()

@@ -1,0 +1,196 @@
+"""The results of jobs on disk: a folder per job under its content hash, complete or not there at all.
+
+A job's folder appears by a single rename, so that killing any process at any moment leaves either the whole result or none.
+What a job gave (``result.json`` and ``files/``) is a function of its key; what it took (``meta.json``) is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kakurenbo.errors import KakurenboError
+
+DONE, REFUSED, FAILED = "done", "refused", "failed"
+_STALE_SECONDS = 3600
+
+
+class Damaged(KakurenboError):
+    """A stored file is not what was written; the job that wrote it has to be repeated."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one job.
+
+    Attributes
+    ----------
+    key : str
+        Content hash of the job.
+    state : str
+        ``done``; ``refused`` where the input broke the rules; ``failed`` where the method broke.
+    value : mapping
+        What the job found, ready for JSON.
+    trees : mapping of folder name to digest
+        The folders of files it wrote. The digest of a tree covers names and contents.
+    cause : str
+        Why it was refused or failed, in a sentence.
+    """
+
+    key: str
+    state: str
+    value: Mapping[str, Any] = field(default_factory=dict)
+    trees: Mapping[str, str] = field(default_factory=dict)
+    cause: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "state": self.state,
+            "value": dict(self.value),
+            "trees": dict(self.trees),
+            "cause": self.cause,
+        }
+
+
+class Store:
+    """A folder of results by key; any number of processes may write to it at once."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def folder(self, key: str) -> Path:
+        return self.path / key[:2] / key
+
+    def get(self, key: str) -> Result | None:
+        """The stored result; None where there is none, or where it does not read as one."""
+        try:
+            content = json.loads((self.folder(key) / "result.json").read_bytes())
+            result = Result(**content)
+        except (OSError, ValueError, TypeError):
+            return None
+        return result if result.key == key else None
+
+    def meta(self, key: str) -> dict[str, Any]:
+        """How the job went (seconds, traceback ...); empty where nothing was noted."""
+        try:
+            content = json.loads((self.folder(key) / "meta.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def put(
+        self,
+        key: str,
+        state: str,
+        value: Mapping[str, Any],
+        *,
+        trees: Mapping[str, Mapping[str, bytes]] | None = None,
+        cause: str = "",
+        meta: Mapping[str, Any] | None = None,
+    ) -> Result:
+        """Store a result whole; where another process was first, its result stands."""
+        trees = trees or {}
+        result = Result(key, state, value, {name: tree_digest(files) for name, files in trees.items()}, cause)
+        final = self.folder(key)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        (self.path / "tmp").mkdir(exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=self.path / "tmp", prefix=f"{key[:12]}-"))
+        try:
+            _write_trees(temporary / "files", trees)
+            (temporary / "meta.json").write_bytes(json_bytes(dict(meta or {})))
+            (temporary / "result.json").write_bytes(json_bytes(result.as_json()))
+            return self._place(temporary, final, result)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def _place(self, temporary: Path, final: Path, result: Result) -> Result:
+        try:
+            os.rename(temporary, final)
+        except OSError:  # a folder is there already
+            first = self.get(result.key)
+            if first is not None:
+                return first
+            shutil.rmtree(final, ignore_errors=True)  # half a folder: damaged from outside
+            os.rename(temporary, final)
+        return result
+
+    def drop(self, key: str) -> None:
+        """Forget a result, so that its job is played again."""
+        aside = self.path / "tmp" / f"dropped-{key[:12]}-{os.getpid()}"
+        with contextlib.suppress(FileNotFoundError):
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(self.folder(key), aside)  # first out of sight, at one moment; then deleted
+        shutil.rmtree(aside, ignore_errors=True)
+
+    def tree(self, key: str, name: str) -> Path:
+        """The folder of files that a job wrote under a name."""
+        return self.folder(key) / "files" / name
+
+    def sweep(self) -> None:
+        """Remove what killed processes left behind unfinished."""
+        for path in (self.path / "tmp").glob("*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def tree_digest(files: Mapping[str, bytes]) -> str:
+    """SHA-256 over names and contents of a folder of files."""
+    lines = [f"{hashlib.sha256(data).hexdigest()} {name}\n" for name, data in sorted(files.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def read_tree(path: Path) -> dict[str, bytes]:
+    """All files below a folder by relative name."""
+    return {
+        file.relative_to(path).as_posix(): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    }
+
+
+def verified(path: Path, digest: str) -> Path:
+    """The folder, after checking that it holds the bytes it should."""
+    try:
+        found = tree_digest(read_tree(path))
+    except OSError as error:
+        raise Damaged(f"a stored folder cannot be read ({error.strerror})") from error
+    if found != digest:
+        raise Damaged("a stored folder was changed after it was written")
+    return path
+
+
+def json_bytes(content: object) -> bytes:
+    """JSON that is the same every time for the same content."""
+    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def content_hash(content: object) -> str:
+    """SHA-256 of JSON content, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _write_trees(path: Path, trees: Mapping[str, Mapping[str, bytes]]) -> None:
+    written: dict[bytes, Path] = {}  # files of equal content share their bytes on disk
+    for tree, files in trees.items():
+        (path / tree).mkdir(parents=True)
+        for name, data in files.items():
+            target = path / tree / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mark = hashlib.sha256(data).digest()
+            if mark in written:
+                with contextlib.suppress(OSError):
+                    os.link(written[mark], target)
+                    continue
+            target.write_bytes(data)
+            written[mark] = target

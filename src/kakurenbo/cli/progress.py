@@ -1,0 +1,68 @@
+"""How far a tournament is: a live display where there is a terminal, plain lines where there is none."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from kakurenbo.arena import Job, Result, Tally
+from kakurenbo.cli import output
+
+_LINE_EVERY = 5.0  # seconds between plain lines
+_FAILED = "failed"
+
+
+class TournamentProgress:
+    """Jobs done, running and failed, and the time left, on stderr; says nothing where ``quiet``."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._live = not quiet and sys.stderr.isatty()
+        self._console = output.console(stderr=True)
+        columns = (
+            TextColumn("{task.description:12.12}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("[dim]{task.fields[state]}"),
+        )
+        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._live)
+        self._task: Any = None
+        self._last_line = time.monotonic()
+
+    def __enter__(self) -> TournamentProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def tell(self, tally: Tally, job: Job | None, result: Result | None) -> None:
+        """Called after every change."""
+        if self._quiet:
+            return
+        if job is not None and result is not None and result.state == _FAILED:
+            self._console.print(f"[bold red]failed[/] {escape(str(job))}: {escape(result.cause)}")
+        if self._live:
+            if self._task is None:
+                self._task = self._bar.add_task("", total=tally.total, state="")
+            stage = job.kind if job is not None else ""
+            self._bar.update(self._task, completed=tally.finished, description=stage, state=state_text(tally))
+        elif time.monotonic() - self._last_line >= _LINE_EVERY or tally.finished == tally.total:
+            print(f"{tally.finished}/{tally.total} jobs, {state_text(tally)}", file=sys.stderr, flush=True)
+            self._last_line = time.monotonic()
+
+
+def state_text(tally: Tally) -> str:
+    """The tally in words."""
+    parts = [f"{tally.running} running"]
+    for label, count in (("stored before", tally.stored), ("failed", tally.failed), ("refused", tally.refused)):
+        if count:
+            parts.append(f"{count} {label}")
+    if tally.seconds_left is not None and tally.finished < tally.total:
+        minutes, seconds = divmod(round(tally.seconds_left), 60)
+        parts.append(f"about {minutes}:{seconds:02d} left")
+    return ", ".join(parts)

@@ -1,0 +1,128 @@
+"""Who plays: the TOML file, its sweeps, and every way in which it can be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kakurenbo import arena
+from kakurenbo.arena.field import Field
+from kakurenbo.errors import UsageError
+from kakurenbo.registry import load, names
+
+
+def field(tmp_path: Path, text: str) -> Field:
+    path = tmp_path / "teams.toml"
+    path.write_text(text)
+    return arena.read_field(path)
+
+
+def test_a_player_is_a_method_as_text_or_as_a_table(tmp_path: Path) -> None:
+    found = field(
+        tmp_path,
+        """
+        rounds = ["pre", "main"]
+        seed = 4
+        repeat = 2
+        [options]
+        scale = "small"
+        [[players]]
+        name = "text"
+        anonymizer = "rr:p=0.8,columns=age,sex"
+        attack = "nearest"
+        [[players]]
+        name = "table"
+        anonymizer = { method = "rr", p = 0.8, columns = ["age", "sex"] }
+        attack = { method = "nearest" }
+        """,
+    )
+    one, other = found.entrants
+    assert (one.anonymizer, one.attack) == (other.anonymizer, other.attack)
+    assert str(one.anonymizer) == "rr:p=0.8,columns=age,sex"
+    assert (one.team, other.team) == ("01", "02")
+    assert (found.rounds, found.seed, found.repeat, found.options) == (("pre", "main"), 4, 2, (("scale", "small"),))
+
+
+def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> None:
+    found = field(
+        tmp_path,
+        """
+        [[players]]
+        name = "noise"
+        anonymizer = { method = "rr", p = [0.5, 0.9], columns = [["age"], ["age", "sex"]] }
+        attack = "nearest"
+        """,
+    )
+    assert [str(entrant.anonymizer) for entrant in found.entrants] == [
+        "rr:p=0.5,columns=age",
+        "rr:p=0.5,columns=age,sex",
+        "rr:columns=age",
+        "rr:columns=age,sex",
+    ]
+    assert [entrant.name for entrant in found.entrants][2] == "noise p=0.9 columns=age"
+    assert [entrant.attack is not None for entrant in found.entrants] == [True, False, False, False], (
+        "it would only repeat itself"
+    )
+    assert {entrant.sweep for entrant in found.entrants} == {"noise"}
+
+
+def test_an_attack_can_be_swept_too(tmp_path: Path) -> None:
+    found = field(tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n')
+    assert [str(entrant.attack) for entrant in found.entrants] == ["nearest", "nearest:metric=onehot"]
+
+
+def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
+    found = field(tmp_path, '[[players]]\nanonymizer = "rr"\n[[players]]\nteam = "01"\nanonymizer = "rr"\n')
+    assert [entrant.team for entrant in found.entrants] == ["02", "01"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("players = 3", "no players"),
+        ("[[players]]\n", "it does nothing"),
+        ('[[players]]\nanonymiser = "rr"', "no entry 'anonymiser'; there are name"),
+        ('[[players]]\nname = "x"\nanonymizer = "rx"', "player 'x': no anonymizer is called 'rx'; there are"),
+        ('[[players]]\nanonymizer = "rr:p=2"', "parameter 'p' must be a number from 0 to 1; got 2"),
+        ('[[players]]\nanonymizer = { method = "rr", q = 1 }', "parameter 'q' must be one of p, columns"),
+        ('[[players]]\nanonymizer = { method = "rr", p = [] }', "must not be empty"),
+        ("[[players]]\nanonymizer = 3", "write anonymizer ="),
+        ('[[players]]\nrelease = "nowhere"', "no such folder"),
+        ('[[players]]\nrelease = "."\nanonymizer = "rr"', "either anonymizer (a method) or release"),
+        ('[[players]]\nteam = "../x"\nanonymizer = "rr"', "a number of its own"),
+        ('rounds = "pre"\n[[players]]\nanonymizer = "rr"', "rounds must be a list"),
+        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number of at least 1"),
+        ("players = [", "this is not TOML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        field(tmp_path, text)
+    assert message in str(caught.value)
+    assert "teams.toml" in str(caught.value)
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        arena.read_field(tmp_path / "bad.toml")
+    with pytest.raises(UsageError, match="cannot be read"):
+        arena.read_field(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize("name", names("rulebooks"))
+def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> None:
+    rulebook = load("rulebooks", name)()
+    entrants = arena.default_field(rulebook).entrants
+    assert len([entrant for entrant in entrants if entrant.anonymizes]) >= 10
+    assert arena.make_plan(rulebook, entrants, 1).jobs
+
+
+@pytest.mark.usefixtures("plugins")
+def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rulebook = load("rulebooks", "hide-and-seek")()
+    monkeypatch.setattr(type(rulebook), "default_players", ())
+    entrants = arena.default_field(rulebook).entrants
+    assert {entrant.anonymizer.name for entrant in entrants if entrant.anonymizer} == {"blur", "leave-out"}
+    assert "link" in {entrant.attack.name for entrant in entrants if entrant.attack}
