@@ -49,6 +49,7 @@ class _Watch(threading.Thread):
         self._watched, self._seconds, self._last_words = watched, seconds, last_words
         self._finished = threading.Event()
         self._lock = threading.Lock()
+        self._raised = False
 
     def run(self) -> None:
         if self._finished.wait(self._seconds):
@@ -56,16 +57,25 @@ class _Watch(threading.Thread):
         with self._lock:  # never after the body has ended: the exception would hit somebody else
             if self._finished.is_set():
                 return
-            _raise_in(self._watched, ctypes.py_object(TimeLimitExceeded))
+            self._raised = True
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimitExceeded))
         if self._last_words is not None and not self._finished.wait(min(GRACE_SECONDS, 1 + self._seconds)):
             self._last_words()
             os._exit(70)
 
     def over(self) -> None:
-        with self._lock:
-            self._finished.set()
-            _raise_in(self._watched, None)  # takes back what was not raised yet
+        """The body has ended. An exception that is still on its way arrives here, at the latest, and goes no further.
 
-
-def _raise_in(thread: int, exception: object) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
+        It is not taken back by raising nothing: that leaves the interpreter's signal set, and a traced thread spins on it.
+        """
+        for _ in range(2):  # one exception is sent at most
+            try:
+                self._finished.set()
+                with self._lock:
+                    raised = self._raised
+                if raised:
+                    for _ in range(1000):  # each turn looks for exceptions of other threads
+                        pass
+                return
+            except TimeLimitExceeded:
+                continue
