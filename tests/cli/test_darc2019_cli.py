@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from kakurenbo.arena import Player, play
 from kakurenbo.cli import main
-from kakurenbo.rulebooks.darc2019 import Darc2019
 
 Run = Callable[..., tuple[int, Any, str]]
 
@@ -124,13 +122,20 @@ def test_standings_show_awards(run: Run, tmp_path: Path) -> None:
     assert [line["rank"] for line in found["attack"]] == [1, 2, None]
 
 
-def test_a_round_in_the_arena_counts_every_baseline() -> None:
-    players = (Player("01", "delete:share=0.2", "tfidf"), Player("02", "crowds", "fellegi_sunter"))
-    played = play(Darc2019(scale="small", data="embedded"), players, 3)
-    assert played.results.unranked == {f"S{number}" for number in range(1, 8)}
-    assert [line.team for line in played.standings.anonymization] == ["02", "01"]
-    table = played.standings.details["tables"]["01"]
-    assert table["U"] == played.utilities["01"].scores["U"].value
-    rates = {name: credit.details["reid"] for name, credit in played.results.credits["01"].items()}
-    assert set(rates) == {"02", *played.results.unranked}
-    assert table["reid"] == max(rates.values()) == rates["02"]
+def test_a_round_in_the_arena_counts_every_baseline(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "teams.toml").write_text(
+        '[[players]]\nanonymizer = "delete:share=0.2"\nattack = "tfidf"\n'
+        '[[players]]\nanonymizer = "crowds"\nattack = "fellegi_sunter"\n'
+    )
+    settings = ("--scale", "small", "--data", "embedded", "--seed", "3", "--jobs", "1")
+    code, played, _ = run("run", "darc2019", "--teams", tmp_path / "teams.toml", *settings, "-o", tmp_path / "run", "--json")
+    assert code == 0
+    standings = played["standings"]
+    baselines = {f"S{number}" for number in range(1, 8)}
+    assert {line["team"] for line in standings["attack"] if line["rank"] is None} == baselines
+    assert [line["team"] for line in standings["anonymization"]] == ["02", "01"]
+    accuracy = json.loads((tmp_path / "run" / "results.json").read_text())["rounds"][0]["accuracy"]["01"]
+    assert set(accuracy) == {"02", *baselines}
+    rates = {attacker: figure["mean"] for attacker, figure in accuracy.items()}
+    assert standings["tables"]["01"]["reid"] == pytest.approx(max(rates.values()))
+    assert max(rates, key=lambda attacker: rates[attacker]) == "02"
