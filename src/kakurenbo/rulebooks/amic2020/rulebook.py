@@ -40,7 +40,7 @@ DEFAULT_PLAYERS = (
     Player("noisy jobs", "rrp:p=0.8,columns=workclass,education,occupation", "nearest:metric=onehot"),
     Player("rare suppressed", "kanony:k=3,columns=age,education", "nearest"),
     Player("synthetic", "synthetic", "nearest"),
-    Player("synthetic, as in 2020", "synthetic:generator=omth17", "blind"),
+    Player("synthetic, as in 2020", "synthetic:generator=omth17", "nearest:metric=onehot"),
     Player("light noise", "rrp:p=0.99", "likelihood"),
     Player("strong noise", "rrp:p=0.7", "nearest"),
     Player("nearly nothing", "rr:p=0.999", "nearest:metric=onehot"),
