@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import REPOSITORY, Row, best_of, peak_memory, reference_data, row
-from kakurenbo.anonymizers.transactions import Pseudonyms
+from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, TfIdf
 from kakurenbo.datasets.transactions import months, release_bytes

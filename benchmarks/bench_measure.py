@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.common import Row, best_of, row
-from kakurenbo.anonymizers.randomize import ProportionalResponse
+from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.datasets.adult import adult_statistics
 from kakurenbo.generators import GENERATORS
 from kakurenbo.measures.trees import TreeTask

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import Row, best_of, reference_data, row
-from kakurenbo.anonymizers.crosstab_repair import CrosstabRepair, CrosstabRepairFast
-from kakurenbo.anonymizers.local_hashing import PseudoOLH
+from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, CrosstabRepairFast
+from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.attacks.reconstruction.hamming import Sample, side_by_side
 from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
+from kakurenbo.contracts import Preparation
 from kakurenbo.datasets import ratings
 from kakurenbo.generators.ratings import RatingsGenerator
-from kakurenbo.protocols import Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets

@@ -18,8 +18,8 @@ import numpy as np
 from kakurenbo import registry
 from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
+from kakurenbo.contracts import Credit, Preparation
 from kakurenbo.generators.ratings import RatingsGenerator
-from kakurenbo.protocols import Credit, Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets

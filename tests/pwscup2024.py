@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.contracts import Mechanism, Preparation
 from kakurenbo.datasets import ratings
-from kakurenbo.protocols import Mechanism, Preparation
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
 from kakurenbo.tables import Schema, Table, Text

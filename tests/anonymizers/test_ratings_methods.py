@@ -9,15 +9,15 @@ import pytest
 from tests.pwscup2024 import BOOK, Handout, small_original
 
 from kakurenbo import registry
-from kakurenbo.anonymizers.crosstab_repair import CrosstabRepair, CrosstabRepairFast
-from kakurenbo.anonymizers.local_hashing import OLH, PseudoOLH
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.ratings_shuffling import GroupShuffle, PermuteColumns, ShuffleRows, SwapCells
-from kakurenbo.anonymizers.repair_kernel import CrosstabState
+from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, CrosstabRepairFast
+from kakurenbo.anonymizers.ratings.local_hashing import OLH, PseudoOLH
+from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
+from kakurenbo.anonymizers.ratings.shuffling import GroupShuffle, PermuteColumns, ShuffleRows, SwapCells
+from kakurenbo.contracts import Release
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import KakurenboError, ParameterError
 from kakurenbo.measures.crosstab import crosstab_utility, least_utility
-from kakurenbo.protocols import Release
 from kakurenbo.rng import stream
 from kakurenbo.tables import Table, table_bytes
 

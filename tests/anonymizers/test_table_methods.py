@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from kakurenbo.anonymizers.k_anonymity import SuppressRare
-from kakurenbo.anonymizers.randomize import ProportionalResponse, RandomizedResponse
-from kakurenbo.anonymizers.synthesis import Synthetic
+from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse, RandomizedResponse
+from kakurenbo.anonymizers.tables.suppression import SuppressRare
+from kakurenbo.anonymizers.tables.synthesis import Synthetic
+from kakurenbo.contracts import Mechanism
 from kakurenbo.errors import ParameterError
 from kakurenbo.measures.privacy import k_anonymity
-from kakurenbo.protocols import Mechanism
 from kakurenbo.tables import Category, Integer, Schema, Table
 
 SCHEMA = Schema([Integer("age", 17, 20), Category("sex", ("Female", "Male"))])

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.transactions import Baskets, Pseudonyms, shuffled_within
-from kakurenbo.anonymizers.transactions_baskets import ShareBaskets, SwapBaskets
-from kakurenbo.anonymizers.transactions_crowd import Crowds, cut_by_size
-from kakurenbo.anonymizers.transactions_rows import Dates, Delete, SwapItems, Values
+from kakurenbo.anonymizers.transactions.baskets import ShareBaskets, SwapBaskets
+from kakurenbo.anonymizers.transactions.crowds import Crowds, cut_by_size
+from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Pseudonyms, shuffled_within
+from kakurenbo.anonymizers.transactions.rows import Dates, Delete, SwapItems, Values
+from kakurenbo.contracts import Anonymizer
 from kakurenbo.datasets.transactions import kept, months
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators.shop import simulate_shop
-from kakurenbo.protocols import Anonymizer
 from kakurenbo.rng import stream
 from kakurenbo.tables import Table
 

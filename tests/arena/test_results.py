@@ -16,8 +16,8 @@ from kakurenbo import arena
 from kakurenbo.arena.report import html_report, markdown_report, results_csv
 from kakurenbo.arena.results import Estimate, combined
 from kakurenbo.arena.running import Settings
+from kakurenbo.contracts import Standing, Standings, rank
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Standing, Standings, rank
 from kakurenbo.registry import load
 
 HOSTILE = '</script><script>alert(1)</script>|<img src=x onerror=alert(2)>"\u2028=cmd'

@@ -18,9 +18,9 @@ from kakurenbo.attacks.membership import (
     membership_odds,
 )
 from kakurenbo.attacks.membership.retention import retention
+from kakurenbo.contracts import Attack, Mechanism
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import ParameterError
-from kakurenbo.protocols import Attack, Mechanism
 from kakurenbo.rng import stream
 from kakurenbo.tables import Category, Decimal, Integer, Schema, Source, Table, read_table
 

@@ -7,7 +7,7 @@ import pytest
 from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 
 from kakurenbo import registry
-from kakurenbo.anonymizers.local_hashing import PseudoOLH
+from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.hamming import side_by_side

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.transactions_crowd import Crowds
+from kakurenbo.anonymizers.transactions.crowds import Crowds
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm, TfIdf
 from kakurenbo.rng import stream

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kakurenbo import registry
+from kakurenbo.contracts import Credit, Preparation, Release
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import make, parameters_of
-from kakurenbo.protocols import Credit, Preparation, Release
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, table_bytes, write_folder
 

@@ -13,8 +13,8 @@ from tests.pwscup2024 import hits, under_attack
 
 from kakurenbo import registry
 from kakurenbo.cli import main
+from kakurenbo.contracts import Release
 from kakurenbo.datasets import ratings
-from kakurenbo.protocols import Release
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
 from kakurenbo.tables import Problems, Table, sources_of

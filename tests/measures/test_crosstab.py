@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kakurenbo.contracts import Score
 from kakurenbo.measures.crosstab import crosstab_utility, least_utility
-from kakurenbo.protocols import Score
 from kakurenbo.tables import Category, Integer, Schema, Table
 from kakurenbo.tables.crosstabs import crosstab, crosstab_errors
 

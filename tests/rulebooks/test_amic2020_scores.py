@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from kakurenbo.contracts import Credit, RoundResults, Standing
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Credit, RoundResults, Standing
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer
 from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points, read_results, standings
 from kakurenbo.tables import Problems, Source

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
+from kakurenbo.contracts import RoundResults
 from kakurenbo.datasets.online_retail import read_online_retail
 from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, with_users
-from kakurenbo.protocols import RoundResults
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
 from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
 from kakurenbo.rulebooks.darc2019.scores import read_results

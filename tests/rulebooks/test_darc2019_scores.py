@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kakurenbo.anonymizers.transactions import Pseudonyms
+from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.commitments import verify
-from kakurenbo.protocols import Credit, RoundResults
+from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Answer, Darc2019
 from kakurenbo.rulebooks.darc2019.files import answer_of, read_answer
@@ -103,7 +103,7 @@ def test_publish_shuffles_by_the_committed_seed_and_commits_to_f(tmp_path: Path)
 
 
 def test_a_release_that_names_customers_gets_monthly_pseudonyms() -> None:
-    from kakurenbo.anonymizers.transactions_rows import Dates
+    from kakurenbo.anonymizers.transactions.rows import Dates
 
     book = Darc2019(scale="small", data="embedded")
     handout = book.prepare(3, ["01"]).handouts["01"]

@@ -13,8 +13,8 @@ from tests.pwscup2024 import BOOK, small_original
 
 from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.cli import main
+from kakurenbo.contracts import Preparation, Release
 from kakurenbo.datasets import ratings
-from kakurenbo.protocols import Preparation, Release
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
 from kakurenbo.tables import Problem, Problems, Source, table_bytes, write_folder

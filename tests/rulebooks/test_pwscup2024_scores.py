@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kakurenbo.attacks.reconstruction import RatingsGuess
-from kakurenbo.protocols import Credit, RoundResults
+from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.rulebooks.pwscup2024 import Answer, Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
 from kakurenbo.tables import Problems, Source

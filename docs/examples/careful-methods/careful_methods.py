@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
+from kakurenbo.contracts import Anonymizer, Attack, Release
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Attack, Release
 from kakurenbo.tables import Table
 
 # --8<-- [end:imports]

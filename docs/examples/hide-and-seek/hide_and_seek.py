@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.parameters import parameter
-from kakurenbo.protocols import (
+from kakurenbo.contracts import (
     Anonymizer,
     Attack,
     Chance,
@@ -30,6 +29,7 @@ from kakurenbo.protocols import (
     Utility,
     rank,
 )
+from kakurenbo.parameters import parameter
 from kakurenbo.rng import stream
 from kakurenbo.tables import (
     Category,

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from kakurenbo import registry
+from kakurenbo.contracts import Anonymizer, Mechanism, Release
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Mechanism, Release
 from kakurenbo.tables import Table
 
 SEPARATOR = "|"

@@ -15,9 +15,9 @@ from typing import Any
 
 from kakurenbo import registry
 from kakurenbo.arena.calls import Call, as_text
+from kakurenbo.contracts import Player, Rulebook
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
-from kakurenbo.protocols import Player, Rulebook
 
 AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
 _MAX_BYTES = 1_000_000

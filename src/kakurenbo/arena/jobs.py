@@ -23,8 +23,8 @@ from kakurenbo.arena.calls import Call
 from kakurenbo.arena.executors import ONE_THREAD
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
 from kakurenbo.arena.store import DONE, FAILED, REFUSED, Damaged, Result, Store, read_tree, verified
+from kakurenbo.contracts import Files, Preparation, Rulebook, Target, Utility, json_number
 from kakurenbo.errors import KakurenboError
-from kakurenbo.protocols import Files, Preparation, Rulebook, Target, Utility, json_number
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problem, Problems, Source, sources_of
 

@@ -20,7 +20,7 @@ from kakurenbo.arena.calls import Call, code_digest
 from kakurenbo.arena.jobs import ATTACK, GUESSES, PREPARE, RELEASE
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.store import DONE, REFUSED, Result, Store
-from kakurenbo.protocols import Credit, RoundResults, Standing, Standings, by_number
+from kakurenbo.contracts import Credit, RoundResults, Standing, Standings, by_number
 
 RANKINGS = ("anonymization", "attack", "overall")
 FORMAT = 1

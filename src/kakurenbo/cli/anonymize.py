@@ -8,7 +8,7 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, method_verb, seed_option
-from kakurenbo.protocols import Anonymizer, json_number
+from kakurenbo.contracts import Anonymizer, json_number
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file, write_folder
 

@@ -10,7 +10,7 @@ import click
 from kakurenbo import registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, method_verb, out_option, seed_option
-from kakurenbo.protocols import Attack
+from kakurenbo.contracts import Attack
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file
 

@@ -11,8 +11,8 @@ import click
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
+from kakurenbo.contracts import Rulebook
 from kakurenbo.parameters import Parameter, make, parameters_of
-from kakurenbo.protocols import Rulebook
 
 json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 seed_option = click.Option(["--seed"], type=click.IntRange(0), help="Fixes all randomness; a fresh one by default.")

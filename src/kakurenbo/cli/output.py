@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.protocols import Chance, Standing, Standings, Utility
+from kakurenbo.contracts import Chance, Standing, Standings, Utility
 from kakurenbo.tables import Problem, Problems
 
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2

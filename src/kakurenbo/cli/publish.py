@@ -9,8 +9,8 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, out_option, rulebook_verb, seed_option
+from kakurenbo.contracts import Preparation
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Preparation
 from kakurenbo.tables import Problem, Problems, Source, check_free, sources_of, write_folder
 
 

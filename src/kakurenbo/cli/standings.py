@@ -9,8 +9,8 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, AnyRulebook, json_option, rulebook_verb
+from kakurenbo.contracts import RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import RoundResults
 from kakurenbo.tables import Problems, Source
 
 

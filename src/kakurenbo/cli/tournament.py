@@ -11,7 +11,7 @@ from rich.table import Table
 
 from kakurenbo import arena
 from kakurenbo.cli import output
-from kakurenbo.protocols import Chance, Standing
+from kakurenbo.contracts import Chance, Standing
 
 _WIDEST_MATRIX = 14
 

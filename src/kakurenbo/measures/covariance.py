@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.contracts import Score
 from kakurenbo.errors import ParameterError
-from kakurenbo.protocols import Score
 from kakurenbo.tables import Moments, Schema, dummy_names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from kakurenbo.protocols import Score
+from kakurenbo.contracts import Score
 from kakurenbo.tables import Table
 from kakurenbo.tables.crosstabs import Pair, crosstab_errors
 

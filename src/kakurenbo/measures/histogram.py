@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.protocols import Score
+from kakurenbo.contracts import Score
 from kakurenbo.tables import Table
 
 

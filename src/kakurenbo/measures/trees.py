@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.protocols import Score
+from kakurenbo.contracts import Score
 from kakurenbo.tables import Category, Schema, Table, dummy_names
 
 

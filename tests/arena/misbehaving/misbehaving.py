@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kakurenbo.contracts import Anonymizer, Attack, Release
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Attack, Release
 from kakurenbo.tables import Table
 
 PLAYS = ("hide-and-seek",)

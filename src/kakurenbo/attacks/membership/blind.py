@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
-from kakurenbo.protocols import Attack
+from kakurenbo.contracts import Attack
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kakurenbo.contracts import Mechanism
 from kakurenbo.errors import ParameterError
-from kakurenbo.protocols import Mechanism
 from kakurenbo.tables import Table
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
 from kakurenbo.attacks.membership.retention import estimate_mechanism
+from kakurenbo.contracts import Attack, Mechanism
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Attack, Mechanism
 from kakurenbo.tables import Schema, Table
 
 _LARGEST_DOMAIN = 4096

@@ -9,8 +9,8 @@ import numpy as np
 
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
 from kakurenbo.attacks.membership.neighbours import nearest_rows
+from kakurenbo.contracts import Attack
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Attack
 
 _MISMATCH_WEIGHTS = {"rules": 1, "onehot": 2}
 

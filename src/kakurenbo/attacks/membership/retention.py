@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.protocols import Mechanism
+from kakurenbo.contracts import Mechanism
 from kakurenbo.tables import Table
 
 _LEAST, _MOST = 0.01, 0.999  # a cell may always have been drawn anew, and never always is

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.contracts import Mechanism
 from kakurenbo.datasets.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES
-from kakurenbo.protocols import Mechanism
 from kakurenbo.tables import Table
 
 RATING_VALUES = HIGHEST_RATING + 1

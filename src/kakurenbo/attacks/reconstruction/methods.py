@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
 from kakurenbo.attacks.reconstruction.row_model import RowModel
+from kakurenbo.contracts import Attack
 from kakurenbo.errors import ParameterError
-from kakurenbo.protocols import Attack
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.contracts import Attack
 from kakurenbo.datasets.transactions import MONTHS
-from kakurenbo.protocols import Attack
 from kakurenbo.tables import Table
 
 GUESSES = 3  # per cell, worth 1, 2/3 and 1/3 by position

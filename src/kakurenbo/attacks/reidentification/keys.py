@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.contracts import Attack
 from kakurenbo.datasets.transactions import months
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Attack
 from kakurenbo.tables import Table
 
 KEYS = {

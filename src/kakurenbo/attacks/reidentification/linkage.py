@@ -18,10 +18,10 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess, Reidentifi
 from kakurenbo.attacks.reidentification.likelihood import FIELDS, estimate_retention, link_scores, month_to_learn_from
 from kakurenbo.attacks.reidentification.matching import Scores, assigned_three, best_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
+from kakurenbo.contracts import Attack
 from kakurenbo.datasets.transactions import MONTHS
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Attack
 
 _CANDIDATES = 250  # pairs per customer and month that other months get to know of
 _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.matching import assigned_three, best_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
+from kakurenbo.contracts import Attack
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Attack
 from kakurenbo.tables import Table
 
 _BLOCK = 2048  # customers compared at once: bounds the memory of a large month

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from kakurenbo import __version__
 from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
+from kakurenbo.contracts import Files, Preparation
 from kakurenbo.datasets.adult import adult_statistics
 from kakurenbo.datasets.store import load_adult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators import GENERATORS, distinct_rows, fidelity, sample_rows
-from kakurenbo.protocols import Files, Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.files import Handout

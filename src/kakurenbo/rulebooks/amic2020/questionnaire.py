@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kakurenbo import registry
+from kakurenbo.contracts import Anonymizer, Mechanism, json_number
 from kakurenbo.errors import KakurenboError
 from kakurenbo.measures.privacy import delta_presence, k_anonymity
-from kakurenbo.protocols import Anonymizer, Mechanism, json_number
 from kakurenbo.tables import Problem, Problems, Severity, Source, Table
 
 CLAIMS = ("epsilon", "delta", "k", "Pk", "delta_presence")

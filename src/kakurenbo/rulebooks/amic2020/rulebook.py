@@ -12,10 +12,7 @@ import numpy as np
 
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
-from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import UsageError
-from kakurenbo.parameters import parameter
-from kakurenbo.protocols import (
+from kakurenbo.contracts import (
     Anonymizer,
     Credit,
     Files,
@@ -28,6 +25,9 @@ from kakurenbo.protocols import (
     Target,
     Utility,
 )
+from kakurenbo.datasets.adult import SCHEMA
+from kakurenbo.errors import UsageError
+from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data

@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 
+from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
 from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kakurenbo.contracts import Threshold, Utility
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.trees import TreeTask, tree_utilities, tree_utility
-from kakurenbo.protocols import Threshold, Utility
 from kakurenbo.tables import Moments, Table
 
 RELATIONSHIP = TreeTask("relationship", "Husband", max_depth=3)

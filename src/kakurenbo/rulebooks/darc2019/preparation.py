@@ -11,11 +11,11 @@ import numpy as np
 
 from kakurenbo import __version__
 from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
+from kakurenbo.contracts import Preparation
 from kakurenbo.datasets.store import load_part
 from kakurenbo.datasets.transactions import SCHEMA, months
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators.shop import simulate_shop
-from kakurenbo.protocols import Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import files
 from kakurenbo.rulebooks.darc2019.files import Handout

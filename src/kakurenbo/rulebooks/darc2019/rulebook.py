@@ -9,14 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kakurenbo.anonymizers.transactions import Pseudonyms
+from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.overlap import Overlap
 from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit, revealed_seed
-from kakurenbo.datasets.transactions import kept, release_bytes
-from kakurenbo.errors import UsageError
-from kakurenbo.parameters import parameter
-from kakurenbo.protocols import (
+from kakurenbo.contracts import (
     Anonymizer,
     Attack,
     Credit,
@@ -30,6 +27,9 @@ from kakurenbo.protocols import (
     Target,
     Utility,
 )
+from kakurenbo.datasets.transactions import kept, release_bytes
+from kakurenbo.errors import UsageError
+from kakurenbo.parameters import parameter
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import checks, files, preparation, scores, utility
 from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess
+from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.datasets.transactions import MONTHS
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM, Answer, malformed
 from kakurenbo.tables import ProblemCollector, Problems, Source
 

@@ -10,10 +10,10 @@ import numpy as np
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
 from kakurenbo.attacks.reidentification.overlap import Overlap
+from kakurenbo.contracts import Attack, Score, Utility
 from kakurenbo.datasets.transactions import kept
 from kakurenbo.measures import row_changes
 from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_items, top_list_distance
-from kakurenbo.protocols import Attack, Score, Utility
 from kakurenbo.rulebooks.darc2019.files import answer_of
 from kakurenbo.rulebooks.darc2019.scores import reid
 from kakurenbo.tables import Table

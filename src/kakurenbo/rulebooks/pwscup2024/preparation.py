@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from kakurenbo import __version__
 from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
+from kakurenbo.contracts import Files, Preparation
 from kakurenbo.datasets.ratings import MOVIES, RELATED, ratings_statistics
 from kakurenbo.errors import ParameterError
 from kakurenbo.generators import fidelity
 from kakurenbo.generators.ratings import RatingsGenerator
-from kakurenbo.protocols import Files, Preparation
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import files
 from kakurenbo.rulebooks.pwscup2024.files import Handout

@@ -13,11 +13,7 @@ import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
-from kakurenbo.datasets import ratings
-from kakurenbo.errors import UsageError
-from kakurenbo.measures.crosstab import crosstab_utility, least_utility
-from kakurenbo.parameters import parameter
-from kakurenbo.protocols import (
+from kakurenbo.contracts import (
     Anonymizer,
     Credit,
     Files,
@@ -31,6 +27,10 @@ from kakurenbo.protocols import (
     Target,
     Utility,
 )
+from kakurenbo.datasets import ratings
+from kakurenbo.errors import UsageError
+from kakurenbo.measures.crosstab import crosstab_utility, least_utility
+from kakurenbo.parameters import parameter
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import files, preparation, scores
 from kakurenbo.rulebooks.pwscup2024.files import Answer, Handout, Submission

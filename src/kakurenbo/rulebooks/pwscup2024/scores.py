@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess
+from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.errors import UsageError
-from kakurenbo.protocols import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.rulebooks.pwscup2024.files import Answer
 from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
 

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kakurenbo.contracts import Anonymizer, Release
 from kakurenbo.datasets.transactions import DELETED, MONTHS, kept, months, with_users
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Release
 from kakurenbo.tables import Table
 
 Ints = NDArray[np.int64]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kakurenbo.anonymizers.files import UNTOUCHED, FileStep
+from kakurenbo.anonymizers.ratings.files import UNTOUCHED, FileStep
+from kakurenbo.contracts import Mechanism
 from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Mechanism
 from kakurenbo.tables import Table
 
 

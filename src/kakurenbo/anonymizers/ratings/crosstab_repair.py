@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kakurenbo.anonymizers.files import FileStep
-from kakurenbo.anonymizers.ratings_shuffling import PermuteColumns
-from kakurenbo.anonymizers.repair_kernel import CrosstabState
+from kakurenbo.anonymizers.ratings.files import FileStep
+from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
+from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.anonymizers.transactions import Baskets, Ints, TransactionAnonymizer, changed, shuffled_within
+from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, changed, shuffled_within
+from kakurenbo.contracts import Release
 from kakurenbo.datasets.transactions import MONTH_LENGTH, MONTH_START, delete_rows, kept, months
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Release
 from kakurenbo.tables import Integer, Table
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kakurenbo.anonymizers.transactions import Baskets, Ints, TransactionAnonymizer, rename
+from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, rename
+from kakurenbo.contracts import Release
 from kakurenbo.datasets.transactions import MONTHS, delete_rows
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Release
 from kakurenbo.tables import Table
 
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from kakurenbo.contracts import Anonymizer, Release
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Release
 from kakurenbo.tables import Table
 
 

@@ -1,9 +1,9 @@
 """The few types that anonymizers, measures, attacks and rulebooks speak with each other."""
 
-from kakurenbo.protocols.anonymizer import Anonymizer, Mechanism, Release
-from kakurenbo.protocols.attack import Attack, Chance, Credit
-from kakurenbo.protocols.measure import Score, Threshold, Utility, json_number
-from kakurenbo.protocols.rulebook import (
+from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release
+from kakurenbo.contracts.attack import Attack, Chance, Credit
+from kakurenbo.contracts.measure import Score, Threshold, Utility, json_number
+from kakurenbo.contracts.rulebook import (
     Files,
     Player,
     Preparation,

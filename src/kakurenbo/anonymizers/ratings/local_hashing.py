@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.anonymizers.files import FileStep
+from kakurenbo.anonymizers.ratings.files import FileStep
+from kakurenbo.contracts import Mechanism
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Mechanism
 from kakurenbo.tables import Codes, Table
 
 _LARGEST_EPSILON = 50.0

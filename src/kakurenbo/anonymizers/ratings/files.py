@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.contracts import Anonymizer, Mechanism, Release
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Anonymizer, Mechanism, Release
 from kakurenbo.tables import Table
 
 UNTOUCHED = Mechanism({})

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
+from kakurenbo.contracts.anonymizer import Anonymizer, Release
+from kakurenbo.contracts.attack import Attack, Credit
+from kakurenbo.contracts.measure import Utility
 from kakurenbo.parameters import Method, parameters_of
-from kakurenbo.protocols.anonymizer import Anonymizer, Release
-from kakurenbo.protocols.attack import Attack, Credit
-from kakurenbo.protocols.measure import Utility
 from kakurenbo.tables import Problem, Problems, Source
 
 H = TypeVar("H")

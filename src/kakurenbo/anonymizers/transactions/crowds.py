@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from kakurenbo.anonymizers.transactions import Baskets, Ints, TransactionAnonymizer, rename
+from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, rename
+from kakurenbo.contracts import Release
 from kakurenbo.datasets.transactions import MONTHS, delete_rows
 from kakurenbo.parameters import parameter
-from kakurenbo.protocols import Release
 from kakurenbo.tables import Integer, Table
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Anonymizers of ratings, split into overlapping files of the same people."""

@@ -1,0 +1,1 @@
+"""Anonymizers of one table of records."""

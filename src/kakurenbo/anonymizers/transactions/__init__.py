@@ -1,0 +1,1 @@
+"""Anonymizers of transactions: rows of a shop, several per customer."""
