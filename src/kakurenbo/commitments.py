@@ -1,7 +1,7 @@
-"""Commitments: an organizer binds themselves to every secret before the contest, and anybody can check it afterwards.
+"""Commitments: an organizer binds themselves to every file before the contest, and anybody can check it afterwards.
 
-A commitment is SHA-256(salt || bytes). The salts come from the contest seed, so that they hide what could be guessed, and
-the seed is committed too; ``opening.json`` reveals the seed and all salts at the end.
+A commitment is SHA-256(salt || bytes). The salt of a file is an HMAC of its name under the contest seed: 32 bytes, never more,
+so that bytes cannot move between salt and file. The seed is committed too; revealing it at the end opens everything at once.
 """
 
 from __future__ import annotations
@@ -17,20 +17,43 @@ from kakurenbo import rng
 from kakurenbo.errors import UsageError
 
 SEED = "seed"
-COMMITMENTS_FILE = "public/commitments.json"
-OPENING_FILE = "secret/opening.json"
+COMMITMENTS_FILE = "commitments.json"
+OPENING_FILE = "opening.json"
+SCHEME = "sha256(hmac-sha256(seed, name) || bytes)"
+
+KEPT, BROKEN, NOT_REVEALED, NOT_COMMITTED, CHANGED = "kept", "broken", "not revealed", "not committed", "changed"
+CANNOT_REPEAT = "cannot be made again"
+_DIGEST_LENGTH = 64
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one commitment: ``kept``, ``broken`` (other bytes) or ``not revealed`` (file or salt not there)."""
+    """What became of one file.
+
+    Attributes
+    ----------
+    name : str
+    state : str
+        ``kept``; ``broken`` (other bytes than committed); ``not revealed`` (the file is not there); ``not committed`` (a file
+        that no commitment speaks of); ``changed`` (a file that is not as this software wrote it); ``cannot be made again``.
+    why : str
+        What stands in the way, where something does.
+    """
 
     name: str
     state: str
+    why: str = ""
 
 
-def commit(seed: int, files: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+def commit(seed: int, files: Mapping[str, bytes], scope: str) -> tuple[bytes, bytes]:
     """Commit to files and seed.
+
+    Parameters
+    ----------
+    seed : int
+    files : mapping of name to bytes
+    scope : str
+        What the commitments are for, e.g. rulebook and round: the same file elsewhere has another salt.
 
     Returns
     -------
@@ -40,61 +63,78 @@ def commit(seed: int, files: Mapping[str, bytes]) -> tuple[bytes, bytes]:
         Content of ``opening.json``, to be revealed at the end.
     """
     contents = {**files, SEED: str(seed).encode()}
-    salts = {name: rng.salt(seed, name) for name in contents}
-    commitments = {name: _bind(salts[name], data) for name, data in contents.items()}
-    opening = {"seed": str(seed), "salts": {name: salt.hex() for name, salt in salts.items()}}
-    return _json({"scheme": "sha256(salt || bytes)", "commitments": commitments}), _json(opening)
+    bound = {name: _bind(seed, scope, name, data) for name, data in contents.items()}
+    return (
+        _canonical({"scheme": SCHEME, "scope": scope, "commitments": bound}),
+        _canonical({"scope": scope, "seed": str(seed)}),
+    )
 
 
 def verify(commitments: bytes, opening: bytes, files: Mapping[str, bytes]) -> list[Finding]:
-    """Check revealed files and seed against the published commitments, one finding each."""
-    published, revealed = _parse(commitments, "commitments"), _parse(opening, "salts")
-    contents = {**files, SEED: str(_entry(revealed, "seed")).encode()}
+    """Check revealed files and seed against the published commitments, one finding per file.
+
+    Parameters
+    ----------
+    commitments, opening : bytes
+        As :func:`commit` made them; anything else is named as changed.
+    files : mapping of name to bytes
+        Every file that lies in the folders, but for these two.
+    """
+    published, revealed = _parsed(commitments, COMMITMENTS_FILE), _parsed(opening, OPENING_FILE)
+    seed, bound = revealed_seed(opening), _bound(published)
     findings = []
-    for name, bound in _entry(published, "commitments").items():
-        salt = _entry(revealed, "salts").get(name)
-        if salt is None or name not in contents:
-            state = "not revealed"
-        else:
-            state = "kept" if hmac.compare_digest(_bind(_unhex(salt), contents[name]), str(bound)) else "broken"
-        findings.append(Finding(name, state))
+    if _canonical(published) != commitments or published.get("scheme") != SCHEME:
+        findings.append(Finding(COMMITMENTS_FILE, CHANGED))
+    if _canonical(revealed) != opening or revealed.get("scope") != published.get("scope"):
+        findings.append(Finding(OPENING_FILE, CHANGED))
+    contents = {**files, SEED: str(seed).encode()}
+    for name, expected in bound.items():
+        if name not in contents:
+            findings.append(Finding(name, NOT_REVEALED))
+            continue
+        found = _bind(seed, str(published.get("scope")), name, contents[name])
+        findings.append(Finding(name, KEPT if hmac.compare_digest(found, expected) else BROKEN))
+    findings += [Finding(name, NOT_COMMITTED) for name in contents if name not in bound]
     return findings
 
 
 def revealed_seed(opening: bytes) -> int:
     """The contest seed that an opening reveals."""
-    try:
-        return int(str(_entry(_parse(opening, "salts"), "seed")))
-    except ValueError:
-        raise UsageError("the revealed seed is not a number") from None
+    text = _parsed(opening, OPENING_FILE).get("seed")
+    if not isinstance(text, str) or not text.isascii() or not text.isdecimal() or len(text) > 100:
+        raise UsageError(f"{OPENING_FILE}: the revealed seed is not a number; give the file as prepare wrote it")
+    return int(text)
 
 
-def _bind(salt: bytes, data: bytes) -> str:
-    return hashlib.sha256(salt + data).hexdigest()
+def digest(data: bytes) -> str:
+    """SHA-256 of bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
 
 
-def _json(content: object) -> bytes:
+def _bind(seed: int, scope: str, name: str, data: bytes) -> str:
+    return hashlib.sha256(rng.salt(seed, scope, name) + data).hexdigest()
+
+
+def _canonical(content: object) -> bytes:
+    """The one way to write this content, so that a changed byte anywhere shows."""
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
 
 
-def _parse(data: bytes, key: str) -> dict[str, object]:
+def _parsed(data: bytes, name: str) -> dict[str, Any]:
     try:
         content = json.loads(data)
-    except ValueError:
-        raise UsageError(f"the file of {key} is not JSON; it was damaged after it was written") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{name}: this is not JSON; it was damaged after it was written") from None
     if not isinstance(content, dict):
-        raise UsageError(f"the file of {key} does not hold what prepare writes there")
+        raise UsageError(f"{name}: this does not hold what prepare writes there")
     return content
 
 
-def _entry(content: dict[str, object], key: str) -> Any:
-    if key not in content:
-        raise UsageError(f"the entry {key!r} is missing; give the file as prepare wrote it")
-    return content[key]
-
-
-def _unhex(text: object) -> bytes:
-    try:
-        return bytes.fromhex(str(text))
-    except ValueError:
-        return b""
+def _bound(published: Mapping[str, Any]) -> Mapping[str, str]:
+    bound = published.get("commitments")
+    fits = isinstance(bound, dict) and all(
+        isinstance(value, str) and len(value) == _DIGEST_LENGTH and value.isascii() for value in bound.values()
+    )
+    if not fits or SEED not in (bound or {}):
+        raise UsageError(f"{COMMITMENTS_FILE}: there are no commitments in it; give the file as prepare wrote it")
+    return dict(bound or {})

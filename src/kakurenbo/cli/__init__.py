@@ -19,9 +19,12 @@ VERBS = {
     "anonymize": "run an anonymizer",
     "check": "is a release well-formed under the rules",
     "measure": "utility scores, thresholds, and what limits them",
+    "generate": "run a contest's generator on its own",
+    "sample": "run a contest's sampling function on its own",
     "publish": "what attackers get, and the secret answer beside it",
     "attack": "run an attack",
     "credit": "hits of one guess",
+    "score": "all guesses of a round: the results that standings ranks",
     "standings": "ranks and awards from results",
     "run": "play a tournament: every anonymizer against every attack",
     "report": "the report of a run again",
@@ -77,7 +80,8 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         code = output.fail(str(error), "", given)
     except (click.Abort, KeyboardInterrupt):
-        code = output.fail("stopped", "", given)
+        output.fail("stopped", "", given)
+        code = output.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         code = 1

@@ -3,43 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, json_option, rulebook_verb
+from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
+from kakurenbo.contracts import AnyRulebook
 from kakurenbo.tables import Problem, Problems, sources_of
 
 
-def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> tuple[Any, Any, list[Problem]] | Problems:
-    """Handout, checked submission and what was put right on the way."""
-    handout = rulebook.read_handout(handout_path)
+class CheckedRelease(NamedTuple):
+    """A valid release with the rules and the handout it was checked against, and what was put right."""
+
+    rules: AnyRulebook
+    handout: Any
+    submission: Any
+    notices: tuple[Problem, ...]
+
+
+def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease | Problems:
+    """Read a handout and check a release against it, under the rules that the handout's contest fixes."""
+    rules = rulebook.in_folder(handout_path)
+    handout = rules.read_handout(handout_path)
     if isinstance(handout, Problems):
         return handout
-    notices: list[Problem] = []
-    submission = rulebook.check_release(handout, sources_of(release), notices)
-    return submission if isinstance(submission, Problems) else (handout, submission, notices)
+    submission = rules.check_release(handout.value, sources_of(release))
+    if isinstance(submission, Problems):
+        return submission
+    return CheckedRelease(rules, handout.value, submission.value, (*handout.notices, *submission.notices))
 
 
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
     found = read_release(rulebook, handout, release)
     if isinstance(found, Problems):
         return output.refuse(found, as_json)
-    _, _, notices = found
-    output.print_notices(notices)
+    output.print_notices(found.notices)
     if as_json:
-        output.print_json({"valid": True, "notices": [notice.as_json() for notice in notices]})
+        output.print_json({"valid": True, "notices": [notice.as_json() for notice in found.notices]})
     else:
-        output.console().print(f"{release}: valid")
+        output.console().print(f"{release}: valid", markup=False)
     return output.DONE
 
 
 def release_parameters() -> list[click.Parameter]:
     """The two paths that check and measure take."""
-    handout = click.Argument(["handout"], type=PATH)
-    release = click.Argument(["release"], type=PATH)
-    return [handout, release, json_option]
+    return [path_argument("handout"), path_argument("release"), json_option]
 
 
 check = rulebook_verb("check", _check, release_parameters, "Is a release well-formed under the rules?")

@@ -11,7 +11,7 @@ import click
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
-from kakurenbo.contracts import Rulebook
+from kakurenbo.contracts import fits
 from kakurenbo.parameters import Parameter, make, parameters_of
 
 json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
@@ -20,11 +20,27 @@ out_option = click.Option(["-o", "--out"], type=click.Path(path_type=Path), requ
 
 PATH = click.Path(path_type=Path)
 
-AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
 Body = Callable[..., int | None]
 
 
-def rulebook_verb(name: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
+def path_argument(name: str) -> click.Argument:
+    """A path that must be given; whether there is something is for the reader to say, in a sentence."""
+    return click.Argument([name], type=PATH)
+
+
+def names(text: str) -> list[str]:
+    """The parts of a list such as ``01,03,07``."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def rulebook_verb(
+    name: str,
+    body: Body,
+    parameters: Callable[[], list[click.Parameter]],
+    help_: str,
+    *,
+    offered: Callable[[Any], bool] = lambda cls: True,
+) -> click.Group:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
     Parameters
@@ -36,6 +52,8 @@ def rulebook_verb(name: str, body: Body, parameters: Callable[[], list[click.Par
     parameters : callable
         Makes the arguments and options of the verb, fresh for each rulebook.
     help_ : str
+    offered : callable
+        Whether a rulebook has this verb at all.
     """
 
     def command(rulebook_name: str) -> click.Command:
@@ -51,21 +69,25 @@ def rulebook_verb(name: str, body: Body, parameters: Callable[[], list[click.Par
             rulebook_name, params=[*parameters(), *options], callback=callback, help=f"{help_}\n\n{cls.title}."
         )
 
-    return PluginGroup(name, "rulebooks", command, help_)
+    return PluginGroup(name, "rulebooks", command, help_, offered)
 
 
 class PluginGroup(click.Group):
     """A command whose subcommands are installed plugins."""
 
-    def __init__(self, name: str, group: str, make_command: Callable[[str], click.Command], help_: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        group: str,
+        make_command: Callable[[str], click.Command],
+        help_: str,
+        offered: Callable[[Any], bool] = lambda cls: True,
+    ) -> None:
         super().__init__(name, help=help_, no_args_is_help=True)
-        self._group, self._make_command = group, make_command
+        self._group, self._make_command, self._offered = group, make_command, offered
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return [name for name in registry.names(self._group) if self._suits(name)]
-
-    def _suits(self, name: str) -> bool:
-        return True
+        return [name for name in registry.names(self._group) if self._offered(registry.load(self._group, name))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(context):
@@ -73,17 +95,6 @@ class PluginGroup(click.Group):
             registry.load(self._group, name)
             return None
         return self._make_command(name)
-
-
-class MethodGroup(PluginGroup):
-    """The methods (anonymizers or attacks) that play one rulebook."""
-
-    def __init__(self, name: str, group: str, rulebook: str, make_command: Callable[[str], click.Command], help_: str) -> None:
-        super().__init__(name, group, make_command, help_)
-        self._rulebook = rulebook
-
-    def _suits(self, name: str) -> bool:
-        return self._rulebook in registry.load(self._group, name).rulebooks
 
 
 def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
@@ -103,7 +114,9 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
             options = [parameter_option(described) for described in wanted]
             return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=first_sentence(cls))
 
-        return MethodGroup(rulebook_name, group, rulebook_name, method_command, f"{help_}\n\n{rulebook.title}.")
+        return PluginGroup(
+            rulebook_name, group, method_command, f"{help_}\n\n{rulebook.title}.", lambda cls: fits(type(rulebook), cls)
+        )
 
     return PluginGroup(verb, "rulebooks", rulebook_command, help_)
 

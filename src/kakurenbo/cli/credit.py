@@ -3,34 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import click
+from typing import Any
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, json_option, rulebook_verb
-from kakurenbo.tables import Problems, Source
+from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
+from kakurenbo.contracts import AnyRulebook, read_facts
+from kakurenbo.tables import Problems, Reading, Source, refused
 
 
 def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> int:
-    truth = rulebook.read_answer(answer)
+    rules = rulebook.in_folder(answer)
+    truth = rules.read_answer(answer)
     if isinstance(truth, Problems):
         return output.refuse(truth, as_json)
-    guessed = rulebook.read_guess(truth, Source.of(guess))
+    guessed = _other_target(rules, answer, guess) or _read_guess(rules, answer, truth.value, guess)
     if isinstance(guessed, Problems):
         return output.refuse(guessed, as_json)
-    credit = rulebook.credit(truth, guessed)
+    output.print_notices(guessed.notices)
+    credit = rules.credit(truth.value, guessed.value)
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
-        return output.DONE
-    beside = f" ({output.chance_text(credit.chance)})" if credit.chance else ""
-    output.console().print(f"{credit.hits:g} of {credit.of}{beside}")
-    for name, value in credit.details.items():
-        output.console().print(f"{name}: {value}")
+    else:
+        output.print_credit(credit)
     return output.DONE
 
 
-def _parameters() -> list[click.Parameter]:
-    return [click.Argument(["answer"], type=PATH), click.Argument(["guess"], type=PATH), json_option]
+def _read_guess(rules: AnyRulebook, answer: Path, truth: Any, guess: Path) -> Reading[Any]:
+    """The guess against the published target where it lies beside the answer, else against what the answer tells."""
+    target = answer.resolve().parent.parent / "targets" / answer.name
+    form = rules.answer_form(truth)
+    if answer.is_dir() and target.is_dir():
+        read = rules.read_target(target)
+        if isinstance(read, Problems):
+            return read
+        form = read.value.form
+    return rules.check_guess(form, Source.of(guess))
 
 
-credit = rulebook_verb("credit", _credit, _parameters, "Hits of one guess against the secret answer.")
+def _other_target(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:
+    """A guess whose name tells another target than the answer's."""
+    facts, fields = read_facts(answer, rules.name), rules.guess_pattern.parse(guess.name)
+    if facts is None or not facts.target or fields is None or fields.get("target", facts.target) == facts.target:
+        return None
+    return refused("guess.other_target", guess.name, named=fields["target"], target=facts.target)
+
+
+credit = rulebook_verb(
+    "credit",
+    _credit,
+    lambda: [path_argument("answer"), path_argument("guess"), json_option],
+    "Hits of one guess against the secret answer: a folder PHASE/answers/NN, or the file in it.",
+)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from kakurenbo.cli import output
 from kakurenbo.cli.check import read_release, release_parameters
-from kakurenbo.cli.common import AnyRulebook, rulebook_verb
+from kakurenbo.cli.common import rulebook_verb
+from kakurenbo.contracts import AnyRulebook
 from kakurenbo.tables import Problems
 
 
@@ -14,9 +15,8 @@ def _measure(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool)
     found = read_release(rulebook, handout, release)
     if isinstance(found, Problems):
         return output.refuse(found, as_json)
-    given, submission, notices = found
-    utility = rulebook.measure(given, submission)
-    output.print_notices([*notices, *utility.notices])
+    utility = found.rules.measure(found.handout, found.submission)
+    output.print_notices([*found.notices, *utility.notices])
     if as_json:
         output.print_json(utility.as_json())
     else:

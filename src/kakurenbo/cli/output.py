@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Standing, Standings, Utility
+from kakurenbo.contracts import Chance, Credit, Standing, Standings, Utility
 from kakurenbo.tables import Problem, Problems
 
-DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
+DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -50,12 +50,42 @@ def refuse(problems: Problems, as_json: bool) -> int:
                 "problems": [problem.as_json() for problem in problems],
             }
         )
+    print_problems(problems, problems.total)
+    return UNUSABLE if problems.malformed else FAILS_RULES
+
+
+def print_problems(problems: Sequence[Problem], total: int | None = None) -> None:
+    """Every listed problem on stderr, and how many more there are."""
     for problem in problems:
         print(problem, file=sys.stderr)
-    hidden = problems.total - len(problems)
-    if hidden:
+    hidden = (len(problems) if total is None else total) - len(problems)
+    if hidden > 0:
         print(f"… and {hidden:,} more", file=sys.stderr)
-    return UNUSABLE if problems.malformed else FAILS_RULES
+
+
+def plain_table(*headings: str) -> RichTable:
+    """A table of the kind all verbs show."""
+    table = RichTable(box=None, pad_edge=False, header_style="dim")
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def hits(credit: Credit) -> str:
+    """A credit in a cell: whole numbers as counts."""
+    return f"{credit.hits:,.0f}" if float(credit.hits).is_integer() else f"{credit.hits:,.2f}"
+
+
+def print_credit(credit: Credit) -> None:
+    """Hits of a guess beside chance and the best constant answer, and further figures."""
+    beside = [chance_text(credit.chance)] if credit.chance else []
+    if credit.constant is not None:
+        beside.append(f"the best constant answer {short(credit.constant)}")
+    of = Credit(credit.of, credit.of)
+    compared = f" ({'; '.join(beside)})" if beside else ""
+    console().print(f"{hits(credit)} of {hits(of)}{compared}", markup=False)
+    for name, value in credit.details.items():
+        console().print(f"{name}: {short(value)}", markup=False)
 
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
@@ -93,6 +123,8 @@ def print_standings(standings: Standings, chance: str = "") -> None:
         if lines:
             out.print()
             out.print(standings_table(title, lines, extra))
+    for name, winners in standings.awards.items():
+        out.print(f"award for {name}: {', '.join(winners) or 'nobody'}", markup=False)
 
 
 def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None) -> RichTable:

@@ -1,4 +1,4 @@
-"""``publish R HANDOUT RELEASE... -o DIR``: what attackers get, and the secret answer beside it."""
+"""``publish R PREPARATION SUBMISSIONS -o PHASE``: what attackers get of every release, and the secret answers beside it."""
 
 from __future__ import annotations
 
@@ -8,68 +8,72 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, out_option, rulebook_verb, seed_option
-from kakurenbo.contracts import Preparation
-from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problem, Problems, Source, check_free, sources_of, write_folder
+from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.rounds import PublishedRound, Refusal, publish_round
+from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
+from kakurenbo.tables import check_free, write_folder
 
 
 def _publish(
     rulebook: AnyRulebook,
-    handout: Path,
-    release: tuple[Path, ...],
-    team: str | None,
-    seed: int | None,
+    preparation: Path,
+    submissions: Path,
+    team: str,
+    with_disqualified: bool,
     out: Path,
     as_json: bool,
 ) -> int:
     check_free(out)
-    preparation = rulebook.read_preparation(handout)
-    if isinstance(preparation, Problems):
-        return output.refuse(preparation, as_json)
-    sources = [source for path in release for source in sources_of(path)]
-    notices: list[Problem] = []
-    checked = {
-        name: rulebook.check_release(preparation.handouts[name], files, notices)
-        for name, files in _by_team(rulebook, preparation, sources, team).items()
-    }
-    refused = [found for found in checked.values() if isinstance(found, Problems)]
-    if refused:
-        return output.refuse(Problems.merge(refused), as_json)
-    targets = rulebook.publish(preparation, checked, chosen_seed(seed))
-    files: dict[str, bytes] = {}
-    for target in targets.values():
-        files |= {f"attackers/{name}": data for name, data in target.public_files.items()}
-        files |= {f"secret/{name}": data for name, data in target.secret_files.items()}
-    write_folder(out, files, private=("secret",))
-    output.print_notices(notices)
+    published = publish_round(rulebook, preparation, submissions, team=team, with_disqualified=with_disqualified)
+    write_folder(out, published.files, private=("answers",))
     if as_json:
-        output.print_json({"out": str(out), "teams": sorted(targets), "files": sorted(files)})
+        output.print_json({"out": str(out), **_report(published)})
     else:
-        output.console().print(f"{out}/attackers  give to the attackers\n{out}/secret     keep: the answers")
-    return output.DONE
+        _print(published, out)
+    return output.DONE if published.complete else output.FAILS_RULES
 
 
-def _by_team(
-    rulebook: AnyRulebook, preparation: Preparation[Any], sources: list[Source], team: str | None
-) -> dict[str, list[Source]]:
-    """Whose release is which: told by --team, by the file names, or clear because there is only one team."""
-    only = next(iter(preparation.handouts)) if len(preparation.handouts) == 1 else None
-    grouped: dict[str, list[Source]] = {}
-    for source in sources:
-        owner = team or rulebook.team_of(source.name) or only
-        if owner is None or owner not in preparation.handouts:
-            known = ", ".join(preparation.handouts)
-            raise UsageError(f"{source.name}: whose release is this? Name the team with --team (there are {known})")
-        grouped.setdefault(owner, []).append(source)
-    return grouped
+def _report(published: PublishedRound) -> dict[str, Any]:
+    """Who is where, by state."""
+    states: dict[str, list[Any]] = {name: [] for name in ("published", "superseded", "disqualified", "refused", "missing", "failed")}
+    for record in published.records:
+        entry = {"team": record.team, "target": record.target, "files": list(record.files), "problem": record.cause}
+        if record.problems:
+            entry["problems"] = list(record.problems)
+        states[record.state].append(record.target if record.state in (PUBLISHED, SUPERSEDED) else entry)
+    unassigned = [Refusal.of("", file, problems).as_json() for file, problems in published.unassigned]
+    return {**states, "unassigned": unassigned}
+
+
+def _print(published: PublishedRound, out: Path) -> None:
+    console = output.console()
+    table = output.plain_table("target", "", "why")
+    for record in published.records:
+        table.add_row(record.target, record.state, output.escape(record.cause))
+        output.print_notices(f"{record.target}: {notice}" for notice in record.notices)
+    console.print(table)
+    for _, problems in published.unassigned:
+        output.print_problems(problems)
+    console.print(f"{out}/public     publish: commitments, and what became of every release", markup=False)
+    console.print(f"{out}/attackers  give to the attackers, with\n{out}/targets    what was published of each team", markup=False)
+    console.print(f"{out}/answers    keep; reveal at the end", markup=False)
 
 
 def _parameters() -> list[click.Parameter]:
-    handout = click.Argument(["handout"], type=PATH)
-    release = click.Argument(["release"], type=PATH, nargs=-1, required=True)
-    team = click.Option(["--team"], help="Whose release it is, where the file names do not tell.")
-    return [handout, release, out_option, team, seed_option, json_option]
+    return [
+        path_argument("preparation"),
+        path_argument("submissions"),
+        out_option,
+        click.Option(["--team"], default="", help="Whose files SUBMISSIONS are, where neither folders nor names tell."),
+        click.Option(["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."),
+        json_option,
+    ]
 
 
-publish = rulebook_verb("publish", _publish, _parameters, "What attackers get of a release, and the secret answer beside it.")
+publish = rulebook_verb(
+    "publish",
+    _publish,
+    _parameters,
+    "Publish what teams handed in: SUBMISSIONS holds a folder NN for each team, or files that name their team.",
+)

@@ -1,31 +1,41 @@
-"""``standings R RESULTS``: ranks and awards from a results file, or of a contest from several rounds."""
+"""``standings R RESULTS``: ranks and awards from what score or run wrote, or from a published table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, json_option, rulebook_verb
-from kakurenbo.contracts import RoundResults
+from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
+from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems, Source
+from kakurenbo.reporting import read_rounds
+from kakurenbo.tables import Problems
 
 
 def _standings(
-    rulebook: AnyRulebook, results: Path | None, pre: Path | None, main: Path | None, disqualified: str, as_json: bool
+    rulebook: AnyRulebook,
+    results: tuple[Path, ...],
+    pre: Path | None,
+    main: Path | None,
+    disqualified: str,
+    unranked: str,
+    as_json: bool,
 ) -> int:
-    given = {name: path for name, path in (("round", results), ("pre", pre), ("main", main)) if path is not None}
-    if not given or ("round" in given and len(given) > 1):
-        raise UsageError("give either one RESULTS file, or --pre and --main for the overall table")
+    named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
+    if not results and not named or (results and named):
+        raise UsageError("give one RESULTS file per round, or --pre and --main for the overall table")
     rounds: dict[str, RoundResults] = {}
-    for name, path in given.items():
-        read = rulebook.read_results(Source.of(path))
+    for name, path in [*(("", path) for path in results), *named.items()]:
+        read = read_rounds(rulebook, path, name)
         if isinstance(read, Problems):
             return output.refuse(read, as_json)
-        rounds[name] = _without(read, [team.strip() for team in disqualified.split(",") if team.strip()])
+        for round_, found in read.value.items():
+            if round_ in rounds:
+                raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
+            rounds[round_] = found
+    rounds = {name: found.excluding(names(unranked)) for name, found in _without(rounds, names(disqualified)).items()}
     standings = rulebook.standings(rounds)
     if as_json:
         output.print_json(standings.as_json())
@@ -34,19 +44,26 @@ def _standings(
     return output.DONE
 
 
-def _without(results: RoundResults, teams: list[str]) -> RoundResults:
-    for team in teams:
-        if team not in results.anonymizers:
-            raise UsageError(f"--disqualified: there is no anonymizer {team!r} (there are {', '.join(results.anonymizers)})")
-    return replace(results, out={**results.out, **dict.fromkeys(teams, "disqualified")})
+def _without(rounds: dict[str, RoundResults], disqualified: list[str]) -> dict[str, RoundResults]:
+    """The rounds without the releases that ``[ROUND:]TARGET`` names; without a round it is out of all."""
+    for entry in disqualified:
+        round_, colon, target = entry.rpartition(":")
+        if colon and round_ not in rounds:
+            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(rounds)})")
+        for name in [round_] if colon else list(rounds):
+            rounds[name] = rounds[name].without([target])
+    return rounds
 
 
 def _parameters() -> list[click.Parameter]:
     return [
-        click.Argument(["results"], type=PATH, required=False),
+        click.Argument(["results"], type=PATH, nargs=-1, required=False),
         click.Option(["--pre"], type=PATH, help="Results of the preliminary round."),
         click.Option(["--main"], type=PATH, help="Results of the main round."),
-        click.Option(["--disqualified"], default="", metavar="TEAM,TEAM", help="Anonymizers that failed a threshold."),
+        click.Option(
+            ["--disqualified"], default="", metavar="[ROUND:]TARGET,...", help="Releases to disqualify: 03, main:05, 01-1."
+        ),
+        click.Option(["--unranked"], default="", metavar="NN,...", help="Teams without rank or award: the organizers' own."),
         json_option,
     ]
 

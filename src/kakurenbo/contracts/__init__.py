@@ -1,40 +1,69 @@
-"""The few types that anonymizers, measures, attacks and rulebooks speak with each other."""
+"""What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
 
 from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release
-from kakurenbo.contracts.attack import Attack, Chance, Credit
-from kakurenbo.contracts.measure import Score, Threshold, Utility, json_number
-from kakurenbo.contracts.rulebook import (
-    Files,
-    Player,
-    Preparation,
+from kakurenbo.contracts.attack import Attack
+from kakurenbo.contracts.credit import Chance, Credit
+from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, Counting, Feedback, FilePattern, Phase, Tries
+from kakurenbo.contracts.facts import CONTEST_FILE, ContestFacts, read_facts
+from kakurenbo.contracts.guesses import FoundGuess, Guesses
+from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
+from kakurenbo.contracts.preparation import Files, PreparedRound, Preparation, Publication, RoundData, Secrets
+from kakurenbo.contracts.results import (
     RoundResults,
-    Rulebook,
     Standing,
     Standings,
-    Target,
+    as_decimal,
+    awarded,
     by_number,
     rank,
+    shown_unranked,
+    team_of,
+    why_out,
 )
+from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
 
 __all__ = [
+    "ANONYMIZE",
+    "ATTACK",
+    "CONTEST_FILE",
     "Anonymizer",
+    "AnyRulebook",
     "Attack",
     "Chance",
+    "ContestFacts",
+    "Counting",
     "Credit",
+    "Feedback",
+    "FilePattern",
     "Files",
+    "FoundGuess",
+    "Guesses",
+    "Measurement",
     "Mechanism",
+    "Phase",
     "Player",
     "Preparation",
+    "PreparedRound",
+    "Publication",
     "Release",
+    "RoundData",
     "RoundResults",
     "Rulebook",
     "Score",
+    "Secrets",
     "Standing",
     "Standings",
     "Target",
     "Threshold",
+    "Tries",
     "Utility",
+    "as_decimal",
+    "awarded",
     "by_number",
     "json_number",
     "rank",
+    "read_facts",
+    "shown_unranked",
+    "team_of",
+    "why_out",
 ]

@@ -43,6 +43,42 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Measurement:
+    """One score of a release with its verdict, ready for a document.
+
+    Attributes
+    ----------
+    name : str
+    value : float or str
+        Infinity is the text ``inf``.
+    higher_is_better : bool
+    minimum, maximum : float or None
+        The threshold, where the score decides.
+    passes : bool or None
+        Whether the threshold holds; None where there is none.
+    limit : mapping
+        What holds the score back.
+    parts : mapping of str to number
+        Figures the value is made of.
+    """
+
+    name: str
+    value: float | str
+    higher_is_better: bool = True
+    minimum: float | None = None
+    maximum: float | None = None
+    passes: bool | None = None
+    limit: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def threshold(self) -> Threshold | None:
+        if self.minimum is not None:
+            return Threshold(self.minimum)
+        return None if self.maximum is None else Threshold(self.maximum, minimum=False)
+
+
+@dataclass(frozen=True)
 class Utility:
     """All scores of a release under one rulebook.
 
@@ -68,6 +104,30 @@ class Utility:
     def failed(self) -> tuple[str, ...]:
         """Names of the thresholds that do not hold."""
         return tuple(name for name, threshold in self.thresholds.items() if not threshold.met_by(self.scores[name].value))
+
+    def with_grades(self, grades: Utility | None) -> Utility:
+        """These scores and those that only the judge can compute."""
+        if grades is None:
+            return self
+        scores, thresholds = {**self.scores, **grades.scores}, {**self.thresholds, **grades.thresholds}
+        return Utility(scores, thresholds, (*self.notices, *grades.notices))
+
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Every score with its verdict, as documents keep it."""
+        return tuple(self._measurement(name, score) for name, score in self.scores.items())
+
+    def _measurement(self, name: str, score: Score) -> Measurement:
+        threshold = self.thresholds.get(name)
+        return Measurement(
+            name=name,
+            value=json_number(score.value),
+            higher_is_better=score.higher_is_better,
+            minimum=threshold.value if threshold is not None and threshold.minimum else None,
+            maximum=threshold.value if threshold is not None and not threshold.minimum else None,
+            passes=None if threshold is None else threshold.met_by(score.value),
+            limit=dict(score.limit),
+            parts={part: json_number(value) for part, value in score.parts.items()},
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON object of ``measure``."""

@@ -1,7 +1,7 @@
 """`Rulebook`: the steps of a contest. The arena, the judge and the command line call only these.
 
-A rulebook is generic in five types of its own: H handout, S submission, K knowledge, A answer, G guess. Each knows the files
-it stands in, so that any of them can be handed over as a folder and read back.
+A rulebook has a public half, which needs no secret and so runs in a player's process, and a secret half for the judge alone. It is
+generic in six types of its own: H handout, S submission, K knowledge, F form of a guess, A answer, G guess.
 """
 
 from __future__ import annotations
@@ -9,27 +9,35 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
+from kakurenbo import __version__
+from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
 from kakurenbo.contracts.anonymizer import Anonymizer, Release
-from kakurenbo.contracts.attack import Attack, Credit
+from kakurenbo.contracts.attack import Attack
+from kakurenbo.contracts.credit import Credit
+from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
+from kakurenbo.contracts.facts import ATTACKERS, CONTEST_FILE, PUBLIC, SECRET, TARGET, TEAM, ContestFacts, read_facts
+from kakurenbo.contracts.guesses import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contracts.measure import Utility
+from kakurenbo.contracts.preparation import Files, Preparation, Publication, RoundData, Secrets, gathered
+from kakurenbo.contracts.results import RoundResults, Standings, weights_of
+from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import Method, parameters_of
-from kakurenbo.tables import Problem, Problems, Source
+from kakurenbo.rng import stream
+from kakurenbo.tables import Problems, Read, Reading, Schema, Source
 
 H = TypeVar("H")
 S = TypeVar("S")
 K = TypeVar("K")
+F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
-
-Files = Mapping[str, bytes]
-"""Relative file name to content."""
 
 
 @dataclass(frozen=True)
@@ -42,184 +50,48 @@ class Player:
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation(Generic[H]):
-    """What an organizer holds before a round.
+class Target(Generic[K, F]):
+    """One release under attack, as attackers see it.
 
     Attributes
     ----------
-    handouts : mapping of team to H
-    folders : mapping of folder name to Files
-        Everything as files, in folders that can each be handed over alone: ``public`` (contest facts and commitments),
-        ``teams/NN`` (one team's handout), ``attackers`` (opened with the attack phase), ``secret`` (opened at the end).
-    report : mapping
-        What the organizer should know: where the data came from, how close the generated data is to its source.
-    state : object
-        The rulebook's own, for :meth:`Rulebook.publish`.
+    name : str
+        ``07`` or ``07-2``; empty where single files were given that do not tell.
+    knowledge : K
+        All that an attack is given.
+    form : F
+        What a guess at it must look like: all that checking one needs.
     """
 
-    handouts: Mapping[str, H]
-    folders: Mapping[str, Files]
-    report: Mapping[str, Any]
-    state: Any = None
-
-    def files(self) -> dict[str, bytes]:
-        """All folders as one tree."""
-        return {f"{folder}/{name}": data for folder, files in self.folders.items() for name, data in files.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Target(Generic[K, A]):
-    """One release under attack: what attackers get, and the answer they do not get."""
-
+    name: str
     knowledge: K
-    answer: A
-    public_files: Files = field(default_factory=dict)
-    secret_files: Files = field(default_factory=dict)
+    form: F
 
 
-@dataclass(frozen=True)
-class Standing:
-    """One line of a ranking.
-
-    Attributes
-    ----------
-    team : str
-    score : Fraction or None
-        Exact; None for a team that has no score (disqualified or missing).
-    rank : int or None
-        From 1; equal scores share a rank (1, 1, 3). None where shown but not ranked.
-    note : str
-        Why a line is special: ``disqualified``, ``missing``, ``not ranked``.
-    shown : str
-        The score as the contest shows it, e.g. multiplied and cut.
-    """
-
-    team: str
-    score: Fraction | None
-    rank: int | None
-    note: str = ""
-    shown: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        score = None if self.score is None else float(self.score)
-        extra = {"shown": self.shown, "note": self.note}
-        return {"team": self.team, "score": score, "rank": self.rank, **{key: text for key, text in extra.items() if text}}
-
-
-@dataclass(frozen=True)
-class Standings:
-    """Rankings of a round or of a whole contest, each best first."""
-
-    anonymization: tuple[Standing, ...]
-    attack: tuple[Standing, ...]
-    overall: tuple[Standing, ...]
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """The stable JSON object of ``standings``."""
-        tables = {"anonymization": self.anonymization, "attack": self.attack, "overall": self.overall}
-        return {name: [line.as_json() for line in lines] for name, lines in tables.items()} | dict(self.details)
-
-
-def by_number(team: str) -> tuple[tuple[int, str], ...]:
-    """Sorting key that puts team 2 before team 10.
-
-    Examples
-    --------
-    >>> sorted(["10", "2", "attack.py"], key=by_number)
-    ['2', '10', 'attack.py']
-    """
-    parts = re.findall(r"\d+|\D+", team)
-    return tuple((int(part), "") if part.isdecimal() and len(part) < 19 else (2**63, part) for part in parts)
-
-
-def rank(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None) -> tuple[Standing, ...]:
-    """Teams by score, highest first; equal scores share a rank; no score ranks behind all others.
-
-    Examples
-    --------
-    >>> [(line.team, line.rank) for line in rank({"a": Fraction(1, 2), "b": Fraction(1), "c": Fraction(1, 2), "d": None})]
-    [('b', 1), ('a', 2), ('c', 2), ('d', 4)]
-    """
-    order = sorted(scores, key=lambda team: (scores[team] is None, -(scores[team] or 0), by_number(team)))
-    lines: list[Standing] = []
-    for place, team in enumerate(order, start=1):
-        tied = lines and lines[-1].score == scores[team]
-        lines.append(Standing(team, scores[team], lines[-1].rank if tied else place, (notes or {}).get(team, "")))
-    return tuple(lines)
-
-
-@dataclass(frozen=True)
-class RoundResults:
-    """What a round of attacks gave: the input of every ranking.
-
-    Attributes
-    ----------
-    credits : mapping of anonymizer to mapping of attacker to Credit
-        A pair that is not there is a missing guess.
-    anonymizers, attackers : tuple of str
-        Everybody who takes part, with or without results.
-    utility : mapping of anonymizer to float
-        Where utility is a number in the score.
-    out : mapping of anonymizer to str
-        Anonymizers without a score, and why: ``disqualified`` or ``missing``.
-    unranked : frozenset of str
-        Attackers that are shown but not ranked, such as the organizers' sample attack.
-    """
-
-    credits: Mapping[str, Mapping[str, Credit]]
-    anonymizers: tuple[str, ...]
-    attackers: tuple[str, ...]
-    utility: Mapping[str, float] = field(default_factory=dict)
-    out: Mapping[str, str] = field(default_factory=dict)
-    unranked: frozenset[str] = frozenset()
-
-    @property
-    def ranked_attackers(self) -> tuple[str, ...]:
-        return tuple(attacker for attacker in self.attackers if attacker not in self.unranked)
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything as one JSON object; :meth:`from_json` reads it back."""
-        return {
-            "anonymizers": list(self.anonymizers),
-            "attackers": list(self.attackers),
-            "credits": {
-                target: {attacker: credit.as_json() for attacker, credit in row.items()} for target, row in self.credits.items()
-            },
-            "utility": dict(self.utility),
-            "out": dict(self.out),
-            "unranked": sorted(self.unranked),
-        }
-
-    @classmethod
-    def from_json(cls, content: Any) -> RoundResults:
-        """The results that :meth:`as_json` wrote; ValueError, KeyError, TypeError or AttributeError on anything else."""
-        return cls(
-            credits={
-                str(target): {str(attacker): Credit.from_json(credit) for attacker, credit in row.items()}
-                for target, row in content["credits"].items()
-            },
-            anonymizers=tuple(map(str, content["anonymizers"])),
-            attackers=tuple(map(str, content["attackers"])),
-            utility={str(team): float(value) for team, value in content.get("utility", {}).items()},
-            out={str(team): str(why) for team, why in content.get("out", {}).items()},
-            unranked=frozenset(map(str, content.get("unranked", ()))),
-        )
-
-
-class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
+class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """The steps of one contest: a frozen dataclass whose parameters are the contest's own options.
 
-    Steps that read files return what they read, or every problem they found.
+    Steps that read files return what they read, with notices, or every problem they found.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    rounds: ClassVar[tuple[str, ...]]
+    version: ClassVar[str] = "1"
+    """Raise it when scores of the same files change."""
+    rounds: ClassVar[tuple[str, ...]] = ("round",)
     """Rounds that count, in the order they are played."""
-    options: ClassVar[Mapping[str, tuple[str, ...]]]
-    """For each verb of the command line the parameters of this rulebook that matter there."""
+    weights: ClassVar[Mapping[str, Fraction]] = {}
+    """The factor of each round in the overall table, where there are several."""
+    phases: ClassVar[tuple[Phase, ...]]
+    """What is handed in, in which files, how often, and which of it counts."""
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """For each verb of the command line the parameters of this rulebook that matter there; ``prepare``'s make a contest."""
+    schema: ClassVar[Schema]
+    """Of the table that anonymizers are given: those that accept it play."""
+    knowledge: ClassVar[type]
+    """What attacks are given: those that take it play."""
 
+    max_teams: ClassVar[int] = 99
     default_players: ClassVar[tuple[Player, ...]] = ()
     """The field that plays where nobody is named; with none, every installed method that fits plays with its defaults."""
     demo_settings: ClassVar[Mapping[str, Any] | None] = None
@@ -227,39 +99,49 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     utility_score: ClassVar[str] = ""
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
 
-    def settings(self) -> dict[str, Any]:
-        """What ``prepare`` was asked for, as ``contest.json`` records it under ``settings``."""
-        return {name: getattr(self, name) for name in self.options.get("prepare", ())}
+    # -- options ---------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def of_contest(cls, facts: Mapping[str, Any]) -> Self:
-        """The rulebook that prepared the contest of these facts."""
-        return cls(**facts["settings"])
-
-    def team_of(self, file_name: str) -> str | None:
-        """The team that a submitted file belongs to, where its name tells."""
-        return None
+    @property
+    def round_name(self) -> str:
+        """The round these rules are for."""
+        return str(getattr(self, "round", self.rounds[0]))
 
     def for_round(self, name: str) -> Self:
         """These rules for one of the rounds: with the parameter ``round`` set, where the rulebook has one."""
         if any(described.name == "round" for described in parameters_of(type(self))):
-            return replace(self, round=name)  # type: ignore[type-var]
+            return self.with_parameters(round=name)
         return self
 
-    # -- the organizer prepares ------------------------------------------------------------------------------------
+    def settings(self) -> dict[str, Any]:
+        """The options that make a contest what it is, as ``contest.json`` records them."""
+        return {name: getattr(self, name) for name in self.options.get("prepare", ())}
+
+    def under(self, facts: ContestFacts | None) -> Self:
+        """These rules as a contest's own ``contest.json`` fixes them; options that were given explicitly stay."""
+        return self if facts is None else self.defaulting(facts.settings)
+
+    def in_folder(self, path: Path) -> Self:
+        """These rules as the folder (or the folder of the file) at ``path`` fixes them."""
+        return self.under(read_facts(path, self.name))
+
+    def phase(self, name: str) -> Phase:
+        """What the contest declares of the phase ``anonymize`` or ``attack``."""
+        return next(phase for phase in self.phases if phase.name == name)
+
+    @property
+    def release_pattern(self) -> FilePattern:
+        """Name of the main file of a release."""
+        return self.phase(ANONYMIZE).files[0]
+
+    @property
+    def guess_pattern(self) -> FilePattern:
+        """Name of the file of a guess."""
+        return self.phase(ATTACK).files[0]
+
+    # -- public half: a team anonymizes ------------------------------------------------------------------------------
 
     @abstractmethod
-    def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[H]:
-        """The organizer's data of a round: a handout per team, secrets, commitments."""
-
-    @abstractmethod
-    def read_preparation(self, path: Path) -> Preparation[H] | Problems:
-        """A preparation back from the folder it was written to."""
-
-    # -- a team anonymizes -----------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def read_handout(self, path: Path) -> H | Problems:
+    def read_handout(self, path: Path) -> Reading[H]:
         """A handout from what a team was given: its folder, or the data file in it."""
 
     @abstractmethod
@@ -271,68 +153,170 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
         """The files a team would submit for this release."""
 
     @abstractmethod
-    def check_release(self, handout: H, sources: Sequence[Source], notices: list[Problem] | None = None) -> S | Problems:
-        """A submission from submitted files; what was put right on the way is appended to ``notices``."""
+    def check_release(self, handout: H, sources: Sequence[Source]) -> Reading[S]:
+        """A submission from the submitted files of one entry."""
 
     @abstractmethod
     def measure(self, handout: H, submission: S) -> Utility:
-        """Utility scores, thresholds, and what limits them."""
+        """Utility scores, thresholds, and what limits them: every figure that needs no secret."""
 
-    # -- attackers guess -------------------------------------------------------------------------------------------
+    # -- public half: attackers guess ------------------------------------------------------------------------------
 
     @abstractmethod
-    def publish(self, preparation: Preparation[H], submissions: Mapping[str, S], seed: int) -> Mapping[str, Target[K, A]]:
-        """Per team what attackers get, and the answer; made here where the contest makes it after the release.
+    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> Reading[K]:
+        """What attackers know of one target, from published files alone.
 
-        What is published of a team does not depend on which other teams are published with it.
+        Parameters
+        ----------
+        sources : sequence of Source
+            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents.
+        declared : Anonymizer or None
+            A method that the attacker assumes was used, beside what the files tell.
         """
 
     @abstractmethod
-    def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> K | Problems:
-        """What attackers know of one target, from its files; ``declared`` is the method the questionnaire names."""
+    def guess_form(self, knowledge: K) -> F:
+        """What a guess at a target must look like, from what attackers know of it."""
+
+    @abstractmethod
+    def check_guess(self, form: F, source: Source) -> Reading[G]:
+        """One guess at one target, checked against the rules without the answer."""
 
     @abstractmethod
     def guess_bytes(self, guess: G) -> bytes:
         """One guess as the file that ``attack`` writes and ``credit`` reads."""
 
+    @property
     @abstractmethod
+    def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
+        """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+
+    def read_target(self, *paths: Path, declared: Anonymizer | None = None) -> Reading[Target[K, F]]:
+        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files."""
+        facts = read_facts(paths[0], self.name)
+        beside = paths[0].parent.parent / "attackers"
+        if facts is not None and facts.folder == TARGET and len(paths) == 1 and beside.is_dir():
+            paths = (*paths, beside)
+        rules = self.under(facts)
+        read = rules.read_knowledge(gathered(paths), declared)
+        if isinstance(read, Problems):
+            return read
+        return Read(Target(facts.target if facts else "", read.value, rules.guess_form(read.value)), read.notices)
+
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
-        """The files an attacker would submit for these guesses, one per target or one for all."""
+        """The files an attacker would submit for these guesses, one per target unless a contest has one for all."""
+        return {
+            self.guess_pattern.name(target=target, attacker=attacker): self.guess_bytes(guess)
+            for target, guess in guesses.items()
+        }
+
+    def read_guesses(self, targets: Mapping[str, Target[K, F]], sources: Sequence[Source], attacker: str) -> Guesses[G]:
+        """Every guess in an attacker's files; a bad file costs that file alone."""
+        phase = self.phase(ATTACK)
+        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker)
+        found: list[FoundGuess[G]] = []
+        for file in sorted_files:
+            read = self.check_guess(targets[file.target].form, file.source)
+            if isinstance(read, Problems):
+                refused.append((file.source.name, read))
+            else:
+                found.append(FoundGuess(file.target, file.source.name, read.value, read.notices))
+        return Guesses(tuple(found), tuple(refused))
+
+    # -- secret half: the judge alone --------------------------------------------------------------------------------
 
     @abstractmethod
-    def check_guesses(
-        self, targets: Mapping[str, Target[K, A]], sources: Sequence[Source], attacker: str
-    ) -> dict[str, G] | Problems:
-        """Guesses per target from submitted files."""
-
-    # -- the judge counts ------------------------------------------------------------------------------------------
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        """The data of a round: handouts, what attackers get beside the targets, secrets."""
 
     @abstractmethod
-    def read_answer(self, path: Path) -> A | Problems:
-        """The secret answer of one target."""
+    def publish(self, secrets: Secrets[H], submission: S) -> Publication:
+        """What attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
 
     @abstractmethod
-    def read_guess(self, answer: A, source: Source) -> G | Problems:
-        """One guess, checked against the rules."""
+    def read_answer(self, path: Path) -> Reading[A]:
+        """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
+
+    @abstractmethod
+    def answer_form(self, answer: A) -> F:
+        """What a guess at a target must look like, where only the answer is at hand."""
 
     @abstractmethod
     def credit(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
 
-    @abstractmethod
-    def read_results(self, source: Source) -> RoundResults | Problems:
-        """The results of a round from a published table or from our own JSON."""
+    def grade(self, secrets: Secrets[H], submission: S) -> Utility | None:
+        """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
+        return None
+
+    def prepare(self, seed: int, teams: Sequence[str], unranked: Sequence[str] = ()) -> Preparation:
+        """The organizer's data of a round, as folders, with a commitment to every file."""
+        self._check_teams(teams, unranked)
+        drawn = self.draw(seed, teams)
+        facts = ContestFacts(
+            rulebook=self.name,
+            rulebook_version=self.version,
+            version=__version__,
+            round=self.round_name,
+            settings={**self.settings(), **drawn.settings},
+            teams=tuple(teams),
+            unranked=tuple(unranked),
+            data=drawn.data,
+        )
+        folders: dict[str, dict[str, bytes]] = {
+            "public": {CONTEST_FILE: facts.of(PUBLIC).as_bytes(), **drawn.public},
+            "attackers": {CONTEST_FILE: facts.of(ATTACKERS).as_bytes(), **drawn.attackers},
+            "secret": {CONTEST_FILE: facts.of(SECRET).as_bytes(), **drawn.secret},
+        }
+        for team in teams:
+            folders[f"teams/{team}"] = {CONTEST_FILE: facts.of(TEAM, team=team).as_bytes(), **drawn.handouts[team]}
+            if drawn.secrets.get(team):
+                folders[f"secret/{team}"] = dict(drawn.secrets[team])
+        whole = Preparation(folders, facts, {"data": drawn.data.get("source", ""), **drawn.report})
+        commitments, opening = commit(seed, whole.files(), self.scope("preparation"))
+        folders["public"][COMMITMENTS_FILE], folders["secret"][OPENING_FILE] = commitments, opening
+        return whole
+
+    def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
+        """The contest's generator on its own: a table of so many rows, and how close it is to its source."""
+        raise UsageError(f"{self.name} has no generator of its own")
+
+    def sample(self, source: Source, rate: float, rng: np.random.Generator) -> Reading[tuple[bytes, Sequence[int]]]:
+        """The contest's sampling function on its own: a share of a table's rows, and their numbers from 0."""
+        raise UsageError(f"{self.name} has no sampling function of its own")
+
+    def scope(self, what: str) -> str:
+        """What commitments are for."""
+        return f"{self.name} {self.round_name} {what}"
+
+    def stream(self, seed: int, *names: str) -> np.random.Generator:
+        """Randomness of a purpose in this round: other rounds of the same seed have other streams."""
+        return stream(seed, self.name, self.round_name, *names)
+
+    def _check_teams(self, teams: Sequence[str], unranked: Sequence[str]) -> None:
+        for team in teams:
+            if not re.fullmatch(r"\d{2,4}", team) or not 1 <= int(team) <= self.max_teams or teams.count(team) > 1:
+                expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
+                raise ParameterError("teams", expected, ",".join(teams))
+        if not teams or not set(unranked) <= set(teams):
+            raise ParameterError("unranked" if teams else "teams", "some of the teams", ",".join(unranked) or "nothing")
+
+    # -- results -------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         """Ranks and awards. One round, under any name, is ranked alone; several are weighed as the rules say."""
 
-    @property
-    @abstractmethod
-    def sample_attack(self) -> Attack[K, G]:
-        """The organizers' own attack, shown beside every other."""
+    def read_published(self, source: Source) -> Reading[RoundResults]:
+        """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
+        from kakurenbo.tables import refused
 
-    @property
-    def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
-        """The organizers' own attacks by the name they are shown under; several where the rules count several."""
-        return {"sample attack": self.sample_attack}
+        return refused("results.no_table", source.name, rulebook=self.name)
+
+    def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
+        """The factor of each round that is ranked."""
+        return weights_of(rounds, self.weights)
+
+
+AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]
+"""A rulebook whose own types do not matter: folders in, folders out."""

@@ -1,0 +1,45 @@
+"""``generate R``: the generator of a contest on its own, any number of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.cli import output
+from kakurenbo.cli.common import chosen_seed, json_option, out_option, rulebook_verb, seed_option
+from kakurenbo.contracts import AnyRulebook, Rulebook
+from kakurenbo.rng import stream
+from kakurenbo.tables import write_file
+
+
+def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None, out: Path, as_json: bool) -> int:
+    seed = chosen_seed(seed)
+    content, report = rulebook.generate(rows, stream(seed, "generate"), distinct=distinct)
+    write_file(out, content)
+    shown = {"out": str(out), "rows": rows, "seed": str(seed), **report}
+    if as_json:
+        output.print_json(shown)
+    else:
+        for name, value in shown.items():
+            output.console().print(f"{name.replace('_', ' ')}: {output.short(value)}", markup=False)
+    return output.DONE
+
+
+def _parameters() -> list[click.Parameter]:
+    return [
+        click.Option(["--rows"], type=click.IntRange(1, 10_000_000), default=100_000, show_default=True, help="How many rows."),
+        click.Option(["--distinct"], is_flag=True, help="Drop duplicates of ten times as many rows, as the contest did."),
+        out_option,
+        seed_option,
+        json_option,
+    ]
+
+
+generate = rulebook_verb(
+    "generate",
+    _generate,
+    _parameters,
+    "Run a contest's generator on its own.",
+    offered=lambda cls: cls.generate is not Rulebook.generate,
+)

@@ -1,0 +1,52 @@
+"""``sample R TABLE``: the sampling function of a contest on its own, any rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.cli import output
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, out_option, path_argument, rulebook_verb, seed_option
+from kakurenbo.contracts import AnyRulebook, Rulebook
+from kakurenbo.rng import stream
+from kakurenbo.tables import Problems, Source, write_file
+
+
+def _sample(
+    rulebook: AnyRulebook, table: Path, rate: float, index: Path | None, seed: int | None, out: Path, as_json: bool
+) -> int:
+    seed = chosen_seed(seed)
+    sampled = rulebook.sample(Source.of(table), rate, stream(seed, "sample"))
+    if isinstance(sampled, Problems):
+        return output.refuse(sampled, as_json)
+    content, rows = sampled.value
+    output.print_notices(sampled.notices)
+    write_file(out, content)
+    if index is not None:
+        write_file(index, "".join(f"{row}\n" for row in rows).encode())
+    if as_json:
+        output.print_json({"out": str(out), "rows": len(rows), "seed": str(seed)})
+    else:
+        output.console().print(f"{out}: {len(rows):,} rows", markup=False)
+    return output.DONE
+
+
+def _parameters() -> list[click.Parameter]:
+    return [
+        path_argument("table"),
+        click.Option(["--rate"], type=click.FloatRange(0, 1), default=0.1, show_default=True, help="The share of the rows."),
+        click.Option(["--index"], type=PATH, help="Also write the row numbers, counted from 0."),
+        out_option,
+        seed_option,
+        json_option,
+    ]
+
+
+sample = rulebook_verb(
+    "sample",
+    _sample,
+    _parameters,
+    "Run a contest's sampling function on its own.",
+    offered=lambda cls: cls.sample is not Rulebook.sample,
+)

@@ -1,0 +1,66 @@
+"""``score R PHASE GUESSES -o RESULTS.json``: every guess of a round checked and credited, utility and verdicts included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.cli import output
+from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.reporting import scored_document
+from kakurenbo.rounds import ScoredRound, score_round
+from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
+from kakurenbo.tables import write_file
+
+
+def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json: bool) -> int:
+    scored = score_round(rulebook, phase, guesses)
+    document = scored_document(rulebook.in_folder(phase / "public"), scored)
+    write_file(out, document.as_bytes())
+    absent = [record for record in scored.records if record.state not in (PUBLISHED, SUPERSEDED)]
+    if as_json:
+        output.print_json(
+            {
+                "out": str(out),
+                "credits": {
+                    target: {attacker: credit.as_json() for attacker, credit in row.items()}
+                    for target, row in scored.results.credits.items()
+                },
+                "utility": dict(scored.results.utility),
+                "refused": [refusal.as_json() for refusal in scored.refused],
+                "missing": [{"team": attacker, "target": target} for attacker, target in scored.missing],
+                "out_of_play": dict(scored.results.out),
+            }
+        )
+    else:
+        _print(scored, out)
+    return output.FAILS_RULES if scored.refused or scored.missing or absent else output.DONE
+
+
+def _print(scored: ScoredRound, out: Path) -> None:
+    output.print_notices(scored.notices)
+    for refusal in scored.refused:
+        output.print_problems(refusal.problems, refusal.count)
+    results = scored.results
+    table = output.plain_table("attacker", *results.credits)
+    for attacker in results.attackers:
+        cells = (results.credit(target, attacker) for target in results.credits)
+        table.add_row(attacker, *("–" if credit is None else output.hits(credit) for credit in cells))
+    console = output.console()
+    console.print(table)
+    for target, why in results.out.items():
+        console.print(f"{target}: {why}", markup=False)
+    if scored.missing:
+        console.print("no valid guess: " + ", ".join(f"{attacker} on {target}" for attacker, target in scored.missing), markup=False)
+    console.print(f"{out}: written; rank it with: kakurenbo standings {scored.facts.rulebook} {out}", markup=False)
+
+
+def _parameters() -> list[click.Parameter]:
+    return [path_argument("phase"), path_argument("guesses"), out_option, json_option]
+
+
+score = rulebook_verb(
+    "score", _score, _parameters, "Check and credit all guesses of a round: GUESSES holds a folder NN for each attacker."
+)

@@ -1,0 +1,89 @@
+"""`ContestFacts`: what every folder of a contest says of itself in ``contest.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import Problems, Source, json_bytes
+
+CONTEST_FILE = "contest.json"
+_MAX_BYTES = 1_000_000
+
+PUBLIC, TEAM, ATTACKERS, TARGET, ANSWER, SECRET = "public", "team", "attackers", "target", "answer", "secret"
+"""Kinds of folders: who may see one follows from its kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContestFacts:
+    """What is true of a whole round, and which of its folders this is.
+
+    Attributes
+    ----------
+    rulebook, rulebook_version, version : str
+        Name and version of the rulebook, and of this software.
+    folder : str
+        ``public``, ``team``, ``attackers``, ``target``, ``answer`` or ``secret``.
+    round : str
+    settings : mapping of option to value
+        Every option of the rulebook with the value that was used, whether given or not.
+    teams : tuple of str
+        All who anonymize.
+    unranked : tuple of str
+        Teams that take part without rank or award, such as the organizers' own.
+    data : mapping
+        Where the data came from, and what is needed to make it again; ready for JSON.
+    team, target : str
+        Whose folder it is; what was published in it.
+    commitments : str
+        In a folder made at publication: SHA-256 of the commitments of the preparation before it.
+    """
+
+    rulebook: str
+    rulebook_version: str = "1"
+    version: str = ""
+    folder: str = PUBLIC
+    round: str = ""
+    settings: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+    teams: tuple[str, ...] = ()
+    unranked: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    team: str = ""
+    target: str = ""
+    commitments: str = ""
+
+    def of(self, folder: str, **changes: str) -> ContestFacts:
+        """The same facts in another folder."""
+        return replace(self, folder=folder, **changes)  # type: ignore[arg-type]
+
+    def as_bytes(self) -> bytes:
+        """The content of ``contest.json``."""
+        return json_bytes(msgspec.to_builtins(self))
+
+
+def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
+    """What the ``contest.json`` of a folder, or beside a file, says; None where there is none.
+
+    Raises
+    ------
+    UsageError
+        Where it is not a ``contest.json`` of ours, or of another contest than ``rulebook``.
+    """
+    place = (path if path.is_dir() else path.parent) / CONTEST_FILE
+    if not place.is_file():
+        return None
+    data = Source.of(place).read(_MAX_BYTES)
+    if isinstance(data, Problems):
+        raise UsageError(f"{place}: {data[0].sentence}")
+    try:
+        facts = msgspec.json.decode(data, type=ContestFacts)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UsageError(f"{place}: this is no contest.json that prepare or publish wrote ({error})") from None
+    if rulebook and facts.rulebook != rulebook:
+        raise UsageError(f"{place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}")
+    return facts

@@ -1,0 +1,96 @@
+"""From an attacker's files to guesses: which file is about which target, how many tries there are, and which of them count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kakurenbo.contracts.credit import Credit
+from kakurenbo.contracts.declarations import Counting, Phase
+from kakurenbo.contracts.results import by_number, team_of
+from kakurenbo.tables import Problem, Problems, Source, refused
+
+G = TypeVar("G")
+
+
+@dataclass(frozen=True, eq=False)
+class FoundGuess(Generic[G]):
+    """One valid guess: its target, the file it came in, and what was put right while reading."""
+
+    target: str
+    file: str
+    guess: G
+    notices: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses(Generic[G]):
+    """All guesses of an attacker, in the order they were handed in, and the files that were refused, each for itself."""
+
+    found: tuple[FoundGuess[G], ...]
+    refused: tuple[tuple[str, Problems], ...] = ()
+
+
+@dataclass(frozen=True)
+class GuessFile:
+    """A file whose name tells a target and a try."""
+
+    target: str
+    number: int
+    source: Source
+
+
+def sort_guess_files(
+    phase: Phase, targets: Collection[str], sources: Iterable[Source], attacker: str
+) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
+    """Files by target and try, and those that are refused: no such name, another attacker's, one's own target, a try too many."""
+    pattern = phase.files[0]
+    named: list[GuessFile] = []
+    refusals: list[tuple[str, Problems]] = []
+    for source in sources:
+        fields = pattern.parse(source.name)
+        problem = None
+        if fields is None:
+            example = pattern.name(target=next(iter(targets), "01"), attacker=attacker)
+            problem = refused("guess.unknown_name", source.name, example=example)
+        elif fields["attacker"] != attacker:
+            problem = refused("guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker)
+        elif team_of(fields["target"]) == attacker:
+            problem = refused("guess.own_target", source.name, attacker=attacker)
+        elif fields["target"] not in targets:
+            listed = ", ".join(sorted(targets, key=by_number)[:20])
+            problem = refused("guess.unknown_target", source.name, target=fields["target"], targets=listed)
+        if problem is not None or fields is None:
+            refusals.append((source.name, problem or Problems([])))
+        else:
+            named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
+    kept: list[GuessFile] = []
+    tries: Counter[str] = Counter()
+    seen: set[tuple[str, int]] = set()
+    for file in sorted(named, key=lambda file: (by_number(file.target), file.number, file.source.name)):
+        limit = phase.tries.per_target
+        tries[file.target] += 1
+        if (file.target, file.number) in seen:
+            refusals.append((file.source.name, refused("guess.twice", file.source.name, target=file.target)))
+        elif limit is not None and (tries[file.target] > limit or not 1 <= file.number <= limit):
+            refusals.append((file.source.name, refused("guess.too_many", file.source.name, limit=limit, target=file.target)))
+        else:
+            seen.add((file.target, file.number))
+            kept.append(file)
+    return kept, refusals
+
+
+def counted(phase: Phase, tries: Sequence[Credit]) -> Credit:
+    """The credit that counts of an attacker's tries at a target, which are in the order they were handed in."""
+    return max(tries, key=lambda credit: credit.accuracy) if phase.counts is Counting.BEST else tries[-1]
+
+
+def by_pair(phase: Phase, credits: Iterable[tuple[str, Credit]]) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
+    """Per target the credit of an attacker that counts, and all tries where there were several."""
+    every: dict[str, tuple[Credit, ...]] = {}
+    for target, credit in credits:
+        every[target] = (*every.get(target, ()), credit)
+    several = {target: tries for target, tries in every.items() if len(tries) > 1}
+    return {target: counted(phase, tries) for target, tries in every.items()}, several

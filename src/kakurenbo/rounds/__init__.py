@@ -1,0 +1,20 @@
+"""A round played by folders, for any rulebook: publish what was handed in, score guesses, verify everything afterwards.
+
+Nothing of one team touches another: a file that is bad, or that makes a step fail, costs its own team that file alone.
+"""
+
+from kakurenbo.rounds.publishing import PublishedRound, ReleaseRecord, judge_release, publish_round
+from kakurenbo.rounds.scoring import Refusal, ScoredRound, credit_files, score_round
+from kakurenbo.rounds.verifying import verify_round
+
+__all__ = [
+    "PublishedRound",
+    "Refusal",
+    "ReleaseRecord",
+    "ScoredRound",
+    "credit_files",
+    "judge_release",
+    "publish_round",
+    "score_round",
+    "verify_round",
+]

@@ -1,0 +1,299 @@
+"""From what teams handed in to what attackers get: check, measure and publish every release, each for itself.
+
+What comes out is a phase folder: ``targets/NN`` and ``attackers`` for the attackers, ``answers/NN`` for the judge (with the
+submitted files, so that everything can be made again), ``public`` with commitments and what became of every release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit, digest
+from kakurenbo.contracts import (
+    ANONYMIZE,
+    CONTEST_FILE,
+    AnyRulebook,
+    Counting,
+    Files,
+    Measurement,
+    PreparedRound,
+    Publication,
+    by_number,
+    team_of,
+)
+from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET
+from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import Problems, Source, json_bytes, read_folder, refused, sources_of
+
+RELEASES_FILE = "releases.json"
+SUBMITTED = "submitted"
+PUBLISHED, SUPERSEDED = "published", "superseded"
+"""States of a release beside the reasons why one is out: ``superseded`` where later tables of the team count instead."""
+
+
+@dataclass(frozen=True)
+class ReleaseRecord:
+    """What became of one release.
+
+    Attributes
+    ----------
+    target, team : str
+    state : str
+        ``published``, ``superseded``, ``disqualified``, ``refused``, ``missing`` or ``failed``.
+    cause : str
+        Why it is not published, in a sentence.
+    measurements : tuple of Measurement
+        Every score with its verdict, where it could be measured.
+    notices, problems : tuple of str
+        What was put right, and all that is wrong.
+    files : tuple of str
+        What was handed in.
+    """
+
+    target: str
+    team: str
+    state: str
+    cause: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    notices: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Every score as a number."""
+        return {measured.name: float(measured.value) for measured in self.measurements}
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRelease:
+    """A release with what is to be published of it; ``publication`` is None where it may not be."""
+
+    record: ReleaseRecord
+    publication: Publication | None = None
+    submitted: Files = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRound:
+    """A phase folder, and what became of everybody.
+
+    Attributes
+    ----------
+    files : Files
+        The whole folder: ``targets/NN``, ``answers/NN``, ``attackers``, ``public``.
+    records : tuple of ReleaseRecord
+        One for every team at least.
+    unassigned : tuple of (file, Problems)
+        Files that belong to no team of the round.
+    """
+
+    files: Files
+    records: tuple[ReleaseRecord, ...]
+    unassigned: tuple[tuple[str, Problems], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everybody was published and no file was left over."""
+        return not self.unassigned and all(record.state in (PUBLISHED, SUPERSEDED) for record in self.records)
+
+
+def judge_release(
+    prepared: PreparedRound[Any], target: str, sources: Sequence[Source], *, with_disqualified: bool = False
+) -> JudgedRelease:
+    """Check, measure and publish one release: once each."""
+    rules, team, files = prepared.rules, team_of(target), tuple(source.name for source in sources)
+    submitted = {source.name: data for source in sources if isinstance(data := source.read(), bytes)}
+
+    def out(state: str, cause: str, **more: Any) -> JudgedRelease:
+        return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **more), submitted=submitted)
+
+    try:
+        secrets = prepared.secrets(target)
+        read = _foreign(rules, team, sources) or rules.check_release(secrets.handout, sources)
+        if isinstance(read, Problems):
+            return out(REFUSED, str(read[0]), problems=tuple(map(str, read)))
+        utility = rules.measure(secrets.handout, read.value).with_grades(rules.grade(secrets, read.value))
+        told: dict[str, Any] = {
+            "measurements": utility.measurements(),
+            "notices": (*map(str, read.notices), *utility.notices),
+        }
+        if not utility.passes and not with_disqualified:
+            return out(DISQUALIFIED, _failed_thresholds(told["measurements"]), **told)
+        publication = rules.publish(secrets, read.value)
+    except Exception as error:  # a step that fails on one team's files must not stop the others
+        return out(FAILED, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    state, cause = (PUBLISHED, "") if utility.passes else (DISQUALIFIED, _failed_thresholds(told["measurements"]))
+    return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **told), publication, submitted)
+
+
+def publish_round(
+    rulebook: AnyRulebook,
+    preparation: Path,
+    submissions: Path,
+    *,
+    team: str = "",
+    with_disqualified: bool = False,
+) -> PublishedRound:
+    """Everything that was handed in, as a phase folder.
+
+    Parameters
+    ----------
+    rulebook : Rulebook
+    preparation : Path
+        The organizer's folder.
+    submissions : Path
+        A folder per team, ``NN/...``; or files whose names tell their team.
+    team : str
+        Whose files ``submissions`` are, where neither folders nor names tell.
+    with_disqualified : bool
+        Publish releases below a threshold too; they stay disqualified.
+    """
+    prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
+    by_team, unassigned = _by_team(prepared, submissions, team)
+    judged: list[JudgedRelease] = []
+    for name in prepared.teams:
+        judged += _judge_team(prepared, name, by_team.get(name, []), with_disqualified=with_disqualified)
+    records = tuple(one.record for one in judged)
+    return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
+
+
+def phase_files(prepared: PreparedRound[Any], judged: Sequence[JudgedRelease]) -> dict[str, bytes]:
+    """The phase folder of these releases, committed."""
+    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
+    facts = prepared.facts.of(PUBLIC, commitments=digest(commitments))
+    files: dict[str, bytes] = {f"attackers/{name}": data for name, data in read_folder(prepared.path / "attackers").items()}
+    for one in judged:
+        name, publication = one.record.target, one.publication
+        if one.submitted:
+            files |= {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
+        if publication is None:
+            continue
+        whose = {"team": one.record.team, "target": name}
+        files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
+        files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
+        files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
+        files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
+        for attacker, (target_part, answer_part) in publication.parts.items():
+            files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
+            files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+    files[f"public/{CONTEST_FILE}"] = facts.as_bytes()
+    files[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record for one in judged]))
+    bound, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
+    return {**files, f"public/{COMMITMENTS_FILE}": bound, f"answers/{OPENING_FILE}": opening}
+
+
+def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease]:
+    """Every release of a phase folder judged once more, from the submitted files that the folder keeps."""
+    judged: list[JudgedRelease] = []
+    for record in read_records(phase):
+        submitted = phase / "answers" / record.target / SUBMITTED
+        sources = sources_of(submitted) if submitted.is_dir() else []
+        if not sources:
+            judged.append(JudgedRelease(record))
+            continue
+        published = (phase / "targets" / record.target).is_dir()
+        again = judge_release(prepared, record.target, sources, with_disqualified=published)
+        judged.append(_superseded(again, prepared.rules.phase(ANONYMIZE).keep) if record.state == SUPERSEDED else again)
+    return judged
+
+
+def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
+    """What became of every release, from a phase folder."""
+    source = Source.of(phase / "public" / RELEASES_FILE)
+    data = source.read()
+    try:
+        if isinstance(data, bytes):
+            return msgspec.json.decode(data, type=tuple[ReleaseRecord, ...])
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
+
+
+def _judge_team(
+    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
+) -> list[JudgedRelease]:
+    """Every table of a team; where several may be handed in, the last few valid ones count."""
+    if not sources:
+        return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
+    phase = prepared.rules.phase(ANONYMIZE)
+    entries = entries_of(prepared.rules, team, sources)
+    judged = [judge_release(prepared, target, files, with_disqualified=with_disqualified) for target, files in entries.items()]
+    if phase.counts is not Counting.LAST_FEW:
+        return judged
+    valid = [one.record.target for one in judged if one.publication is not None]
+    earlier = set(valid[: -phase.keep])
+    return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
+
+
+def entries_of(
+    rules: AnyRulebook, team: str, sources: Sequence[Source]
+) -> dict[str, list[Source]]:
+    """A team's files by entry: all together, or one entry per number where a team may hand in several tables."""
+    phase = rules.phase(ANONYMIZE)
+    if phase.counts is not Counting.LAST_FEW:
+        return {team: list(sources)}
+    entries: dict[str, list[Source]] = {}
+    for source in sources:
+        fields = next((found for pattern in phase.files if (found := pattern.parse(source.name)) is not None), {})
+        entries.setdefault(f"{team}-{fields['try']}" if fields.get("try") else team, []).append(source)
+    return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))
+
+
+def _superseded(one: JudgedRelease, keep: int) -> JudgedRelease:
+    record = replace(one.record, state=SUPERSEDED, cause=f"the last {keep} tables of a team count")
+    return JudgedRelease(record, None, one.submitted)
+
+
+def _by_team(
+    prepared: PreparedRound[Any], submissions: Path, team: str
+) -> tuple[dict[str, list[Source]], list[tuple[str, Problems]]]:
+    """Whose files are which, by the organizer's word: folders named for teams, --team, or else the names of files."""
+    if not submissions.exists():
+        raise UsageError(f"{submissions}: there is no such file or folder")
+    if team:
+        if team not in prepared.teams:
+            raise UsageError(f"there is no team {team!r} in this round (there are {', '.join(prepared.teams)})")
+        return {team: sources_of(submissions)}, []
+    by_team: dict[str, list[Source]] = {}
+    unassigned: list[tuple[str, Problems]] = []
+    listed = ", ".join(prepared.teams)
+    entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
+    for entry in [entry for entry in entries if not entry.name.startswith(".")]:
+        owner = entry.name if entry.is_dir() else _team_named(prepared, entry.name)
+        if owner in prepared.teams:
+            by_team.setdefault(owner, []).extend(sources_of(entry))
+        else:
+            unassigned.append((entry.name, refused("release.unknown_team", entry.name, teams=listed)))
+    return by_team, unassigned
+
+
+def _team_named(prepared: PreparedRound[Any], name: str) -> str:
+    for pattern in prepared.rules.phase(ANONYMIZE).files:
+        fields = pattern.parse(name)
+        if fields and "team" in fields:
+            return fields["team"]
+    return ""
+
+
+def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Problems | None:
+    """A file whose name tells another team than the one that handed it in."""
+    wrong = []
+    for source in sources:
+        for pattern in rules.phase(ANONYMIZE).files:
+            fields = pattern.parse(source.name)
+            if fields and fields.get("team", team) != team:
+                wrong.append(refused("release.other_team", source.name, named=fields["team"], team=team))
+                break
+    return Problems.merge(wrong) if wrong else None
+
+
+def _failed_thresholds(measurements: Sequence[Measurement]) -> str:
+    failed = [measured for measured in measurements if measured.passes is False]
+    return ", ".join(f"{measured.name} is {float(measured.value):.6g}, must be {measured.threshold}" for measured in failed)

@@ -1,0 +1,243 @@
+"""From attackers' files to the results of a round: every guess checked and credited, each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kakurenbo.contracts import (
+    ATTACK,
+    AnyRulebook,
+    Credit,
+    RoundResults,
+    Target,
+    by_number,
+    read_facts,
+    team_of,
+)
+from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.contracts.guesses import by_pair
+from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.rng import stream
+from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, read_records
+from kakurenbo.tables import Problem, Problems, Source, refused, sources_of
+
+ReadAnswer = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that was refused: whose, which, and everything that is wrong with it."""
+
+    team: str
+    file: str
+    problems: tuple[Problem, ...]
+    count: int
+
+    @classmethod
+    def of(cls, team: str, file: str, problems: Problems) -> Refusal:
+        return cls(team, file, tuple(problems), problems.total)
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON object of verbs over many teams."""
+        listed = [problem.as_json() for problem in self.problems]
+        return {"team": self.team, "file": self.file, "problem": str(self.problems[0]), "problems": listed}
+
+
+@dataclass(frozen=True, eq=False)
+class CreditedFiles:
+    """What the files of one attacker earned: (target, file, credit) in the order they were handed in, and refusals."""
+
+    credits: tuple[tuple[str, str, Credit], ...]
+    refused: tuple[Refusal, ...] = ()
+    notices: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRound:
+    """The results of a round.
+
+    Attributes
+    ----------
+    facts : ContestFacts
+    results : RoundResults
+    records : tuple of ReleaseRecord
+        What became of every release.
+    refused : tuple of Refusal
+        Guess files that were refused.
+    missing : tuple of (attacker, target)
+        Pairs without a valid guess, of attackers who handed in something.
+    notices : tuple of Problem
+    """
+
+    facts: ContestFacts
+    results: RoundResults
+    records: tuple[ReleaseRecord, ...]
+    refused: tuple[Refusal, ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
+    notices: tuple[Problem, ...] = ()
+
+
+def credit_files(
+    rules: AnyRulebook, targets: Mapping[str, Target[Any, Any]], answer_of: ReadAnswer, sources: Sequence[Source], attacker: str
+) -> CreditedFiles:
+    """Check and credit every guess in an attacker's files; nothing that is wrong with one touches another."""
+    refusals: list[Refusal] = []
+    try:
+        guesses = rules.read_guesses(targets, sources, attacker)
+    except Exception as error:  # hostile files must not stop the others
+        names = ", ".join(source.name for source in sources)
+        return CreditedFiles((), (Refusal.of(attacker, names, _broke(names, error)),))
+    refusals += [Refusal.of(attacker, file, problems) for file, problems in guesses.refused]
+    credits: list[tuple[str, str, Credit]] = []
+    notices: list[Problem] = []
+    for found in guesses.found:
+        try:
+            credits.append((found.target, found.file, rules.credit(answer_of(found.target), found.guess)))
+            notices += found.notices
+        except Exception as error:
+            refusals.append(Refusal.of(attacker, found.file, _broke(found.file, error)))
+    return CreditedFiles(tuple(credits), tuple(refusals), tuple(notices))
+
+
+def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_attacks: bool = True) -> ScoredRound:
+    """All guesses of a round.
+
+    Parameters
+    ----------
+    rulebook : Rulebook
+    phase : Path
+        The folder that ``publish`` wrote.
+    guesses : Path
+        A folder per attacker, ``NN/...``; or files whose names tell their attacker.
+    sample_attacks : bool
+        Also play the organizers' own attacks, as the arena does.
+    """
+    opened = PhaseFolder(rulebook, phase)
+    by_attacker, refusals = _by_attacker(opened, guesses)
+    earned: dict[str, CreditedFiles] = {
+        attacker: credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
+        for attacker, sources in by_attacker.items()
+    }
+    samples = opened.rules.sample_attacks if sample_attacks else {}
+    for name in samples:
+        earned[name] = opened.sample_attack(name)
+    results = opened.results({name: one.credits for name, one in earned.items()}, tuple(samples))
+    missing = tuple(
+        (attacker, target)
+        for attacker in by_attacker
+        for target in opened.targets
+        if team_of(target) != attacker and results.credit(target, attacker) is None
+    )
+    for one in earned.values():
+        refusals += one.refused
+    notices = tuple(notice for one in earned.values() for notice in one.notices)
+    return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices)
+
+
+class PhaseFolder:
+    """A phase folder, opened by the judge."""
+
+    def __init__(self, rulebook: AnyRulebook, path: Path) -> None:
+        facts = read_facts(path / "public", rulebook.name) if path.is_dir() else None
+        if facts is None or not facts.commitments:
+            raise UsageError(f"{path}: give the folder that publish wrote with -o; it has 'public', 'targets' and 'answers'")
+        self.path, self.facts = path, facts
+        self.rules = rulebook.under(facts)
+        self.records = read_records(path)
+        self.targets: dict[str, Target[Any, Any]] = {}
+        for name in sorted((entry.name for entry in (path / "targets").glob("*") if entry.is_dir()), key=by_number):
+            read = self.rules.read_target(path / "targets" / name)
+            if isinstance(read, Problems):
+                raise KakurenboError(f"targets/{name} was damaged: {read[0]}")
+            self.targets[name] = read.value
+        self.answer = cache(self._answer)
+
+    def _answer(self, target: str) -> Any:
+        read = self.rules.read_answer(self.path / "answers" / target)
+        if isinstance(read, Problems):
+            raise KakurenboError(f"answers/{target} was damaged: {read[0]}")
+        return read.value
+
+    def sample_attack(self, name: str) -> CreditedFiles:
+        """What one of the organizers' own attacks earns on every target."""
+        attack = self.rules.sample_attacks[name]
+        credits = []
+        for target, seen in self.targets.items():
+            guess = attack(seen.knowledge, sample_stream(self.facts, name, target))
+            credits.append((target, name, self.rules.credit(self.answer(target), guess)))
+        return CreditedFiles(tuple(credits))
+
+    def results(
+        self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]
+    ) -> RoundResults:
+        """The results of everybody's credits, with what became of the releases."""
+        by_target: dict[str, dict[str, Credit]] = {name: {} for name in self.targets}
+        tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
+        for attacker, earned in credits.items():
+            counting, several = by_pair(self.rules.phase(ATTACK), [(target, credit.public()) for target, _, credit in earned])
+            for target, credit in counting.items():
+                by_target[target][attacker] = credit
+            for target, every in several.items():
+                tries.setdefault(target, {})[attacker] = every
+        return round_results(
+            self.rules, self.records, by_target, tuple(credits), unranked, excluded=self.facts.unranked, tries=tries
+        )
+
+
+def round_results(
+    rules: AnyRulebook,
+    records: Sequence[ReleaseRecord],
+    credits: Mapping[str, Mapping[str, Credit]],
+    attackers: Sequence[str],
+    unranked: Sequence[str],
+    *,
+    excluded: Sequence[str] = (),
+    tries: Mapping[str, Mapping[str, tuple[Credit, ...]]] = {},  # noqa: B006 - never written to
+) -> RoundResults:
+    """What the rulebook ranks, from what became of every release and what every attacker earned."""
+    counting = [record for record in records if record.state != SUPERSEDED]
+    score = rules.utility_score
+    return RoundResults(
+        credits=credits,
+        targets=tuple(record.target for record in counting),
+        attackers=tuple(attackers),
+        utility={record.target: record.scores[score] for record in counting if score and score in record.scores},
+        out={record.target: record.state for record in counting if record.state != PUBLISHED},
+        unranked=frozenset(unranked),
+        excluded=frozenset(excluded),
+        tries=tries,
+    )
+
+
+def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Generator:
+    """Randomness of an organizers' attack: public, so that anybody gets the same guess."""
+    return stream(0, facts.rulebook, facts.round, facts.commitments, "sample attack", attack, target)
+
+
+def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Source]], list[Refusal]]:
+    """Whose files are which: folders named for attackers, or else the names of files."""
+    if not guesses.is_dir():
+        raise UsageError(f"{guesses}: give the folder of all guesses, with a folder NN for each attacker")
+    by_attacker: dict[str, list[Source]] = {}
+    refusals = []
+    pattern = opened.rules.guess_pattern
+    for entry in sorted(guesses.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        fields = {"attacker": entry.name} if entry.is_dir() else pattern.parse(entry.name) or {}
+        attacker = fields.get("attacker", fields.get("team", ""))
+        if attacker.isdecimal() and (attacker in opened.facts.teams or len(attacker) <= 4):
+            by_attacker.setdefault(attacker, []).extend(sources_of(entry))
+        else:
+            refusals.append(Refusal.of("", entry.name, refused("guess.unknown_attacker", entry.name)))
+    return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
+
+
+def _broke(file: str, error: Exception) -> Problems:
+    return refused("guess.broke", file, error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")

@@ -1,0 +1,98 @@
+"""After the reveal: was everything committed to, is nothing else there, and does the seed make the same files again?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kakurenbo.commitments import (
+    BROKEN,
+    CANNOT_REPEAT,
+    CHANGED,
+    COMMITMENTS_FILE,
+    KEPT,
+    OPENING_FILE,
+    Finding,
+    digest,
+    verify,
+)
+from kakurenbo.contracts import AnyRulebook, PreparedRound, read_facts
+from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.rounds.publishing import phase_files, republished
+from kakurenbo.tables import read_folder
+
+
+def verify_round(
+    rulebook: AnyRulebook, preparation: Path, phase: Path | None = None, *, published: Path | None = None, again: bool = False
+) -> list[Finding]:
+    """One finding per file of the preparation and, where it is given, of the phase folder.
+
+    Parameters
+    ----------
+    rulebook : Rulebook
+    preparation, phase : Path
+        The revealed folders of ``prepare`` and ``publish``.
+    published : Path or None
+        The commitments as they were published before the round, where they are not taken from the folder.
+    again : bool
+        Also make everything once more from the revealed seed and compare.
+    """
+    findings = _opened(rulebook, preparation, "secret", published)
+    if phase is not None:
+        facts = read_facts(phase / "public", rulebook.name)
+        before = digest((preparation / "public" / COMMITMENTS_FILE).read_bytes())
+        findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", None)]
+        if facts is None or facts.commitments != before:
+            why = "the phase folder was published from another preparation"
+            findings.append(Finding("phase: public/contest.json", BROKEN, why))
+    if again:
+        findings += _made_again(rulebook, preparation, phase)
+    return findings
+
+
+def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
+    files = read_folder(folder)
+    own, opening = files.pop(f"public/{COMMITMENTS_FILE}", None), files.pop(f"{secret}/{OPENING_FILE}", None)
+    commitments = own if published is None else published.read_bytes()
+    if commitments is None or opening is None:
+        lacking = f"public/{COMMITMENTS_FILE}" if commitments is None else f"{secret}/{OPENING_FILE}"
+        raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
+    if read_facts(folder / "public", rulebook.name) is None:
+        raise UsageError(f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote")
+    findings = verify(commitments, opening, files)
+    if own is not None and own != commitments:
+        findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))
+    return findings
+
+
+def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
+    prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
+    facts, files = prepared.facts, read_folder(preparation)
+    try:
+        made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
+    except KakurenboError as error:
+        return [Finding("made again: the preparation", CANNOT_REPEAT, str(error))]
+    if made.facts.data != facts.data:
+        why = f"made from {facts.data}, but here is {made.facts.data}"
+        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
+    if made.facts.version != facts.version and made.files() != files:
+        why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {made.facts.version})"
+        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
+    findings = _compared("made again: ", made.files(), files)
+    if phase is not None:
+        findings += _compared("made again: phase: ", _published_again(prepared, phase), read_folder(phase))
+    return findings
+
+
+def _published_again(prepared: PreparedRound[Any], phase: Path) -> dict[str, bytes]:
+    """The phase folder once more, from the submitted files that it keeps."""
+    return phase_files(prepared, republished(prepared, phase))
+
+
+def _compared(prefix: str, made: dict[str, bytes], files: dict[str, bytes]) -> list[Finding]:
+    states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
+    return [Finding(f"{prefix}{name}", state) for name, state in states.items()]
+
+
+def _in(folder: str, finding: Finding) -> Finding:
+    return Finding(f"{folder}: {finding.name}", finding.state, finding.why)
