@@ -27,6 +27,7 @@ from kakurenbo.contracts import (
     Target,
     Threshold,
     Utility,
+    has_columns,
     rank,
 )
 from kakurenbo.parameters import parameter
@@ -84,8 +85,11 @@ class Links:
 class Blur(Anonymizer):
     """Move ages and heights at random by at most so many years and centimetres."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("hide-and-seek",)
     reach: int = parameter(5, "the farthest that a value moves", low=0, high=50)
+
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        return has_columns(schema, SCHEMA)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         moved = {}
@@ -99,7 +103,7 @@ class Blur(Anonymizer):
 class Link(Attack[Knowledge, Links]):
     """Link each person to the nearest row."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("hide-and-seek",)
+    knowledge: ClassVar[type] = Knowledge
 
     def __call__(self, knowledge: Knowledge, rng: np.random.Generator) -> Links:
         sides = [
@@ -115,7 +119,7 @@ class Link(Attack[Knowledge, Links]):
 class LinkBlindly(Attack[Knowledge, Links]):
     """Link people to rows at random."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("hide-and-seek",)
+    knowledge: ClassVar[type] = Knowledge
 
     def __call__(self, knowledge: Knowledge, rng: np.random.Generator) -> Links:
         return Links(rng.permutation(len(knowledge.people)))
@@ -140,6 +144,8 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
     title: ClassVar[str] = "link shuffled records back to people"
     rounds: ClassVar[tuple[str, ...]] = ("only",)
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {"prepare": ("size",), "run": ("size",)}
+    knowledge: ClassVar[type] = Knowledge
+    schema: ClassVar[Schema] = SCHEMA
     default_players: ClassVar[tuple[Player, ...]] = tuple(
         Player(f"blur by {reach}", f"blur:reach={reach}", "link" if reach % 2 else "link-blindly") for reach in range(10)
     )

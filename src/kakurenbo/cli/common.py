@@ -11,7 +11,8 @@ import click
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
-from kakurenbo.contracts import Rulebook
+from kakurenbo.contracts import Rulebook, fits, misfit
+from kakurenbo.errors import UsageError
 from kakurenbo.parameters import Parameter, make, parameters_of
 
 json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
@@ -78,12 +79,14 @@ class PluginGroup(click.Group):
 class MethodGroup(PluginGroup):
     """The methods (anonymizers or attacks) that play one rulebook."""
 
-    def __init__(self, name: str, group: str, rulebook: str, make_command: Callable[[str], click.Command], help_: str) -> None:
-        super().__init__(name, group, make_command, help_)
+    def __init__(
+        self, group: str, rulebook: type[AnyRulebook], make_command: Callable[[str], click.Command], help_: str
+    ) -> None:
+        super().__init__(rulebook.name, group, make_command, help_)
         self._rulebook = rulebook
 
     def _suits(self, name: str) -> bool:
-        return self._rulebook in registry.load(self._group, name).rulebooks
+        return fits(self._rulebook, registry.load(self._group, name))
 
 
 def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
@@ -98,12 +101,14 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
 
             def callback(**values: Any) -> int | None:
                 method = make(cls, take_given(values, wanted))
+                if reason := misfit(type(rulebook), method):
+                    raise UsageError(f"{method_name} {reason}")
                 return body(rulebook, method, **values)
 
             options = [parameter_option(described) for described in wanted]
             return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=first_sentence(cls))
 
-        return MethodGroup(rulebook_name, group, rulebook_name, method_command, f"{help_}\n\n{rulebook.title}.")
+        return MethodGroup(group, type(rulebook), method_command, f"{help_}\n\n{rulebook.title}.")
 
     return PluginGroup(verb, "rulebooks", rulebook_command, help_)
 

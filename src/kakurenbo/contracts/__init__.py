@@ -1,7 +1,8 @@
 """The few types that anonymizers, measures, attacks and rulebooks speak with each other."""
 
-from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release
+from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release, has_columns, unknown_column
 from kakurenbo.contracts.attack import Attack, Chance, Credit
+from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.measure import Score, Threshold, Utility, json_number
 from kakurenbo.contracts.rulebook import (
     Files,
@@ -35,6 +36,11 @@ __all__ = [
     "Threshold",
     "Utility",
     "by_number",
+    "fits",
+    "has_columns",
     "json_number",
+    "misfit",
     "rank",
+    "rulebooks_for",
+    "unknown_column",
 ]

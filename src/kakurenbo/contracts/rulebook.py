@@ -20,7 +20,7 @@ from kakurenbo.contracts.anonymizer import Anonymizer, Release
 from kakurenbo.contracts.attack import Attack, Credit
 from kakurenbo.contracts.measure import Utility
 from kakurenbo.parameters import Method, parameters_of
-from kakurenbo.tables import Problem, Problems, Source
+from kakurenbo.tables import Problem, Problems, Schema, Source
 
 H = TypeVar("H")
 S = TypeVar("S")
@@ -220,6 +220,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, A, G]):
     options: ClassVar[Mapping[str, tuple[str, ...]]]
     """For each verb of the command line the parameters of this rulebook that matter there."""
 
+    knowledge: ClassVar[type]
+    """What attackers are given (K): attacks that take this type play."""
+    schema: ClassVar[Schema]
+    """Columns of the table that anonymizers are given: those that accept it play."""
     default_players: ClassVar[tuple[Player, ...]] = ()
     """The field that plays where nobody is named; with none, every installed method that fits plays with its defaults."""
     demo_settings: ClassVar[Mapping[str, Any] | None] = None

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Mechanism, Release
+from kakurenbo.contracts import Anonymizer, Mechanism, Release, unknown_column
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 
 @dataclass(frozen=True)
 class _KeepOrReplace(Anonymizer):
     """Keep each cell of the chosen columns with probability p, else draw a value from a fixed distribution."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
     p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
     columns: tuple[str, ...] | None = parameter(None, "columns to randomize, all by default")
 
@@ -44,6 +42,9 @@ class _KeepOrReplace(Anonymizer):
             {name: self.p * np.eye(len(law)) + (1 - self.p) * law[None, :] for name, law in replacements.items()},
             {name: law > 0 for name, law in replacements.items()},
         )
+
+    def unfit(self, schema: Schema) -> str:
+        return super().unfit(schema) or unknown_column(schema, self.columns)
 
     def _names(self, table: Table) -> tuple[str, ...]:
         names = table.schema.names if self.columns is None else table.schema.select(self.columns).names

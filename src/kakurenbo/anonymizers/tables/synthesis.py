@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from kakurenbo.tables import Moments, Table
 class Synthetic(Anonymizer):
     """Generate records with the means, covariances and histograms of the input."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
     generator: str = parameter("moments", "how records are generated", choices=tuple(sorted(GENERATORS)))
     rows: int | None = parameter(None, "how many records, as many as the input by default", low=1)
 

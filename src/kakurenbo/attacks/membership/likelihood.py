@@ -37,7 +37,7 @@ class Likelihood(Attack[MembershipKnowledge, MembershipGuess]):
     The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
 
