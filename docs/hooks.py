@@ -10,6 +10,7 @@ import click
 from kakurenbo import registry
 from kakurenbo.cli import VERBS, cli
 from kakurenbo.cli.common import first_sentence
+from kakurenbo.contracts import rulebooks_for
 from kakurenbo.parameters import parameters_of
 
 
@@ -55,12 +56,12 @@ def _methods() -> str:
     parts = []
     for group in ("rulebooks", "anonymizers", "attacks"):
         parts.append(f"## {group.capitalize()}\n")
-        parts += [_method(name, registry.load(group, name)) for name in registry.names(group)]
+        parts += [_method(group, name, registry.load(group, name)) for name in registry.names(group)]
     return "\n".join(parts)
 
 
-def _method(name: str, method: Any) -> str:
-    plays = f" Plays {', '.join(method.rulebooks)}." if hasattr(method, "rulebooks") else ""
+def _method(group: str, name: str, method: Any) -> str:
+    plays = "" if group == "rulebooks" else f" Plays {', '.join(rulebooks_for(method)) or 'no installed rulebook'}."
     lines = [f"### {name}", "", _safe(first_sentence(method)) + plays, ""]
     described = parameters_of(method)
     if described:

@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from kakurenbo.errors import ParameterError
 
@@ -126,11 +126,60 @@ def parameter(
 
 
 class Method:
-    """Base of anonymizers and attacks: a frozen dataclass whose parameters are checked when it is made."""
+    """Base of anonymizers, attacks and rulebooks: a frozen dataclass whose parameters are checked when it is made."""
+
+    _given: frozenset[str]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # Only the constructor's own arguments tell what was asked for; the fields look the same either way.
+        made = super().__new__(cls)
+        names: list[str] = (
+            [field.name for field in dataclasses.fields(cls) if field.init] if dataclasses.is_dataclass(cls) else []
+        )
+        object.__setattr__(made, "_given", frozenset((*names[: len(args)], *kwargs)))
+        return made
 
     def __post_init__(self) -> None:
         for described in parameters_of(type(self)):
             described.check(getattr(self, described.name))
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the parameters that were given explicitly, be it with the value of their default; no part of equality."""
+        return self._given
+
+    def with_parameters(self, **changes: object) -> Self:
+        """The same method with some parameters changed: given are those that were, and the changed ones.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name or a value outside its limits.
+        """
+        _check_names(type(self), changes)
+        return self._changed(changes, self.given | changes.keys())
+
+    def defaulting(self, values: Mapping[str, object]) -> Self:
+        """The same method with other values for the parameters that were not given explicitly; other names are ignored.
+
+        What was given stays as it is, and what is filled in does not count as given.
+
+        Raises
+        ------
+        ParameterError
+            For a value outside its limits.
+        """
+        open_names = {described.name for described in parameters_of(type(self))} - self.given
+        return self._changed({name: value for name, value in values.items() if name in open_names}, self.given)
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """Group and registered name of every other method that this one is made of, theirs included."""
+        return ()
+
+    def _changed(self, changes: Mapping[str, object], given: frozenset[str]) -> Self:
+        made: Self = dataclasses.replace(self, **changes)  # type: ignore[type-var]
+        object.__setattr__(made, "_given", given)
+        return made
 
 
 def parameters_of(method: type) -> tuple[Parameter, ...]:
@@ -156,14 +205,19 @@ def make(method: type[T], given: Mapping[str, str]) -> T:
     ParameterError
         For an unknown name, a missing required one, or a value outside its limits.
     """
+    _check_names(method, given)
     known = {described.name: described for described in parameters_of(method)}
-    for name, text in given.items():
-        if name not in known:
-            raise ParameterError(name, f"one of {', '.join(known) or 'no parameters at all'}", text)
     for name, described in known.items():
         if described.default is dataclasses.MISSING and name not in given:
             raise ParameterError(name, described.expectation, "nothing")
     return method(**{name: known[name].parse(text) for name, text in given.items()})
+
+
+def _check_names(method: type, given: Mapping[str, object]) -> None:
+    known = [described.name for described in parameters_of(method)]
+    for name, value in given.items():
+        if name not in known:
+            raise ParameterError(name, f"one of {', '.join(known) or 'no parameters at all'}", value)
 
 
 def _kind(hint: Any) -> tuple[type, bool]:

@@ -54,7 +54,7 @@ def build(group: str, text: str) -> Any:
 
     A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``.
     """
-    name, _, rest = text.partition(":")
+    name, rest = name_of(text), text.partition(":")[2]
     given: dict[str, str] = {}
     last = ""
     for part in filter(None, rest.split(",")):
@@ -65,7 +65,18 @@ def build(group: str, text: str) -> Any:
             given[last] += f",{part.strip()}"
         else:
             raise UsageError(f"{text!r}: write {name}:parameter=value,...")
-    return make(load(group, name.strip()), given)
+    return make(load(group, name), given)
+
+
+def name_of(text: str) -> str:
+    """The registered name in a text that :func:`build` takes.
+
+    Examples
+    --------
+    >>> name_of("rr:p=0.8,columns=age,sex")
+    'rr'
+    """
+    return text.partition(":")[0].strip()
 
 
 def describe(method: Any) -> str:

@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse, RandomizedResponse
 from kakurenbo.anonymizers.tables.suppression import SuppressRare
 from kakurenbo.anonymizers.tables.synthesis import Synthetic
-from kakurenbo.contracts import Mechanism
+from kakurenbo.contracts import Anonymizer, Mechanism
 from kakurenbo.errors import ParameterError
 from kakurenbo.measures.privacy import k_anonymity
-from kakurenbo.tables import Category, Integer, Schema, Table
+from kakurenbo.tables import Category, Decimal, Integer, Schema, Table, Text
 
 SCHEMA = Schema([Integer("age", 17, 20), Category("sex", ("Female", "Male"))])
 ROWS = 40_000
@@ -111,3 +112,55 @@ def test_synthetic_gives_any_number_of_records(table: Table, generator: str) -> 
     assert len(release.table) == 123
     assert release.table.schema == SCHEMA
     assert len(Synthetic(generator=generator)(table.take(np.arange(500)), np.random.default_rng(0)).table) == 500
+
+
+# -- any finite schema -------------------------------------------------------------------------------------------------
+
+BIRDS = Schema([Integer("grams", -5, 2**40), Integer("eggs", 0, 9), Category("colour", tuple("rgb")), Integer("ring", 7, 7)])
+ANY_TABLE = [RandomizedResponse(p=0.5), ProportionalResponse(p=0.5), SuppressRare(columns=None, k=1), Synthetic()]
+
+
+@pytest.fixture(scope="module")
+def birds() -> Table:
+    rng = np.random.default_rng(6)
+    grams = np.where(rng.random(6000) < 0.9, rng.integers(0, 50_000, 6000), 2**40)
+    return Table(
+        BIRDS, {"grams": grams, "eggs": rng.integers(0, 4, 6000), "colour": rng.integers(0, 3, 6000), "ring": np.zeros(6000)}
+    )
+
+
+@pytest.mark.parametrize("method", ANY_TABLE)
+def test_methods_of_tables_take_any_finite_schema(birds: Table, method: Anonymizer) -> None:
+    assert method.accepts(BIRDS)
+    assert method.unfit(BIRDS) == ""
+    release = method(birds, np.random.default_rng(0))
+    assert release.table.schema == BIRDS
+    assert len(release.table) == len(birds)
+
+
+def test_rr_draws_from_the_whole_of_a_wide_domain_and_rrp_from_its_values(birds: Table) -> None:
+    wide, own = (method(birds, np.random.default_rng(0)) for method in ANY_TABLE[:2])
+    middle = (wide.table.codes["grams"] > 2**39) & (wide.table.codes["grams"] < 2**40)
+    assert middle.mean() == pytest.approx(0.25, abs=0.02), "half of the cells are drawn, half of those lie in the upper half"
+    assert set(own.table.codes["grams"]) <= set(birds.codes["grams"])
+    assert wide.mechanism is None, "2^40 x 2^40 transitions are not written down"
+    assert wide.claims == {}
+
+
+def test_synthetic_keeps_the_shape_of_a_wide_column_and_gives_only_values_that_occur(birds: Table) -> None:
+    made = Synthetic()(birds, np.random.default_rng(0)).table
+    assert set(made.codes["grams"]) <= set(birds.codes["grams"])
+    for share in (0.25, 0.5, 0.75):
+        assert np.quantile(made.codes["grams"], share) == pytest.approx(np.quantile(birds.codes["grams"], share), rel=0.05)
+    assert (made.codes["grams"] == 2**40).mean() == pytest.approx((birds.codes["grams"] == 2**40).mean(), abs=0.005)
+
+
+def test_a_column_that_is_not_there_is_told_before_anything_runs() -> None:
+    reason = "there is no column 'foo'; there are grams, eggs, colour, ring"
+    for method in (RandomizedResponse(columns=("eggs", "foo")), SuppressRare(columns=("foo",))):
+        assert method.unfit(BIRDS) == reason
+    assert Pipeline("synthetic|rr:columns=foo").unfit(BIRDS) == f"step rr: {reason}"
+    assert Pipeline("synthetic|rr:columns=eggs").unfit(BIRDS) == ""
+    assert Pipeline("rr|monthly_pseudonyms").unfit(BIRDS) == "step monthly_pseudonyms: it takes tables of other columns"
+    assert not Synthetic.accepts(Schema([*BIRDS, Text("name")]))
+    assert Synthetic().unfit(Schema([Decimal("price")])) == "it takes tables of other columns"

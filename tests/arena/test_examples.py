@@ -74,10 +74,13 @@ def test_the_rulebook_of_the_how_to_is_played_with_no_other_change(kakurenbo: Co
 def test_a_result_is_played_again_when_the_code_of_its_method_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     from kakurenbo.arena import calls
 
-    call = calls.Call.parsed("anonymizers", "blur")
-    before = call.identity()
-    monkeypatch.setattr(calls, "_package_digest", lambda package: f"other {package}")
-    assert call.identity() != before
+    written = ("blur", "pipeline:steps=blur", "pipeline:steps=rr|blur:reach=2", "pipeline:steps=rr")
+    parsed = {text: calls.Call.parsed("anonymizers", text) for text in written}
+    before = {text: call.identity() for text, call in parsed.items()}
+    digest = calls._package_digest
+    monkeypatch.setattr(calls, "_package_digest", lambda package: "edited" if package == "hide_and_seek" else digest(package))
+    changed = {text for text, call in parsed.items() if call.identity() != before[text]}
+    assert changed == {"blur", "pipeline:steps=blur", "pipeline:steps=rr|blur:reach=2"}, "steps of a pipeline count too"
 
 
 @pytest.mark.usefixtures("plugins")

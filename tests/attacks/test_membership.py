@@ -290,3 +290,36 @@ def reference_table(reference_data: Path, name: str) -> Table:
 def reference(reference_data: Path) -> tuple[Table, Table, np.ndarray]:
     answer = np.loadtxt(reference_data / "amic2020" / "reference" / "answer.index", dtype=np.int64)
     return reference_table(reference_data, "B.csv.gz"), reference_table(reference_data, "C.csv.gz"), answer
+
+
+# -- any finite schema -------------------------------------------------------------------------------------------------
+
+BIRDS = Schema(
+    [Integer("grams", -5, 2_000_000), Integer("eggs", 0, 9), Category("colour", tuple("rgb")), Integer("ring", 7, 7)]
+)
+
+
+@pytest.mark.parametrize("guesses", [1, 7, 40])
+@pytest.mark.parametrize("attack", [Nearest(), Nearest(metric="onehot"), Likelihood(), Likelihood(trust=False), Blind()])
+def test_attacks_play_any_finite_schema_and_any_number_of_guesses(
+    attack: Attack[MembershipKnowledge, MembershipGuess], guesses: int
+) -> None:
+    rng = np.random.default_rng(3)
+    population = Table(BIRDS, {column.name: rng.integers(0, column.size, 300) for column in BIRDS})
+    members = rng.permutation(300)[:60]
+    rows = named(attack, population, population.take(members), guesses)
+    assert len(rows) == guesses
+    if not isinstance(attack, Blind):
+        assert set(rows) <= set(members.tolist()), "released as they are, members are found"
+
+
+def test_likelihood_tells_wide_values_apart_whatever_the_range() -> None:
+    """More values occur than groups are made: the members are still named, with a disclosed mechanism or without."""
+    rng = np.random.default_rng(4)
+    schema = Schema([Integer("yen", -(2**40), 2**40), Category("town", tuple("abcd"))])
+    population = Table(schema, {"yen": rng.integers(0, 2**41, 3000), "town": rng.integers(0, 4, 3000)})
+    members = np.arange(50)
+    release = population.take(members)
+    for mechanism in (None, Mechanism({"town": np.full((4, 4), 0.05) + 0.8 * np.eye(4)})):
+        guess = Likelihood()(MembershipKnowledge(population, release, 20, mechanism), rng)
+        assert np.isin(guess.rows, members).sum() >= 15

@@ -137,7 +137,7 @@ def test_what_cannot_be_searched_is_refused() -> None:
     prices = Table(Schema([Decimal("price")]), {"price": np.array([1.5])})
     with pytest.raises(ParameterError, match="integers and categories"):
         nearest_rows(prices, prices)
-    huge = Table(Schema([Integer("n", 0, 2**40)]), {"n": np.array([1])})
+    huge = Table(Schema([Integer("n", 0, 2**40)]), {"n": np.array([1, 2**40])})
     with pytest.raises(ParameterError, match="62 bits"):
         nearest_rows(huge, huge)
 
@@ -152,3 +152,10 @@ def test_a_loop_is_compiled_even_where_it_cannot_be_kept(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(compiling.numba, "njit", no_folder)
     assert compiling.compiled(lambda number: number + 1)(2) == 3
+
+
+def test_a_domain_may_be_far_wider_than_the_values_in_it() -> None:
+    schema = Schema([Integer("yen", -(2**50), 2**50)])
+    base, queries = (Table.from_rows(schema, [(value,) for value in values]) for values in ((-5, 0, 2**20), (2**20 - 3, -2)))
+    assert nearest_rows(base, queries).rows.tolist() == [2, 1]
+    assert nearest_rows(base, queries).squares.tolist() == [9, 4]

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from kakurenbo import registry
-from kakurenbo.contracts import Credit, Preparation, Release
+from kakurenbo.contracts import Credit, Preparation, Release, rulebooks_for
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import make, parameters_of
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, table_bytes, write_folder
 
 METHODS = [(group, name) for group in ("anonymizers", "attacks") for name in registry.names(group)]
-PLAYS = [(rulebook, group, name) for group, name in METHODS for rulebook in registry.load(group, name).rulebooks]
+PLAYS = [(rulebook, group, name) for group, name in METHODS for rulebook in rulebooks_for(registry.load(group, name))]
 
 
 @cache
@@ -53,8 +53,7 @@ def test_a_method_is_a_frozen_dataclass_that_describes_itself(group: str, name: 
     assert dataclasses.is_dataclass(cls)
     assert cls.__dataclass_params__.frozen
     assert cls.__doc__
-    assert cls.rulebooks
-    assert set(cls.rulebooks) <= set(registry.names("rulebooks"))
+    assert rulebooks_for(cls), "some installed rulebook is played"
     assert all(described.meaning for described in parameters_of(cls))
     assert len(parameters_of(cls)) == len(dataclasses.fields(cls)), "every field is a described parameter"
 

@@ -13,7 +13,7 @@ from tests.pwscup2024 import hits, under_attack
 
 from kakurenbo import registry
 from kakurenbo.cli import main
-from kakurenbo.contracts import Release
+from kakurenbo.contracts import Release, fits
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
@@ -133,7 +133,7 @@ def test_people_are_identified_in_repaired_data_too(folder: Path, wanted: int, l
 @pytest.mark.parametrize(
     "method",
     [
-        *(name for name in registry.names("anonymizers") if "pwscup2024" in registry.load("anonymizers", name).rulebooks),
+        *(name for name in registry.names("anonymizers") if fits(Pwscup2024, registry.load("anonymizers", name))),
         "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
         "pipeline:steps=pseudo_olh:epsilon=1|shuffle_rows",
     ],
@@ -154,7 +154,7 @@ def test_just_enough_reaches_a_total_of_150_against_all_attacks(folder: Path) ->
         most = max(
             sum(hits(answer, registry.build("attacks", attack)(knowledge, stream(seed, attack))))
             for attack in registry.names("attacks")
-            if "pwscup2024" in registry.load("attacks", attack).rulebooks
+            if fits(Pwscup2024, registry.load("attacks", attack))
         )
         totals.append(100 - most + reached)
     assert np.mean(totals) >= 150

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from dataclasses import dataclass
@@ -53,6 +54,53 @@ def test_a_bad_value_is_told_with_parameter_expectation_and_value(given: dict[st
         make(Example, given)
     assert str(refused.value) == message
     assert str(pickle.loads(pickle.dumps(refused.value))) == message
+
+
+# -- given or default --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        (Example(), set()),
+        (Example(0.5), {"share"}),
+        (Example(0.25, flag=False), {"share", "flag"}),
+        (make(Example, {"word": "a", "count": "none"}), {"word", "count"}),
+    ],
+)
+def test_a_method_knows_which_parameters_were_given_even_with_the_value_of_their_default(
+    made: Example, names: set[str]
+) -> None:
+    assert made.given == names
+    for again in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+        assert again == made
+        assert again.given == names
+
+
+def test_what_was_given_is_no_part_of_equality() -> None:
+    assert Example(share=0.5) == Example()
+    assert hash(Example(share=0.5)) == hash(Example())
+    assert repr(Example(share=0.5)) == repr(Example())
+
+
+def test_with_parameters_counts_the_changed_ones_as_given_and_no_others() -> None:
+    changed = Example(count=3).with_parameters(word="b")
+    assert changed == Example(count=3, word="b")
+    assert changed.given == {"count", "word"}
+    with pytest.raises(ParameterError, match="'word' must be one of a, b; got 'c'"):
+        Example().with_parameters(word="c")
+    with pytest.raises(ParameterError, match="'other' must be one of share, count, names, flag, word"):
+        Example().with_parameters(other=1)
+
+
+def test_defaulting_fills_in_what_was_not_given_and_leaves_what_was() -> None:
+    filled = Example(share=0.5).defaulting({"share": 0.9, "word": "b", "no_parameter_of_it": 7})
+    assert filled == Example(share=0.5, word="b")
+    assert filled.given == {"share"}
+    assert filled.defaulting({"word": "a"}).word == "a", "what was filled in does not count as given"
+    with pytest.raises(ParameterError, match="'share' must be a number from 0 to 1; got 2"):
+        Example().defaulting({"share": 2})
+    assert Example(share=0.1).defaulting({"share": 2}).share == 0.1
 
 
 def test_a_required_parameter_must_be_given() -> None:

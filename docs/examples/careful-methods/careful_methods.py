@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
-from kakurenbo.contracts import Anonymizer, Attack, Release
+from kakurenbo.contracts import Anonymizer, Attack, Release, unknown_column
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 # --8<-- [end:imports]
 
@@ -20,10 +20,11 @@ from kakurenbo.tables import Table
 class RankSwap(Anonymizer):
     """Swap values between records whose values lie close together, so that histograms stay exactly as they are."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
-
     reach: int = parameter(100, "how many places in the sorted column a value may move", low=1)
     columns: tuple[str, ...] = parameter(("age", "hours-per-week"), "columns whose values are swapped")
+
+    def unfit(self, schema: Schema) -> str:
+        return super().unfit(schema) or unknown_column(schema, self.columns)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         changed = {}
@@ -46,7 +47,7 @@ class RankSwap(Anonymizer):
 class Rarest(Attack[MembershipKnowledge, MembershipGuess]):
     """Name rows of B that stand in the release as they are, those first that few rows of B resemble."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     columns: tuple[str, ...] = parameter(("education", "occupation", "relationship"), "columns in which to count look-alikes")
 

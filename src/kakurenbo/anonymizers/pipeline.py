@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from kakurenbo import registry
 from kakurenbo.contracts import Anonymizer, Mechanism, Release
-from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 SEPARATOR = "|"
 
@@ -25,20 +23,35 @@ class Pipeline(Anonymizer):
     the table is released as it is. Claims of a step hold for the whole only where it is the only one.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019", "pwscup2024")
     steps: str = parameter("", "anonymizers with parameters, NAME:parameter=value,... separated by |")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for step in self.methods:  # an unknown name or a bad parameter is told when the pipeline is made
-            if not set.intersection(*(set(other.rulebooks) for other in self.methods)) & set(self.rulebooks):
-                raise ParameterError("steps", f"anonymizers of {' or of '.join(self.rulebooks)}", type(step).__name__)
+        _ = self.named_methods  # an unknown name or a bad parameter is told when the pipeline is made
+
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:  # noqa: ARG003 - the steps look at it
+        """Any table: what a pipeline takes is for its steps to say (:meth:`unfit`)."""
+        return True
+
+    def unfit(self, schema: Schema) -> str:
+        """Why the first step that does not fit does not."""
+        reasons = ((name, step.unfit(schema)) for name, step in self.named_methods)
+        return next((f"step {name}: {reason}" for name, reason in reasons if reason), "")
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        return tuple(part for name, step in self.named_methods for part in (("anonymizers", name), *step.parts()))
 
     @cached_property
+    def named_methods(self) -> tuple[tuple[str, Anonymizer], ...]:
+        """The steps as anonymizers, each with its registered name."""
+        texts = [text.strip().replace(";", ",") for text in self.steps.split(SEPARATOR)]
+        return tuple((registry.name_of(text), registry.build("anonymizers", text)) for text in texts if text)
+
+    @property
     def methods(self) -> tuple[Anonymizer, ...]:
         """The steps as anonymizers."""
-        texts = [text.strip().replace(";", ",") for text in self.steps.split(SEPARATOR)]
-        return tuple(registry.build("anonymizers", text) for text in texts if text)
+        return tuple(step for _, step in self.named_methods)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         release = Release.of(table, Mechanism({}))  # nothing was touched yet

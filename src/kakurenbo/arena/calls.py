@@ -52,7 +52,7 @@ class Call:
     @classmethod
     def parsed(cls, group: str, text: str) -> Call:
         """A call from ``NAME:parameter=value,...``."""
-        return cls.of(group, text.partition(":")[0].strip(), registry.build(group, text))
+        return cls.of(group, registry.name_of(text), registry.build(group, text))
 
     def make(self) -> Any:
         """The method itself."""
@@ -66,8 +66,16 @@ class Call:
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def identity(self) -> dict[str, Any]:
-        """What a content hash must cover: name, parameters, and the code behind the name."""
-        return {**self.as_json(), "group": self.group, "code": code_digest(registry.load(self.group, self.name).__module__)}
+        """What a content hash must cover: name, parameters, and the code behind the name and behind all it is made of."""
+        return {**self.as_json(), "group": self.group, "code": sorted(map(code_digest, _modules_behind(self)))}
+
+
+@cache
+def _modules_behind(call: Call) -> tuple[str, ...]:
+    """The modules of a plugin and of the methods that its parameters name, one for each package."""
+    plugins = ((call.group, call.name), *call.make().parts())
+    modules = (registry.load(*plugin).__module__ for plugin in plugins)
+    return tuple({module.partition(".")[0]: module for module in modules}.values())
 
 
 def as_text(value: object) -> str:

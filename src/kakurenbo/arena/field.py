@@ -9,13 +9,13 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kakurenbo import registry
 from kakurenbo.arena.calls import Call, as_text
-from kakurenbo.contracts import Player, Rulebook
+from kakurenbo.contracts import Player, Rulebook, fits, misfit
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
 
@@ -88,7 +88,7 @@ class Field:
 
 def default_field(rulebook: AnyRulebook) -> Field:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
-    players = rulebook.default_players or tuple(_all_methods(rulebook.name))
+    players = rulebook.default_players or tuple(_all_methods(rulebook))
     if not players:
         raise UsageError(f"no method for {rulebook.name} is installed; name players with --teams FILE")
     entrants = [
@@ -103,13 +103,18 @@ def default_field(rulebook: AnyRulebook) -> Field:
     return Field(_numbered(entrants))
 
 
-def _all_methods(rulebook: str) -> Iterator[Player]:
+def _all_methods(rulebook: AnyRulebook) -> Iterator[Player]:
     fitting = {
-        group: [name for name in registry.names(group) if rulebook in registry.load(group, name).rulebooks]
+        group: [name for name in registry.names(group) if _plays_by_default(rulebook, registry.load(group, name))]
         for group in ("anonymizers", "attacks")
     }
     for anonymizer, attack in itertools.zip_longest(fitting["anonymizers"], fitting["attacks"]):
         yield Player(anonymizer or attack, anonymizer or "", attack or "")
+
+
+def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
+    needs_nothing = all(described.default is not MISSING for described in parameters_of(method))
+    return fits(type(rulebook), method) and needs_nothing and not misfit(type(rulebook), method())
 
 
 def read_field(path: Path) -> Field:

@@ -15,6 +15,7 @@ from kakurenbo.arena.calls import Call
 from kakurenbo.arena.field import AnyRulebook, Entrant
 from kakurenbo.arena.jobs import ATTACK, GUESSES, PREPARE, PUBLISH, RELEASE, Request, Tree
 from kakurenbo.arena.store import DONE, Result, Store, content_hash, read_tree, tree_digest
+from kakurenbo.contracts import misfit
 from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
 
@@ -228,14 +229,14 @@ def make_plan(
     repeats: int = 1,
     preparation: Path | None = None,
 ) -> Plan:
-    """A plan, checked: rounds exist, and methods play this rulebook."""
+    """A plan, checked: rounds exist, and methods with their parameters play this rulebook."""
     for name in rounds:
         if name not in rulebook.rounds:
             raise UsageError(f"{rulebook.name} has no round {name!r}; there are {', '.join(rulebook.rounds)}")
     for entrant in entrants:
         for call in (entrant.anonymizer, entrant.attack):
-            if call is not None and rulebook.name not in type(call.make()).rulebooks:
-                raise UsageError(f"player {entrant.name!r}: {call.name} does not play {rulebook.name}")
+            if call is not None and (reason := misfit(type(rulebook), call.make())):
+                raise UsageError(f"player {entrant.name!r}: {call.name} {reason}")
     call = Call.of("rulebooks", rulebook.name, rulebook)
     return Plan(call, seed, tuple(entrants), tuple(rounds) or ("round",), repeats, preparation)
 

@@ -11,7 +11,8 @@ import click
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
-from kakurenbo.contracts import fits
+from kakurenbo.contracts import fits, misfit
+from kakurenbo.errors import UsageError
 from kakurenbo.parameters import Parameter, make, parameters_of
 
 json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
@@ -109,6 +110,8 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
 
             def callback(**values: Any) -> int | None:
                 method = make(cls, take_given(values, wanted))
+                if reason := misfit(type(rulebook), method):
+                    raise UsageError(f"{method_name} {reason}")
                 return body(rulebook, method, **values)
 
             options = [parameter_option(described) for described in wanted]

@@ -1,10 +1,11 @@
 """What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
 
-from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release
+from kakurenbo.contracts.anonymizer import Anonymizer, Mechanism, Release, has_columns, unknown_column
 from kakurenbo.contracts.attack import Attack
 from kakurenbo.contracts.credit import Chance, Credit
 from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, Counting, Feedback, FilePattern, Phase, Tries
 from kakurenbo.contracts.facts import CONTEST_FILE, ContestFacts, read_facts
+from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.guesses import FoundGuess, Guesses
 from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
 from kakurenbo.contracts.preparation import Files, PreparedRound, Preparation, Publication, RoundData, Secrets
@@ -25,10 +26,10 @@ from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
 __all__ = [
     "ANONYMIZE",
     "ATTACK",
-    "CONTEST_FILE",
     "Anonymizer",
     "AnyRulebook",
     "Attack",
+    "CONTEST_FILE",
     "Chance",
     "ContestFacts",
     "Counting",
@@ -60,10 +61,15 @@ __all__ = [
     "as_decimal",
     "awarded",
     "by_number",
+    "fits",
+    "has_columns",
     "json_number",
+    "misfit",
     "rank",
     "read_facts",
+    "rulebooks_for",
     "shown_unranked",
     "team_of",
+    "unknown_column",
     "why_out",
 ]

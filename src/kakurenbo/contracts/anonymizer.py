@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import Method
-from kakurenbo.tables import Table
+from kakurenbo.tables import Category, Integer, Schema, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +97,18 @@ class Release:
 class Anonymizer(Method, ABC):
     """A frozen dataclass of parameters; calling it makes a release. The same table and stream give the same bytes."""
 
-    rulebooks: ClassVar[tuple[str, ...]]
-    """Names of the rulebooks whose data this anonymizer takes."""
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        """Whether this method, with parameters of some kind, can run on tables of ``schema``.
+
+        Unless a method says otherwise it takes every table whose columns are all categories or ranges of integers. The tables
+        may have fewer levels in a category than ``schema`` has; names and kinds of columns are the same.
+        """
+        return all(isinstance(column, Category | Integer) for column in schema)
+
+    def unfit(self, schema: Schema) -> str:
+        """Why this method with these parameters does not fit tables of ``schema``; empty where it does."""
+        return "" if self.accepts(schema) else "it takes tables of other columns"
 
     @abstractmethod
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
@@ -115,3 +124,22 @@ class Anonymizer(Method, ABC):
         Attackers are given this for a method that was declared in the questionnaire: they have only the release.
         """
         return None
+
+
+def has_columns(schema: Schema, wanted: Schema) -> bool:
+    """Whether ``schema`` has a column of the same name and kind for each of the ``wanted`` ones; it may have more."""
+    return all(column.name in schema and isinstance(schema[column.name], type(column)) for column in wanted)
+
+
+def unknown_column(schema: Schema, names: Iterable[str] | None) -> str:
+    """What to say of the first name that is no column of ``schema``; empty where all are.
+
+    Examples
+    --------
+    >>> unknown_column(Schema([Integer("age", 0, 99)]), ["age", "foo"])
+    "there is no column 'foo'; there are age"
+    """
+    for name in names or ():
+        if name not in schema:
+            return f"there is no column {name!r}; there are {', '.join(schema.names)}"
+    return ""

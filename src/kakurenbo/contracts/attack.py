@@ -20,8 +20,8 @@ Guess = TypeVar("Guess", covariant=True)
 class Attack(Method, ABC, Generic[Knowledge, Guess]):
     """A frozen dataclass of parameters; calling it makes a guess."""
 
-    rulebooks: ClassVar[tuple[str, ...]]
-    """Names of the rulebooks whose knowledge this attack takes."""
+    knowledge: ClassVar[type]
+    """What it is given: it plays every rulebook that gives its attackers this type, or a subclass of it."""
 
     @abstractmethod
     def __call__(self, knowledge: Knowledge, rng: np.random.Generator) -> Guess:

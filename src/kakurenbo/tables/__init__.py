@@ -1,5 +1,6 @@
 """Typed tables, and files in and out: the one vocabulary that every other part of kakurenbo speaks."""
 
+from kakurenbo.tables.coarsening import Coarsening
 from kakurenbo.tables.moments import Moments
 from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity
 from kakurenbo.tables.reading import Layout, read_table
@@ -10,6 +11,7 @@ from kakurenbo.tables.writing import check_free, table_bytes, write_file, write_
 
 __all__ = [
     "Category",
+    "Coarsening",
     "Codes",
     "Column",
     "Date",

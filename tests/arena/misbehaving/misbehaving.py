@@ -11,19 +11,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from hide_and_seek import Knowledge, LinkBlindly
 
 from kakurenbo.contracts import Anonymizer, Attack, Release
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 
-PLAYS = ("hide-and-seek",)
-
 
 @dataclass(frozen=True)
 class LeaveOut(Anonymizer):
     """Forgets the last record, which the rules forbid."""
-
-    rulebooks: ClassVar[tuple[str, ...]] = PLAYS
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         return Release.of(table.take(np.arange(len(table) - 1)))
@@ -31,11 +28,9 @@ class LeaveOut(Anonymizer):
 
 @dataclass(frozen=True)
 class _Slowly(Attack[Any, Any]):
-    rulebooks: ClassVar[tuple[str, ...]] = PLAYS
+    knowledge: ClassVar[type] = Knowledge
 
     def __call__(self, knowledge: Any, rng: np.random.Generator) -> Any:
-        from hide_and_seek import LinkBlindly
-
         self.misbehave()
         return LinkBlindly()(knowledge, rng)
 

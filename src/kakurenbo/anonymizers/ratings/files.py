@@ -5,16 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Mechanism, Release
+from kakurenbo.contracts import Anonymizer, Mechanism, Release, has_columns
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 UNTOUCHED = Mechanism({})
 """Every cell as it was."""
@@ -27,8 +26,11 @@ class FileStep(Anonymizer):
     It sees the original beside what earlier steps made of it, so that a repair can bring the tables back together.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
     per_file: bool = parameter(True, "treat each of the ten files by itself; false: the whole table, before it is split")
+
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        return has_columns(schema, ratings.widest_schema(names=False))
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         return self.after(table, Release.of(table, UNTOUCHED), rng)

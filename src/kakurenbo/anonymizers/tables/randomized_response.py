@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Mechanism, Release
+from kakurenbo.contracts import Anonymizer, Mechanism, Release, unknown_column
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
+
+_LARGEST_DOMAIN = 4096  # values of a column whose transitions are written down, a number for each pair
 
 
 @dataclass(frozen=True)
 class _KeepOrReplace(Anonymizer):
     """Keep each cell of the chosen columns with probability p, else draw a value from a fixed distribution."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
     p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
     columns: tuple[str, ...] | None = parameter(None, "columns to randomize, all by default")
 
@@ -29,21 +29,27 @@ class _KeepOrReplace(Anonymizer):
         for name in self._names(table):
             codes = table.codes[name]
             replaced = rng.random(len(codes)) >= self.p
-            replacement = self._replacement(table, name)
-            drawn = rng.choice(len(replacement), size=len(codes), p=replacement)
-            changed[name] = np.where(replaced, drawn, codes)
+            changed[name] = np.where(replaced, self._drawn(table, name, rng), codes)
         mechanism = self.mechanism(table)
-        epsilon = mechanism.epsilon(table.schema.names)
+        epsilon = math.inf if mechanism is None else mechanism.epsilon(table.schema.names)
         claims = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
         return Release.of(table.with_codes(changed), mechanism, claims)
 
-    def mechanism(self, table: Table) -> Mechanism:
-        """T[x, y] = p [x = y] + (1 - p) q[y], with q the distribution of the replacements."""
+    def mechanism(self, table: Table) -> Mechanism | None:
+        """T[x, y] = p [x = y] + (1 - p) q[y], with q the distribution of the replacements.
+
+        None where a domain is too large to write the transitions down.
+        """
+        if any((table.schema[name].size or 0) > _LARGEST_DOMAIN for name in self._names(table)):
+            return None
         replacements = {name: self._replacement(table, name) for name in self._names(table)}
         return Mechanism(
             {name: self.p * np.eye(len(law)) + (1 - self.p) * law[None, :] for name, law in replacements.items()},
             {name: law > 0 for name, law in replacements.items()},
         )
+
+    def unfit(self, schema: Schema) -> str:
+        return super().unfit(schema) or unknown_column(schema, self.columns)
 
     def _names(self, table: Table) -> tuple[str, ...]:
         names = table.schema.names if self.columns is None else table.schema.select(self.columns).names
@@ -51,6 +57,10 @@ class _KeepOrReplace(Anonymizer):
             if table.schema[name].size is None:
                 raise ParameterError("columns", "columns with a finite domain", name)
         return names
+
+    @abstractmethod
+    def _drawn(self, table: Table, name: str, rng: np.random.Generator) -> NDArray[np.int64]:
+        """A replacement for every cell of a column, shape (n,)."""
 
     @abstractmethod
     def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
@@ -70,10 +80,18 @@ class RandomizedResponse(_KeepOrReplace):
     1.098612
     """
 
+    def _drawn(self, table: Table, name: str, rng: np.random.Generator) -> NDArray[np.int64]:
+        return (rng.random(len(table)) * self._size(table, name)).astype(np.int64)
+
     def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
+        size = self._size(table, name)
+        return np.full(size, 1 / size)
+
+    @staticmethod
+    def _size(table: Table, name: str) -> int:
         size = table.schema[name].size
         assert size is not None
-        return np.full(size, 1 / size)
+        return size
 
 
 @dataclass(frozen=True)
@@ -83,6 +101,10 @@ class ProportionalResponse(_KeepOrReplace):
     Histograms stay as they are on average. The claimed epsilon counts the values that occur in the input, and takes
     their distribution as known.
     """
+
+    def _drawn(self, table: Table, name: str, rng: np.random.Generator) -> NDArray[np.int64]:
+        values, counts = np.unique(table.codes[name], return_counts=True)
+        return values.astype(np.int64)[rng.choice(len(values), size=len(table), p=counts / len(table))]
 
     def _replacement(self, table: Table, name: str) -> NDArray[np.float64]:
         return table.frequencies(name) / len(table)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from kakurenbo.contracts import Anonymizer, Release
+from kakurenbo.contracts import Anonymizer, Release, unknown_column
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,13 @@ class SuppressRare(Anonymizer):
     2
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
     k: int = parameter(2, "smallest group of equal rows that is kept", low=1)
     columns: tuple[str, ...] | None = parameter(
         ("education", "marital-status"), "columns that make up a combination; none for all of them"
     )
+
+    def unfit(self, schema: Schema) -> str:
+        return super().unfit(schema) or unknown_column(schema, self.columns)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         names = table.schema.names if self.columns is None else table.schema.select(self.columns).names

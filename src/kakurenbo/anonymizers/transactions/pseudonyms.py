@@ -7,16 +7,16 @@ compose. Monthly pseudonyms are the base of all: the rulebook adds them where a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.datasets.transactions import DELETED, MONTHS, kept, months, with_users
+from kakurenbo.contracts import Anonymizer, Release, has_columns
+from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, kept, months, with_users
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.tables import Schema, Table
 
 Ints = NDArray[np.int64]
 
@@ -25,7 +25,9 @@ Ints = NDArray[np.int64]
 class TransactionAnonymizer(Anonymizer):
     """Base of the anonymizers of transactions."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        return has_columns(schema, SCHEMA)
 
 
 @dataclass(frozen=True)

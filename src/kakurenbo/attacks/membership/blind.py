@@ -15,7 +15,7 @@ from kakurenbo.contracts import Attack
 class Blind(Attack[MembershipKnowledge, MembershipGuess]):
     """Guess rows of B at random, without replacement: hits follow the hypergeometric distribution."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
         return MembershipGuess(rng.choice(len(knowledge.population), knowledge.guesses, replace=False))

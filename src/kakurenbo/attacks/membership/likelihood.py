@@ -19,9 +19,9 @@ from kakurenbo.attacks.membership.retention import estimate_mechanism
 from kakurenbo.contracts import Attack, Mechanism
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Schema, Table
+from kakurenbo.tables import Coarsening, Schema, Table
 
-_LARGEST_DOMAIN = 4096
+_LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
 _GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
 _LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
 _BLOCK = 256  # release rows whose factors are held at a time
@@ -35,16 +35,19 @@ class Likelihood(Attack[MembershipKnowledge, MembershipGuess]):
     Every row of B may have made d with the same prior. Given D, the odds that b made one of its rows are the sum over d of
     P(d | b) / sum over b' != b of P(d | b'): b is named where it explains some d far better than all other rows of B together.
     The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
+    Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
-        population, release = knowledge.population, knowledge.release
-        _check_domains(population.schema)
+        coarsening = Coarsening.of((knowledge.population, knowledge.release), _LARGEST_DOMAIN)
+        population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
         mechanism = knowledge.mechanism if self.trust else None
+        if mechanism is not None and not coarsening.firsts.keys().isdisjoint(mechanism.transitions):
+            mechanism = None  # it speaks of values, not of their groups
         odds = membership_odds(population, release, mechanism or estimate_mechanism(population, release))
         doubt = np.round(1 / (1 + odds), _DECIMALS)
         return MembershipGuess(most_confident(doubt, np.arange(len(population)), knowledge.guesses))
@@ -73,12 +76,6 @@ def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> 
     for factors in _factor_blocks(release, transitions, groups):
         add_odds(slots, factors, odds)
     return odds
-
-
-def _check_domains(schema: Schema) -> None:
-    for column in schema:
-        if column.size is None or column.size > _LARGEST_DOMAIN:
-            raise ParameterError("population", f"a table of columns of at most {_LARGEST_DOMAIN} values", column.name)
 
 
 def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.float64]]:

@@ -23,7 +23,7 @@ class Nearest(Attack[MembershipKnowledge, MembershipGuess]):
     D, ties by row number.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("amic2020",)
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     metric: str = parameter(
         "rules",

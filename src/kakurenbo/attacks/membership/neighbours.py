@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.packing import Frame, Grid, Lanes, PackedRows
 from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Integer, Schema, Table
+from kakurenbo.tables import Category, Integer, Table
 
 _LARGEST_SQUARE = 2**62
 
@@ -62,7 +62,7 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
         raise ParameterError("queries", f"a table of the columns {base.schema}", queries.schema)
     if not len(base):
         raise ParameterError("base", "a table of at least one row", "none")
-    _check_columns(base.schema, mismatch_weight)
+    _check_columns(base, queries, mismatch_weight)
     from kakurenbo.attacks.membership.ring_search import search
 
     lanes, frame = Lanes.of(base.schema), Frame.of(base)
@@ -72,16 +72,22 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
     return Neighbours(*search(packed.take(order), order, grid, sought, np.int64(mismatch_weight), lanes))
 
 
-def _check_columns(schema: Schema, mismatch_weight: int) -> None:
+def _check_columns(base: Table, queries: Table, mismatch_weight: int) -> None:
     if mismatch_weight < 1:
         raise ParameterError("mismatch_weight", "a whole number of at least 1", mismatch_weight)
     largest = 0
-    for column in schema:
+    for column in base.schema:
         if isinstance(column, Integer):
-            largest += (column.size - 1) ** 2
+            # What occurs counts, not the domain: a range may be given far wider than its values.
+            ends = [end for table in (base, queries) if len(table) for end in _ends(table, column.name)]
+            largest += (max(ends) - min(ends)) ** 2
         elif isinstance(column, Category):
             largest += mismatch_weight
         else:
             raise ParameterError("base", "a table of integers and categories", column.name)
     if largest > _LARGEST_SQUARE:
-        raise ParameterError("base", "integer columns whose squared differences fit into 62 bits", schema)
+        raise ParameterError("base", "integer columns whose squared differences fit into 62 bits", base.schema)
+
+
+def _ends(table: Table, name: str) -> tuple[int, int]:
+    return int(table.codes[name].min()), int(table.codes[name].max())

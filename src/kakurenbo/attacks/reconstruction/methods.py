@@ -46,8 +46,11 @@ class Identification:
 class Identifying(Attack[RatingsKnowledge, RatingsGuess]):
     """An attack that finds the person; the rating is read from the matched rows or left to a reconstructing attack."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
+    knowledge: ClassVar[type] = RatingsKnowledge
     reconstruction: str
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        return () if self.reconstruction == MATCHED_ROW else (("attacks", registry.name_of(self.reconstruction)),)
 
     @abstractmethod
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
@@ -64,8 +67,11 @@ class Identifying(Attack[RatingsKnowledge, RatingsGuess]):
 class Reconstructing(Attack[RatingsKnowledge, RatingsGuess]):
     """An attack that finds the rating; the person is left to an identifying attack."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("pwscup2024",)
+    knowledge: ClassVar[type] = RatingsKnowledge
     identification: str
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        return (("attacks", registry.name_of(self.identification)),)  # what that one would answer itself is not asked
 
     @abstractmethod
     def reconstruct(

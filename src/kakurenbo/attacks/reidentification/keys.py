@@ -34,7 +34,7 @@ class KeyMatch(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     is the competition's evaluator: whole items, any month, and price instead of quantity in baseline 6.
     """
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
+    knowledge: ClassVar[type] = ReidentificationKnowledge
     number: int = parameter(4, "which baseline", low=1, high=6)
     mode: str = parameter("rules", "keys of the rules or of the competition's evaluator", choices=("rules", "aicrowd"))
 

@@ -31,7 +31,7 @@ _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a
 class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     """Scores for all pairs of a month, and the three best pseudonyms per customer from them."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
+    knowledge: ClassVar[type] = ReidentificationKnowledge
     one_to_one: bool = parameter(True, "give every pseudonym of a month to one customer, as pseudonyms usually are")
     link_months: bool = parameter(True, "weigh the months of a pseudonym together where pseudonyms recur")
 

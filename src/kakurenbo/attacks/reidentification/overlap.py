@@ -24,7 +24,7 @@ _EVALUATOR_BLIND_DAY = 30  # 2010/12/31, which the evaluator's window of that mo
 class Overlap(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     """The three pseudonyms that share most of a customer's items of the month (baseline 7), ties by pseudonym."""
 
-    rulebooks: ClassVar[tuple[str, ...]] = ("darc2019",)
+    knowledge: ClassVar[type] = ReidentificationKnowledge
     mode: str = parameter("rules", "aicrowd leaves out 2010/12/31, as the evaluator did", choices=("rules", "aicrowd"))
     one_to_one: bool = parameter(False, "give every pseudonym of a month to one customer; the baseline does not")
 

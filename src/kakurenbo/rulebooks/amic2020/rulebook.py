@@ -32,7 +32,7 @@ from kakurenbo.rulebooks.amic2020 import files, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_claims, read_questionnaire
-from kakurenbo.tables import Layout, Problem, Problems, Source, Table, read_table, table_bytes
+from kakurenbo.tables import Layout, Problem, Problems, Schema, Source, Table, read_table, table_bytes
 
 DEFAULT_PLAYERS = (
     Player("uniform noise", "rr:p=0.97", "nearest"),
@@ -57,6 +57,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
     name: ClassVar[str] = "amic2020"
     title: ClassVar[str] = "PWS Cup 2020, membership inference against samples of census records"
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
+    knowledge: ClassVar[type] = MembershipKnowledge
+    schema: ClassVar[Schema] = SCHEMA
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prepare": ("round", "scale", "generator", "data", "edition", "positive"),
         "measure": ("round", "edition", "positive", "test"),

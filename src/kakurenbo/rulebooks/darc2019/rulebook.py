@@ -27,13 +27,13 @@ from kakurenbo.contracts import (
     Target,
     Utility,
 )
-from kakurenbo.datasets.transactions import kept, release_bytes
+from kakurenbo.datasets.transactions import SCHEMA, kept, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import checks, files, preparation, scores, utility
 from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission
-from kakurenbo.tables import Problem, Problems, Source, table_bytes
+from kakurenbo.tables import Problem, Problems, Schema, Source, table_bytes
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     name: ClassVar[str] = "darc2019"
     title: ClassVar[str] = "DARC 2019, re-identification of monthly pseudonyms in transactions"
     rounds: ClassVar[tuple[str, ...]] = ("round",)
+    knowledge: ClassVar[type] = ReidentificationKnowledge
+    schema: ClassVar[Schema] = SCHEMA
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prepare": ("mode", "scale", "data"),
         "check": ("mode",),

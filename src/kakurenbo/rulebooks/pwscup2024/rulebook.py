@@ -46,6 +46,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
     name: ClassVar[str] = "pwscup2024"
     title: ClassVar[str] = "PWS Cup 2024, identification and reconstruction against ten files of movie ratings"
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
+    knowledge: ClassVar[type] = RatingsKnowledge
+    schema: ClassVar[Schema] = ratings.widest_schema()
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prepare": ("round", "scale", "masks"),
         "run": ("round", "scale", "masks"),
