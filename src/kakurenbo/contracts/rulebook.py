@@ -98,6 +98,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Parameters for a small contest that ``demo`` plays in seconds; None where it does not."""
     utility_score: ClassVar[str] = ""
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
+    utility_range: ClassVar[tuple[float, float]] = (0, 1)
+    """The values that this measure can take."""
 
     # -- options ---------------------------------------------------------------------------------------------------
 
