@@ -30,8 +30,8 @@ def zipped(files: dict[str, bytes], change: Callable[[zipfile.ZipInfo], None] | 
 
 
 def opened(data: bytes) -> tuple[list[Source] | Problems, list[Problem]]:
-    notices: list[Problem] = []
-    return open_archive(Source("C01.zip", data), notices), notices
+    reading = open_archive(Source("C01.zip", data))
+    return (reading, []) if isinstance(reading, Problems) else (reading.value, list(reading.notices))
 
 
 def refusal(data: bytes, monkeypatch: pytest.MonkeyPatch) -> str:

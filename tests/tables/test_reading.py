@@ -17,8 +17,8 @@ from kakurenbo.tables import (
     Decimal,
     Integer,
     Layout,
-    ProblemCollector,
     Problems,
+    Read,
     Schema,
     Severity,
     Source,
@@ -33,7 +33,9 @@ GOOD = b"39,Male,40\n17,Female,1\n90,Male,99\n"
 
 
 def read(data: bytes, layout: Layout | None = None, schema: Schema = SCHEMA) -> Table | Problems:
-    return read_table(Source("D.csv", data), schema, layout)
+    """The table alone, or the problems."""
+    reading = read_table(Source("D.csv", data), schema, layout)
+    return reading.value if isinstance(reading, Read) else reading
 
 
 def problems(data: bytes, layout: Layout | None = None, schema: Schema = SCHEMA) -> Problems:
@@ -119,8 +121,6 @@ def test_a_header_where_none_belongs_is_one_problem_not_three() -> None:
     [
         (b"", "empty", None, Severity.MALFORMED),
         (b"\n\n", "empty", None, Severity.MALFORMED),
-        (b"\xef\xbb\xbf" + GOOD, "byte-order mark", 1, Severity.VIOLATION),
-        (GOOD.replace(b"\n", b"\r\n"), "CRLF", 1, Severity.VIOLATION),
         (b"39,Ma\0le,40\n", "NUL", 1, Severity.MALFORMED),
         (GOOD + "39,男,40\n".encode("cp932"), "Shift_JIS", 4, Severity.MALFORMED),
         ("39,Male,40\n".encode("utf-16"), "NUL", 1, Severity.MALFORMED),
@@ -135,11 +135,16 @@ def test_a_file_that_is_not_plain_text_is_refused(data: bytes, word: str, row: i
     assert problem.fix
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_put_right_where_the_contest_accepts_them() -> None:
-    notices = ProblemCollector("D.csv")
-    source = Source("D.csv", b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n"))
-    assert read_table(source, SCHEMA, Layout(accept_bom=True, accept_crlf=True), notices) == read(GOOD)
-    assert [notice.severity for notice in notices.problems()] == [Severity.NOTICE] * 2
+@pytest.mark.parametrize("ends", [b"\r\n", b"\r"])
+def test_a_byte_order_mark_and_foreign_line_ends_are_put_right_with_a_notice_in_every_contest(ends: bytes) -> None:
+    reading = read_table(Source("D.csv", b"\xef\xbb\xbf" + GOOD.replace(b"\n", ends)), SCHEMA)
+    assert isinstance(reading, Read)
+    assert reading.value == read(GOOD)
+    assert [str(notice) for notice in reading.notices] == [
+        "D.csv:1: the file begins with a byte-order mark: put right",
+        "D.csv:1: the line ends are not LF but CRLF or CR: put right",
+    ]
+    assert [notice.severity for notice in reading.notices] == [Severity.NOTICE] * 2
 
 
 def test_a_line_of_200_megabytes_is_refused_without_holding_much_more() -> None:
@@ -243,7 +248,7 @@ def test_what_is_written_is_read_back_the_same(values: list[tuple[int, str, int]
 @given(st.binary(max_size=200))
 def test_no_bytes_at_all_raise_an_exception(data: bytes) -> None:
     assert isinstance(read(data), Table | Problems)
-    assert isinstance(read(data, Layout(header=True, accept_bom=True, accept_crlf=True)), Table | Problems)
+    assert isinstance(read(data, Layout(header=True)), Table | Problems)
 
 
 @given(st.text(alphabet='39,MaleF \n"\r.+', max_size=80))

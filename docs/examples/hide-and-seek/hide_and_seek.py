@@ -13,7 +13,7 @@ import kakurenbo as kb
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
 
-SCHEMA = kb.Schema([kb.Integer("age", 0, 99), kb.Integer("height", 140, 200), kb.Category("town", ("Aoba", "Izumi", "Taihaku"))])
+SCHEMA = kb.Schema([kb.Integer("age", 0, 99), kb.Integer("height", 140, 200), kb.Category("town", ("Aoba", "Izumi"))])
 TOWN, HIDDEN, MEMBERS = "town.csv", "hidden.csv", "members.csv"
 GUESSES = 10
 
@@ -95,7 +95,8 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
     def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
         moved = {name: float(np.abs(submission.values(name) - handout.values(name)).mean()) for name in ("age", "height")}
         worst = max(moved, key=lambda name: moved[name])
-        return kb.Utility({"moved": kb.Score(moved[worst], False, {"column": worst}, moved)}, {"moved": kb.Threshold(4, minimum=False)})
+        score = kb.Score(moved[worst], higher_is_better=False, limit={"column": worst}, parts=moved)
+        return kb.Utility({"moved": score}, {"moved": kb.Threshold(4, minimum=False)})
 
     # --8<-- [end:anonymize]
 
@@ -105,9 +106,10 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         members = secrets.read(MEMBERS, self._read_rows)
         return kb.Publication({HIDDEN: kb.table_bytes(submission.take(order))}, {MEMBERS: _rows_bytes(members)})
 
-    def read_knowledge(self, sources: Sequence[kb.Source], declared: kb.Anonymizer | None = None) -> kb.Reading[MembershipKnowledge]:
-        by_name = {source.name: source for source in sources}
-        release, town = (kb.read_table(by_name.get(name, source), SCHEMA) for name, source in zip((HIDDEN, TOWN), sources, strict=True))
+    def read_knowledge(
+        self, sources: Sequence[kb.Source], declared: kb.Anonymizer | None = None
+    ) -> kb.Reading[MembershipKnowledge]:
+        release, town = (kb.read_table(source, SCHEMA) for source in sorted(sources, key=lambda source: source.name))
         if isinstance(release, kb.Problems) or isinstance(town, kb.Problems):
             return kb.Problems.of(release, town)
         return kb.Read(MembershipKnowledge(town.value, release.value, guesses=GUESSES))
@@ -127,7 +129,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         if isinstance(read, kb.Problems):
             return read
         rows = read.value.values("row")
-        return kb.Read(MembershipGuess(rows)) if len(set(rows.tolist())) == GUESSES else kb.refused("guess.repeats", source.name)
+        if len(np.unique(rows)) < GUESSES:
+            return kb.refused("guess.repeats", source.name)
+        return kb.Read(MembershipGuess(rows))
 
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
         return _rows_bytes(guess.rows)

@@ -47,5 +47,9 @@ def _parameters() -> list[click.Parameter]:
 
 
 attack = method_verb(
-    "attack", "attacks", _attack, _parameters, "Run an attack on a folder PHASE/targets/NN, or on the single files attackers know."
+    "attack",
+    "attacks",
+    _attack,
+    _parameters,
+    "Run an attack on a folder PHASE/targets/NN, or on the files that attackers know.",
 )

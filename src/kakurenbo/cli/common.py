@@ -40,7 +40,7 @@ def rulebook_verb(
     parameters: Callable[[], list[click.Parameter]],
     help_: str,
     *,
-    offered: Callable[[Any], bool] = lambda cls: True,
+    offered: Callable[[Any], bool] = lambda _: True,
 ) -> click.Group:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
@@ -82,7 +82,7 @@ class PluginGroup(click.Group):
         group: str,
         make_command: Callable[[str], click.Command],
         help_: str,
-        offered: Callable[[Any], bool] = lambda cls: True,
+        offered: Callable[[Any], bool] = lambda _: True,
     ) -> None:
         super().__init__(name, help=help_, no_args_is_help=True)
         self._group, self._make_command, self._offered = group, make_command, offered

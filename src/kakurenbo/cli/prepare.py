@@ -36,7 +36,9 @@ def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None,
     console.print(f"data: {preparation.report['data']}", markup=False)
     for name, value in preparation.report.get("fidelity", {}).items():
         console.print(f"  {name.replace('_', ' ')}: {output.short(value)}", markup=False)
-    console.print(f"{out}/public     publish now: the contest's facts and the commitments (sha256 {committed[:16]}…)", markup=False)
+    console.print(
+        f"{out}/public     publish now: the contest's facts and the commitments (sha256 {committed[:16]}…)", markup=False
+    )
     console.print(f"{out}/teams/NN   hand to team NN and to nobody else", markup=False)
     console.print(f"{out}/attackers  publish when the attacks begin", markup=False)
     console.print(f"{out}/secret     keep; reveal at the end, so that anybody can run verify", markup=False)

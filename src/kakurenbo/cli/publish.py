@@ -11,7 +11,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
-from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
+from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
 from kakurenbo.tables import check_free, write_folder
 
 
@@ -36,7 +36,7 @@ def _publish(
 
 def _report(published: PublishedRound) -> dict[str, Any]:
     """Who is where, by state."""
-    states: dict[str, list[Any]] = {name: [] for name in ("published", "superseded", "disqualified", "refused", "missing", "failed")}
+    states: dict[str, list[Any]] = {state: [] for state in STATES}
     for record in published.records:
         entry = {"team": record.team, "target": record.target, "files": list(record.files), "problem": record.cause}
         if record.problems:
@@ -56,7 +56,9 @@ def _print(published: PublishedRound, out: Path) -> None:
     for _, problems in published.unassigned:
         output.print_problems(problems)
     console.print(f"{out}/public     publish: commitments, and what became of every release", markup=False)
-    console.print(f"{out}/attackers  give to the attackers, with\n{out}/targets    what was published of each team", markup=False)
+    console.print(
+        f"{out}/attackers  give to the attackers, with\n{out}/targets    what was published of each team", markup=False
+    )
     console.print(f"{out}/answers    keep; reveal at the end", markup=False)
 
 
@@ -66,7 +68,9 @@ def _parameters() -> list[click.Parameter]:
         path_argument("submissions"),
         out_option,
         click.Option(["--team"], default="", help="Whose files SUBMISSIONS are, where neither folders nor names tell."),
-        click.Option(["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."),
+        click.Option(
+            ["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."
+        ),
         json_option,
     ]
 

@@ -53,7 +53,9 @@ def _print(scored: ScoredRound, out: Path) -> None:
     for target, why in results.out.items():
         console.print(f"{target}: {why}", markup=False)
     if scored.missing:
-        console.print("no valid guess: " + ", ".join(f"{attacker} on {target}" for attacker, target in scored.missing), markup=False)
+        console.print(
+            "no valid guess: " + ", ".join(f"{attacker} on {target}" for attacker, target in scored.missing), markup=False
+        )
     console.print(f"{out}: written; rank it with: kakurenbo standings {scored.facts.rulebook} {out}", markup=False)
 
 

@@ -24,7 +24,7 @@ def _standings(
     as_json: bool,
 ) -> int:
     named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
-    if not results and not named or (results and named):
+    if (not results and not named) or (results and named):
         raise UsageError("give one RESULTS file per round, or --pre and --main for the overall table")
     rounds: dict[str, RoundResults] = {}
     for name, path in [*(("", path) for path in results), *named.items()]:

@@ -39,7 +39,9 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         click.Argument(["phase"], type=PATH, required=False),
-        click.Option(["--commitments", "published"], type=PATH, help="The commitments as they were published before the round."),
+        click.Option(
+            ["--commitments", "published"], type=PATH, help="The commitments as they were published before the round."
+        ),
         click.Option(["--again"], is_flag=True, help="Also make everything once more from the revealed seed and compare."),
         json_option,
     ]

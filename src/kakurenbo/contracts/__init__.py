@@ -8,7 +8,7 @@ from kakurenbo.contracts.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.guesses import FoundGuess, Guesses
 from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
-from kakurenbo.contracts.preparation import Files, PreparedRound, Preparation, Publication, RoundData, Secrets
+from kakurenbo.contracts.preparation import Files, Preparation, PreparedRound, Publication, RoundData, Secrets
 from kakurenbo.contracts.results import (
     RoundResults,
     Standing,
@@ -26,10 +26,10 @@ from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
 __all__ = [
     "ANONYMIZE",
     "ATTACK",
+    "CONTEST_FILE",
     "Anonymizer",
     "AnyRulebook",
     "Attack",
-    "CONTEST_FILE",
     "Chance",
     "ContestFacts",
     "Counting",

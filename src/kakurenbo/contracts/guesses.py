@@ -45,7 +45,7 @@ class GuessFile:
 def sort_guess_files(
     phase: Phase, targets: Collection[str], sources: Iterable[Source], attacker: str
 ) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
-    """Files by target and try, and those that are refused: no such name, another attacker's, one's own target, a try too many."""
+    """Files by target and try; and those refused: no such name, another attacker's, one's own target, a try too many."""
     pattern = phase.files[0]
     named: list[GuessFile] = []
     refusals: list[tuple[str, Problems]] = []
@@ -87,7 +87,9 @@ def counted(phase: Phase, tries: Sequence[Credit]) -> Credit:
     return max(tries, key=lambda credit: credit.accuracy) if phase.counts is Counting.BEST else tries[-1]
 
 
-def by_pair(phase: Phase, credits: Iterable[tuple[str, Credit]]) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
+def by_pair(
+    phase: Phase, credits: Iterable[tuple[str, Credit]]
+) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
     """Per target the credit of an attacker that counts, and all tries where there were several."""
     every: dict[str, tuple[Credit, ...]] = {}
     for target, credit in credits:

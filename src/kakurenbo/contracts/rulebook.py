@@ -1,7 +1,7 @@
 """`Rulebook`: the steps of a contest. The arena, the judge and the command line call only these.
 
-A rulebook has a public half, which needs no secret and so runs in a player's process, and a secret half for the judge alone. It is
-generic in six types of its own: H handout, S submission, K knowledge, F form of a guess, A answer, G guess.
+A rulebook has a public half, which needs no secret and so runs in a player's process, and a secret half for the judge alone.
+It is generic in six types of its own: H handout, S submission, K knowledge, F form of a guess, A answer, G guess.
 """
 
 from __future__ import annotations

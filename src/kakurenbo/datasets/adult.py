@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -16,16 +16,17 @@ from kakurenbo.errors import ParameterError
 from kakurenbo.tables import (
     Category,
     Integer,
-    Layout,
     Moments,
     Problem,
     Problems,
+    Read,
     Schema,
     Severity,
     Source,
     Table,
     Text,
     read_table,
+    refused,
     table_bytes,
 )
 
@@ -94,13 +95,12 @@ class Adult:
     test: Table
 
 
-def read_uci(source: Source) -> Table | Problems:
+def read_uci(source: Source) -> Read[Table] | Problems:
     """The nine columns of an original file, whichever of the two; see :func:`read_part`."""
-    found = read_part(source)
-    return found if isinstance(found, Problems) else found[1]
+    return read_part(source).map(lambda part: part[1])
 
 
-def read_part(source: Source) -> tuple[str, Table] | Problems:
+def read_part(source: Source) -> Read[tuple[str, Table]] | Problems:
     """Read an original file (15 fields, comma and blank): which part it is, and its complete rows in the nine columns.
 
     Gives ``"train"`` and 30,162 rows for ``adult.data``, ``"test"`` and 15,060 rows for ``adult.test``: a row with ``?``
@@ -114,19 +114,19 @@ def read_part(source: Source) -> tuple[str, Table] | Problems:
     records = data.partition(b"\n")[2] if test else data
     # Both files end with an empty line.
     records = records.rstrip(b"\r\n").replace(b", ", b",")
-    fields = read_table(Source("fields", records), _FIELDS, Layout(accept_bom=True, accept_crlf=True))
+    fields = read_table(Source("fields", records), _FIELDS)
+    lines = np.arange(first, first + records.count(b"\n") + records.count(b"\r") + 1)
     if isinstance(fields, Problems):
-        ends = records.count(b"\n") + records.count(b"\r")
-        return _in_original(fields, source, np.arange(first, first + ends + 1))
-    complete = np.flatnonzero(~_misses_a_value(fields))
+        return Problems(_in_original(fields, source, lines), fields.total)
+    complete = np.flatnonzero(~_misses_a_value(fields.value))
     if not len(complete):
-        message = "every row misses a value"
-        return Problems([Problem(message, "give adult.data or adult.test", source.name, severity=Severity.MALFORMED)])
-    chosen = table_bytes(fields.select(SCHEMA.names).take(complete))
+        return refused("adult.no_complete_row", source.name, severity=Severity.MALFORMED)
+    chosen = table_bytes(fields.value.select(SCHEMA.names).take(complete))
     table = read_table(Source("records", chosen), _TEST_SCHEMA if test else SCHEMA)
     if isinstance(table, Problems):
-        return _in_original(table, source, complete + first)
-    return ("test" if test else "train"), Table(SCHEMA, table.codes)
+        return Problems(_in_original(table, source, complete + first), table.total)
+    part = "test" if test else "train"
+    return Read((part, Table(SCHEMA, table.value.codes)), _in_original(fields.notices, source, lines))
 
 
 def _misses_a_value(fields: Table) -> NDArray[np.bool_]:
@@ -137,13 +137,12 @@ def _misses_a_value(fields: Table) -> NDArray[np.bool_]:
     return missing
 
 
-def _in_original(problems: Problems, source: Source, lines: NDArray[np.int64]) -> Problems:
+def _in_original(problems: Iterable[Problem], source: Source, lines: NDArray[np.int64]) -> tuple[Problem, ...]:
     """Problems of an excerpt as problems of the whole file; ``lines`` are where the excerpt's lines stand in it."""
-    moved = (
+    return tuple(
         replace(problem, file=source.name, row=None if problem.row is None else int(lines[problem.row - 1]), record=None)
         for problem in problems
     )
-    return Problems(moved, problems.total)
 
 
 @cache

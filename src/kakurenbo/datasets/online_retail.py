@@ -11,7 +11,7 @@ import polars as pl
 
 from kakurenbo.datasets.transactions import FIRST_DAY, LAST_DAY, SCHEMA
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source, Table
+from kakurenbo.tables import ProblemCollector, Problems, Read, Severity, Source, Table, refused
 
 COLUMNS = ("InvoiceNo", "StockCode", "Description", "Quantity", "InvoiceDate", "UnitPrice", "CustomerID", "Country")
 NEEDED = ("StockCode", "Quantity", "InvoiceDate", "UnitPrice", "CustomerID")
@@ -22,7 +22,7 @@ MAX_UNPACKED_BYTES = 1000 * 1000 * 1000
 _DATE_PATTERNS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%m/%d/%Y %H:%M", "%m/%d/%y %H:%M", "%d-%m-%Y %H:%M")
 
 
-def read_online_retail(source: Source) -> Table | Problems:
+def read_online_retail(source: Source) -> Read[Table] | Problems:
     """T from the original file.
 
     Parameters
@@ -32,7 +32,7 @@ def read_online_retail(source: Source) -> Table | Problems:
 
     Returns
     -------
-    Table or Problems
+    Read of Table, or Problems
         T in the order of the file: customers with 5 to 500 rows, then only positive quantities and prices.
     """
     data = source.read(MAX_FILE_BYTES)
@@ -43,9 +43,9 @@ def read_online_retail(source: Source) -> Table | Problems:
         return texts
     missing = [name for name in NEEDED if name not in texts.columns]
     if missing:
-        return _refused(source, f"the columns {', '.join(missing)} are missing", f"the header must hold {', '.join(COLUMNS)}")
+        return _refused(source, "retail.columns_missing", missing=missing, expected=COLUMNS)
     typed = _typed(texts.select(NEEDED), source)
-    return typed if isinstance(typed, Problems) else _transactions(_filtered(typed))
+    return typed if isinstance(typed, Problems) else Read(_transactions(_filtered(typed)))
 
 
 # -- the two kinds of file --------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def _read_csv(data: bytes, source: Source) -> pl.DataFrame | Problems:
         # The file of UCI is Latin-1 in its descriptions, which we do not read.
         return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8-lossy", glob=False)
     except pl.exceptions.PolarsError as error:
-        return _refused(source, f"the file is not a table of commas ({type(error).__name__})", "give the file as UCI has it")
+        return _refused(source, "retail.not_csv", reason=type(error).__name__)
 
 
 def _read_workbook(data: bytes, source: Source) -> pl.DataFrame | Problems:
@@ -69,14 +69,12 @@ def _read_workbook(data: bytes, source: Source) -> pl.DataFrame | Problems:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
-                return _refused(
-                    source, f"the workbook unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", "give the file of UCI"
-                )
+                return _refused(source, "retail.workbook_too_large", limit=MAX_UNPACKED_BYTES)
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_index(0).to_python()
     except (CalamineError, zipfile.BadZipFile, IndexError) as error:
-        return _refused(source, f"the workbook cannot be read ({type(error).__name__})", "save it again")
+        return _refused(source, "retail.workbook_unreadable", reason=type(error).__name__)
     if not rows:
-        return _refused(source, "the first sheet is empty", "give the file of UCI")
+        return _refused(source, "retail.sheet_empty")
     header = [str(cell) for cell in rows[0]]
     wanted = [index for index, name in enumerate(header) if name in NEEDED]
     return pl.DataFrame(
@@ -122,8 +120,7 @@ def _typed(texts: pl.DataFrame, source: Source) -> pl.DataFrame | Problems:
     for name, bad in checks.items():
         wrong = typed.select(bad.alias("bad"))["bad"]
         for line, text in zip(typed.filter(wrong)["line"].to_list(), texts.filter(wrong)[names[name]].to_list(), strict=True):
-            message = f"{text!r} is not what stands in the file of UCI"
-            found.add(message, "give the original file", row=line, column=names[name], value=text or "")
+            found.add("retail.not_as_uci", row=line, column=names[name], value=text or "")
     return found.problems() if found else typed
 
 
@@ -145,5 +142,5 @@ def _transactions(frame: pl.DataFrame) -> Table:
     return Table.from_encoded(SCHEMA, {column.name: column.encode(texts[column.name]) for column in SCHEMA})
 
 
-def _refused(source: Source, message: str, fix: str) -> Problems:
-    return Problems([Problem(message, fix, source.name, severity=Severity.MALFORMED)])
+def _refused(source: Source, code: str, **parameters: Any) -> Problems:
+    return refused(code, source.name, severity=Severity.MALFORMED, **parameters)

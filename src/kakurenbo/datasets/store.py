@@ -14,11 +14,26 @@ import platformdirs
 
 from kakurenbo.datasets import adult, online_retail
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Layout, Problem, Problems, Schema, Severity, Source, Table, read_table, table_bytes, write_file
+from kakurenbo.messages import Phrase
+from kakurenbo.tables import (
+    Layout,
+    Problems,
+    Read,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    json_bytes,
+    notices_of,
+    read_table,
+    refused,
+    table_bytes,
+    write_file,
+)
 
 _MANIFEST = "manifest.json"
 
-Importer = Callable[[Sequence[Source]], Mapping[str, Table] | Problems]
+Importer = Callable[[Sequence[Source]], Read[Mapping[str, Table]] | Problems]
 """Reads original files and gives the tables to keep, by the name of their part."""
 
 
@@ -33,12 +48,12 @@ def imported_names() -> tuple[str, ...]:
     return tuple(name for name in sorted(IMPORTERS) if (store_folder() / name / _MANIFEST).exists())
 
 
-def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problems:
+def import_dataset(name: str, paths: Sequence[Path]) -> Read[dict[str, Any]] | Problems:
     """Import a data set from its original files; the manifest is written last, so a broken import does not count.
 
     Returns
     -------
-    dict or Problems
+    Read of dict, or Problems
         Rows and SHA-256 of each part and where it was put; or what is wrong with the files.
     """
     if name not in IMPORTERS:
@@ -48,12 +63,12 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problem
         return tables
     folder = store_folder() / name
     manifest = {}
-    for part, table in tables.items():
+    for part, table in tables.value.items():
         data = table_bytes(table, header=True)
         write_file(folder / f"{part}.csv", data)
         manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
-    write_file(folder / _MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-    return {"dataset": name, "folder": str(folder), **manifest}
+    write_file(folder / _MANIFEST, json_bytes(manifest))
+    return Read({"dataset": name, "folder": str(folder), **manifest}, tables.notices)
 
 
 def load_part(name: str, part: str, schema: Schema) -> Table | None:
@@ -71,7 +86,7 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     table = read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
     if isinstance(table, Problems):
         raise UsageError(f"the imported data set {name} is of another version; import it again")
-    return table
+    return table.value
 
 
 def load_adult() -> adult.Adult | None:
@@ -80,38 +95,35 @@ def load_adult() -> adult.Adult | None:
     return None if train is None or test is None else adult.Adult(train, test)
 
 
-def _import_adult(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
+def _import_adult(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Problems:
     tables: dict[str, Table] = {}
-    found: list[Problems] = []
-    for source in sources:
-        read = adult.read_part(source)
-        if isinstance(read, Problems):
-            found.append(read)
+    readings = [adult.read_part(source) for source in sources]
+    found = [reading for reading in readings if isinstance(reading, Problems)]
+    for source, reading in zip(sources, readings, strict=True):
+        if isinstance(reading, Problems):
             continue
-        part, table = read
+        part, table = reading.value
         expected = adult.COMPLETE_ROWS[part]
         if part in tables:
-            found.append(_refused(source.name, f"this is the {part} file a second time", "name each file once"))
+            found.append(refused("adult.part_twice", source.name, severity=Severity.MALFORMED, part=part))
         elif len(table) != expected:
-            message = f"the {part} file has {len(table):,} complete rows instead of {expected:,}"
-            found.append(_refused(source.name, message, "download it again"))
+            found.append(_wrong_rows(source, part, len(table), expected))
         tables[part] = table
     missing = [part for part in adult.COMPLETE_ROWS if part not in tables]
     if missing and not found:
-        message = f"the {' and the '.join(missing)} file is missing"
-        found.append(_refused("adult", message, "name both adult.data and adult.test, plain or .gz"))
-    return Problems.merge(found) if found else tables
+        parts = Phrase("adult.both_parts") if len(missing) > 1 else missing[0]
+        found.append(refused("adult.part_missing", "adult", severity=Severity.MALFORMED, parts=parts))
+    return Problems.of(*found) or Read(tables, notices_of(*readings))
 
 
-def _refused(file: str, message: str, fix: str) -> Problems:
-    return Problems([Problem(message, fix, file, severity=Severity.MALFORMED)])
+def _wrong_rows(source: Source, part: str, count: int, expected: int) -> Problems:
+    return refused("adult.wrong_rows", source.name, severity=Severity.MALFORMED, part=part, count=count, expected=expected)
 
 
-def _import_online_retail(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
+def _import_online_retail(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Problems:
     if len(sources) != 1:
-        return Problems([Problem(f"there are {len(sources)} files", "name the one file of UCI, xlsx or csv", "online_retail")])
-    table = online_retail.read_online_retail(sources[0])
-    return table if isinstance(table, Problems) else {"T": table}
+        return refused("retail.one_file", "online_retail", count=len(sources))
+    return online_retail.read_online_retail(sources[0]).map(lambda table: {"T": table})
 
 
 IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult, "online_retail": _import_online_retail})

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kakurenbo.messages import Phrase
 from kakurenbo.tables import Category, Codes, Date, Decimal, Integer, Schema, Table, Text
 
 DELETED = "DEL"
@@ -26,11 +27,11 @@ class TimeOfDay(Category):
     )
 
     @property
-    def domain(self) -> str:
-        return "a time from 00:00 to 23:59"
+    def domain(self) -> Phrase:
+        return Phrase("domain.time")
 
-    def _advice(self, text: str) -> str:
-        return "write hours and minutes as HH:MM"
+    def _advice(self, text: str) -> Phrase:
+        return Phrase("advice.time")
 
 
 SCHEMA = Schema(

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults
 from kakurenbo.reporting.document import FORMAT, Document, parse_document
 from kakurenbo.reporting.table import COLUMNS
 from kakurenbo.tables import Problems, Read, Reading, Source, read_json, refused
-
-import msgspec
 
 RESULTS_FILE, PLAN_FILE = "results.json", "run.json"
 _LIMIT = 200_000_000
@@ -52,7 +52,7 @@ def read_rounds(rulebook: AnyRulebook, path: Path, name: str = "") -> Reading[Ro
     problem = _implausible(rulebook, source, rounds)
     if problem is not None:
         return problem
-    return Read({name: found for found in rounds.values()} if name and len(rounds) == 1 else rounds)
+    return Read({name: next(iter(rounds.values()))} if name and len(rounds) == 1 else rounds)
 
 
 def read_document(path: Path) -> Reading[Document]:

@@ -35,6 +35,7 @@ RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
 PUBLISHED, SUPERSEDED = "published", "superseded"
 """States of a release beside the reasons why one is out: ``superseded`` where later tables of the team count instead."""
+STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def judge_release(
 ) -> JudgedRelease:
     """Check, measure and publish one release: once each."""
     rules, team, files = prepared.rules, team_of(target), tuple(source.name for source in sources)
-    submitted = {source.name: data for source in sources if isinstance(data := source.read(), bytes)}
+    submitted = {source.name: data for source in sources if isinstance(data := source.read_packed(), bytes)}
 
     def out(state: str, cause: str, **more: Any) -> JudgedRelease:
         return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **more), submitted=submitted)
@@ -232,9 +233,7 @@ def _judge_team(
     return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
 
 
-def entries_of(
-    rules: AnyRulebook, team: str, sources: Sequence[Source]
-) -> dict[str, list[Source]]:
+def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict[str, list[Source]]:
     """A team's files by entry: all together, or one entry per number where a team may hand in several tables."""
     phase = rules.phase(ANONYMIZE)
     if phase.counts is not Counting.LAST_FEW:
@@ -291,7 +290,7 @@ def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Proble
             if fields and fields.get("team", team) != team:
                 wrong.append(refused("release.other_team", source.name, named=fields["team"], team=team))
                 break
-    return Problems.merge(wrong) if wrong else None
+    return Problems.of(*wrong) if wrong else None
 
 
 def _failed_thresholds(measurements: Sequence[Measurement]) -> str:

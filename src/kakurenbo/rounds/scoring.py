@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -173,9 +173,7 @@ class PhaseFolder:
             credits.append((target, name, self.rules.credit(self.answer(target), guess)))
         return CreditedFiles(tuple(credits))
 
-    def results(
-        self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]
-    ) -> RoundResults:
+    def results(self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]) -> RoundResults:
         """The results of everybody's credits, with what became of the releases."""
         by_target: dict[str, dict[str, Credit]] = {name: {} for name in self.targets}
         tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
@@ -198,7 +196,7 @@ def round_results(
     unranked: Sequence[str],
     *,
     excluded: Sequence[str] = (),
-    tries: Mapping[str, Mapping[str, tuple[Credit, ...]]] = {},  # noqa: B006 - never written to
+    tries: Mapping[str, Mapping[str, tuple[Credit, ...]]] = {},
 ) -> RoundResults:
     """What the rulebook ranks, from what became of every release and what every attacker earned."""
     counting = [record for record in records if record.state != SUPERSEDED]

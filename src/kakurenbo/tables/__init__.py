@@ -1,13 +1,17 @@
 """Typed tables, and files in and out: the one vocabulary that every other part of kakurenbo speaks."""
 
+from kakurenbo.messages import Phrase
+from kakurenbo.tables.archives import is_archive, open_archive
 from kakurenbo.tables.coarsening import Coarsening
+from kakurenbo.tables.documents import read_json
 from kakurenbo.tables.moments import Moments
-from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity
+from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity, refused
 from kakurenbo.tables.reading import Layout, read_table
+from kakurenbo.tables.readings import Read, Reading, notices_of
 from kakurenbo.tables.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
-from kakurenbo.tables.sources import Source, sources_of
+from kakurenbo.tables.sources import Source, read_folder, sources_of
 from kakurenbo.tables.table import Table, dummy_names
-from kakurenbo.tables.writing import check_free, table_bytes, write_file, write_folder
+from kakurenbo.tables.writing import check_free, json_bytes, table_bytes, write_file, write_folder
 
 __all__ = [
     "Category",
@@ -19,9 +23,12 @@ __all__ = [
     "Integer",
     "Layout",
     "Moments",
+    "Phrase",
     "Problem",
     "ProblemCollector",
     "Problems",
+    "Read",
+    "Reading",
     "Schema",
     "Severity",
     "Source",
@@ -29,7 +36,14 @@ __all__ = [
     "Text",
     "check_free",
     "dummy_names",
+    "is_archive",
+    "json_bytes",
+    "notices_of",
+    "open_archive",
+    "read_folder",
+    "read_json",
     "read_table",
+    "refused",
     "sources_of",
     "table_bytes",
     "write_file",

@@ -7,8 +7,11 @@ import stat
 import zipfile
 import zlib
 from pathlib import PurePosixPath
+from typing import Any
 
-from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity, shorten
+from kakurenbo.messages import shorten
+from kakurenbo.tables.problems import ProblemCollector, Problems, Severity
+from kakurenbo.tables.readings import Read
 from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
 
 MAX_FILES = 20
@@ -26,19 +29,17 @@ def is_archive(source: Source) -> bool:
     return source.name.lower().endswith(".zip")
 
 
-def open_archive(source: Source, notices: list[Problem] | None = None) -> list[Source] | Problems:
+def open_archive(source: Source) -> Read[list[Source]] | Problems:
     """The files of a flat zip archive, or of one whose only entry is a folder of them.
 
     Parameters
     ----------
     source : Source
-    notices : list of Problem, optional
-        Gets a notice for everything that was put right.
 
     Returns
     -------
-    list of Source or Problems
-        Files by name without folder, or why nothing was unpacked.
+    Read of list of Source, or Problems
+        Files by name without folder, with a notice for everything that was put right; or why nothing was unpacked.
     """
     data = source.read(DEFAULT_LIMIT)
     if isinstance(data, Problems):
@@ -46,24 +47,24 @@ def open_archive(source: Source, notices: list[Problem] | None = None) -> list[S
     found = ProblemCollector(source.name)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            files = _files(archive, found, notices)
+            files = _files(archive, found)
             return found.problems() if found else _unpacked(archive, files, found)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, zlib.error, OSError, ValueError):
         # The zip reader says ValueError, EOFError and more for damaged directories; none of it is for players.
-        found.add("the file is not a zip archive that can be read", "pack the files again", severity=Severity.MALFORMED)
+        _refuse(found, "archive.unreadable")
         return found.problems()
 
 
-def _files(archive: zipfile.ZipFile, found: ProblemCollector, notices: list[Problem] | None) -> dict[str, zipfile.ZipInfo]:
+def _files(archive: zipfile.ZipFile, found: ProblemCollector) -> dict[str, zipfile.ZipInfo]:
     """The entries to unpack by file name; problems of any entry go to ``found``."""
     entries = archive.infolist()
     if len(entries) > _MAX_ENTRIES:
-        _refuse(found, f"the archive has {len(entries):,} entries", f"pack the files of the release only, at most {MAX_FILES}")
+        _refuse(found, "archive.too_many_entries", count=len(entries), limit=MAX_FILES)
         return {}
     left_behind = [entry for entry in entries if _is_left_behind(entry)]
     kept = [entry for entry in entries if not entry.is_dir() and entry not in left_behind]
     if len(kept) > MAX_FILES:
-        _refuse(found, f"the archive has {len(kept)} files", f"at most {MAX_FILES} are allowed")
+        _refuse(found, "archive.too_many_files", count=len(kept), limit=MAX_FILES)
     for entry in entries:
         _check_entry(entry, found)
     _check_sizes(kept, found)
@@ -71,11 +72,11 @@ def _files(archive: zipfile.ZipFile, found: ProblemCollector, notices: list[Prob
         return {}
     folders = {PurePosixPath(entry.filename).parent.as_posix() for entry in kept}
     if len(folders) > 1 or any("/" in folder for folder in folders):
-        _refuse(found, "the files lie in several folders", "pack them without folders", value=", ".join(sorted(folders)))
+        _refuse(found, "archive.several_folders", value=", ".join(sorted(folders)))
     elif folders and folders != {"."}:
-        _notice(notices, found.file, f'the files lie in the folder "{shorten(folders.pop())}": taken out of it')
+        found.add("archive.one_folder", severity=Severity.NOTICE, folder=shorten(folders.pop()))
     if left_behind:
-        _notice(notices, found.file, f"{len(left_behind)} entries of the operating system ({_shown(left_behind)}): left out")
+        found.add("archive.left_behind", severity=Severity.NOTICE, count=len(left_behind), names=_shown(left_behind))
     return _by_name(kept, found)
 
 
@@ -90,31 +91,31 @@ def _check_entry(entry: zipfile.ZipInfo, found: ProblemCollector) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
     mode = entry.external_attr >> 16
     if "\0" in raw or not name:
-        _refuse(found, "an entry has no proper name", "pack the files again", value=raw)
+        _refuse(found, "entry.no_name", value=raw)
     elif path.is_absolute() or (len(name) > 1 and name[1] == ":"):
-        _refuse(found, "an entry has an absolute path", "pack the files without folders", value=name)
+        _refuse(found, "entry.absolute", value=name)
     elif ".." in path.parts:
-        _refuse(found, 'an entry leads out of its folder ("..")', "pack the files without folders", value=name)
+        _refuse(found, "entry.leads_out", value=name)
     elif "\\" in name:
-        _refuse(found, "an entry has a backslash in its name", "pack the files without folders", value=name)
+        _refuse(found, "entry.backslash", value=name)
     elif stat.S_ISLNK(mode):
-        _refuse(found, "an entry is a link", "pack the file itself", value=name)
+        _refuse(found, "entry.link", value=name)
     elif stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        _refuse(found, "an entry is neither a file nor a folder", "pack files only", value=name)
+        _refuse(found, "entry.special", value=name)
     elif entry.flag_bits & 0x1:
-        _refuse(found, "an entry is encrypted", "pack without a password", value=name)
+        _refuse(found, "entry.encrypted", value=name)
     elif name.lower().endswith(_ARCHIVES):
-        _refuse(found, "an entry is an archive itself", "pack the files, not archives of them", value=name)
+        _refuse(found, "entry.archive", value=name)
     elif entry.compress_type not in _METHODS:
-        _refuse(found, "an entry is packed in an unusual way", "pack with the usual method (deflate)", value=name)
+        _refuse(found, "entry.unusual_method", value=name)
 
 
 def _check_sizes(entries: list[zipfile.ZipInfo], found: ProblemCollector) -> None:
     unpacked, packed = sum(entry.file_size for entry in entries), sum(entry.compress_size for entry in entries)
     if unpacked > MAX_UNPACKED:
-        _refuse(found, f"the archive unpacks to {unpacked:,} bytes", f"at most {MAX_UNPACKED:,} are allowed")
+        _refuse(found, "archive.too_large", size=unpacked, limit=MAX_UNPACKED)
     if unpacked > MAX_RATIO * max(packed, 1) or any(e.file_size > MAX_RATIO * max(e.compress_size, 1) for e in entries):
-        _refuse(found, f"the archive unpacks to more than {MAX_RATIO} times its size", "pack the real files")
+        _refuse(found, "archive.bomb", ratio=MAX_RATIO)
 
 
 def _by_name(entries: list[zipfile.ZipInfo], found: ProblemCollector) -> dict[str, zipfile.ZipInfo]:
@@ -122,33 +123,29 @@ def _by_name(entries: list[zipfile.ZipInfo], found: ProblemCollector) -> dict[st
     for entry in entries:
         name = PurePosixPath(entry.filename).name
         if name.casefold() in {known.casefold() for known in files}:
-            _refuse(found, "a file name occurs twice", "pack every file once", value=name)
+            _refuse(found, "entry.twice", value=name)
         files[name] = entry
     return files
 
 
-def _unpacked(archive: zipfile.ZipFile, files: dict[str, zipfile.ZipInfo], found: ProblemCollector) -> list[Source] | Problems:
+def _unpacked(
+    archive: zipfile.ZipFile, files: dict[str, zipfile.ZipInfo], found: ProblemCollector
+) -> Read[list[Source]] | Problems:
     sources = []
     for name, entry in sorted(files.items()):
         with archive.open(entry) as packed:
             content = packed.read(entry.file_size + 1)  # the directory's word on the size is not trusted
         if len(content) != entry.file_size:
-            _refuse(found, "an entry is larger than the archive says", "pack the files again", value=name)
+            _refuse(found, "entry.larger_than_said", value=name)
         elif content.startswith(_MAGIC):
-            _refuse(found, "an entry is an archive itself", "pack the files, not archives of them", value=name)
+            _refuse(found, "entry.archive", value=name)
         sources.append(Source(name, content))
-    return found.problems() if found else sources
+    return found.problems() if found else Read(sources, found.notices)
 
 
-def _refuse(found: ProblemCollector, message: str, fix: str, value: str | None = None) -> None:
-    shown = f'{message} ("{shorten(value)}")' if value is not None else message
-    found.add(shown, fix, value=value, severity=Severity.MALFORMED)
+def _refuse(found: ProblemCollector, code: str, *, value: str | None = None, **parameters: Any) -> None:
+    found.add(code, value=value, severity=Severity.MALFORMED, **parameters)
 
 
-def _notice(notices: list[Problem] | None, file: str, message: str) -> None:
-    if notices is not None:
-        notices.append(Problem(message, file=file, severity=Severity.NOTICE))
-
-
-def _shown(entries: list[zipfile.ZipInfo]) -> str:
-    return ", ".join(sorted({next(part for part in PurePosixPath(e.filename).parts) for e in entries})[:3])
+def _shown(entries: list[zipfile.ZipInfo]) -> list[str]:
+    return sorted({next(part for part in PurePosixPath(e.filename).parts) for e in entries})[:3]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
+
+from kakurenbo import messages
+from kakurenbo.messages import Sentence, shorten
 
 LISTED_PER_FILE = 20
-_SHOWN_VALUE_LENGTH = 60
 
 
 class Severity(enum.Enum):
@@ -25,10 +27,10 @@ class Problem:
 
     Attributes
     ----------
-    message : str
-        What is wrong.
-    fix : str
-        What to do about it; may be empty where the message says it.
+    code : str
+        Names the sentence of the catalogue (:mod:`kakurenbo.messages`); the same in every language.
+    parameters : mapping of str to object
+        What varies in the sentence. ``file``, ``row``, ``record``, ``column`` and ``value`` need not be repeated here.
     file : str
         Name of the file, never a path of the machine that checks it.
     row : int or None
@@ -42,12 +44,15 @@ class Problem:
 
     Examples
     --------
-    >>> print(Problem("91 is not an integer from 17 to 90", "keep ages up to 90", "D.csv", 3, 2, "age", "91"))
-    D.csv:3: age: 91 is not an integer from 17 to 90; keep ages up to 90
+    >>> problem = Problem("line.empty", file="D.csv", row=3)
+    >>> problem.in_language("en")
+    'D.csv:3: the line is empty; remove it'
+    >>> problem.in_language("ja")
+    'D.csv:3: 空の行です。この行を削除してください'
     """
 
-    message: str
-    fix: str = ""
+    code: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     file: str = ""
     row: int | None = None
     record: int | None = None
@@ -55,28 +60,53 @@ class Problem:
     value: str | None = None
     severity: Severity = Severity.VIOLATION
 
-    def __str__(self) -> str:
-        where = self.file or "input"
+    def wording(self, language: str) -> Sentence:
+        """Message and fix in a language."""
+        place = {"file": self.file, "row": self.row, "record": self.record, "column": self.column, "value": self.value}
+        return messages.render(self.code, {**place, **self.parameters}, language)
+
+    def in_language(self, language: str) -> str:
+        """Place, message and fix in a language, as one line."""
+        where = self.file or messages.render("problem.input", {}, language).message
         if self.row is not None:
             where += f":{self.row}"
         column = f"{self.column}: " if self.column is not None else ""
-        return f"{where}: {column}{self.sentence}"
+        return f"{where}: {column}{self._sentence(language)}"
+
+    def _sentence(self, language: str) -> str:
+        words = self.wording(language)
+        return messages.render("problem.sentence", words._asdict(), language).message if words.fix else words.message
+
+    def __str__(self) -> str:
+        return self.in_language(messages.language())
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        return self.wording(messages.language()).message
+
+    @property
+    def fix(self) -> str:
+        """What to do about it; may be empty where the message says it."""
+        return self.wording(messages.language()).fix
 
     @property
     def sentence(self) -> str:
         """Message and fix in one sentence."""
-        return f"{self.message}; {self.fix}" if self.fix else self.message
+        return self._sentence(messages.language())
 
     def as_json(self) -> dict[str, object]:
         """The problem as the stable JSON object of the command line."""
+        message, fix = self.wording(messages.language())
         return {
+            "code": self.code,
             "file": self.file,
             "row": self.row,
             "record": self.record,
             "column": self.column,
             "value": self.value,
-            "message": self.message,
-            "fix": self.fix,
+            "message": message,
+            "fix": fix,
             "severity": self.severity.value,
         }
 
@@ -94,6 +124,12 @@ class Problems(Sequence[Problem]):
     def __init__(self, listed: Iterable[Problem], total: int | None = None) -> None:
         self._listed = tuple(listed)
         self.total = len(self._listed) if total is None else total
+
+    @classmethod
+    def of(cls, *readings: object) -> Problems:
+        """All problems of several readings; what was read is passed over, so this is empty (false) where all went well."""
+        refused = [reading for reading in readings if isinstance(reading, Problems)]
+        return cls((problem for part in refused for problem in part), sum(part.total for part in refused))
 
     @overload
     def __getitem__(self, index: int) -> Problem: ...
@@ -120,22 +156,22 @@ class Problems(Sequence[Problem]):
         """The same problems under another file name."""
         return Problems((replace(problem, file=name) for problem in self._listed), self.total)
 
-    @classmethod
-    def merge(cls, parts: Iterable[Problems]) -> Problems:
-        """All problems of several files together."""
-        parts = tuple(parts)
-        return cls((problem for part in parts for problem in part), sum(part.total for part in parts))
+    def map(self, function: Callable[[Any], object]) -> Problems:
+        """These problems: there is no value to work on (see :meth:`Read.map`)."""
+        return self
 
 
 class ProblemCollector:
-    """Collects the problems of one file; lists the first twenty and counts them all."""
+    """Collects the problems of one file: lists the first twenty, counts them all, and keeps notices apart."""
 
     def __init__(self, file: str, listed: int = LISTED_PER_FILE) -> None:
         self.file, self._limit = file, listed
         self._found: list[Problem] = []
+        self._notices: list[Problem] = []
         self.total = 0
 
     def __bool__(self) -> bool:
+        """Whether the file must be refused; notices alone are no reason."""
         return self.total > 0
 
     @property
@@ -145,20 +181,24 @@ class ProblemCollector:
 
     def add(
         self,
-        message: str,
-        fix: str = "",
+        code: str,
         *,
         row: int | None = None,
         record: int | None = None,
         column: str | None = None,
         value: str | None = None,
         severity: Severity = Severity.VIOLATION,
+        **parameters: Any,
     ) -> None:
-        """Note one problem."""
-        self.total += 1
+        """Note one problem, or something that was put right (a notice)."""
+        shown = None if value is None else shorten(value)
+        problem = Problem(code, parameters, self.file, row, record, column, shown, severity)
+        if severity is Severity.NOTICE:
+            self._notices.append(problem)
+            return
         if self.room:
-            shown = None if value is None else shorten(value)
-            self._found.append(Problem(message, fix, self.file, row, record, column, shown, severity))
+            self._found.append(problem)
+        self.total += 1
 
     def count_unlisted(self, number: int) -> None:
         """Count problems that there was no room to list."""
@@ -169,16 +209,24 @@ class ProblemCollector:
         ordered = sorted(self._found, key=lambda problem: -1 if problem.row is None else problem.row)
         return Problems(ordered, self.total)
 
+    @property
+    def notices(self) -> tuple[Problem, ...]:
+        """What was put right so far."""
+        return tuple(self._notices)
 
-def shorten(value: str) -> str:
-    r"""A hostile value made safe and short for messages.
 
-    Examples
-    --------
-    >>> shorten("a\x1b[31m")
-    'a\\x1b[31m'
-    """
-    safe = "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:_SHOWN_VALUE_LENGTH]
-    )
-    return safe if len(value) <= _SHOWN_VALUE_LENGTH else safe + "…"
+def refused(
+    code: str,
+    file: str,
+    *,
+    row: int | None = None,
+    record: int | None = None,
+    column: str | None = None,
+    value: str | None = None,
+    severity: Severity = Severity.VIOLATION,
+    **parameters: Any,
+) -> Problems:
+    """A refusal for one reason."""
+    found = ProblemCollector(file)
+    found.add(code, row=row, record=record, column=column, value=value, severity=severity, **parameters)
+    return found.problems()

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.errors import ParameterError
-from kakurenbo.tables.problems import shorten
+from kakurenbo.messages import Phrase, shorten
 
 Codes = NDArray[Any]
 # Up to this many values a range is read by looking each text up; beyond it numbers are parsed and written back.
@@ -47,7 +47,7 @@ class Column(ABC):
 
     @property
     @abstractmethod
-    def domain(self) -> str:
+    def domain(self) -> Phrase:
         """The domain in words, for messages: 'an integer from 17 to 90'."""
 
     @property
@@ -67,16 +67,16 @@ class Column(ABC):
     def values(self, codes: Codes) -> NDArray[Any]:
         """Codes as Python sees the values: numbers, strings, datetime64 days."""
 
-    def explain(self, text: str) -> tuple[str, str]:
-        """Why ``text`` is not in the domain, and what to do about it."""
+    def explain(self, text: str) -> Phrase:
+        """Why ``text`` is not in the domain, and what to do about it; the sentence shows the text as ``{value}``."""
         if text == "":
-            return "the cell is empty", f"give {self.domain}"
+            return Phrase("cell.empty", {"domain": self.domain})
         if text != text.strip():
-            return f"{_quoted(text)} has blanks around the value", f"write {_quoted(text.strip())}"
-        return f"{_quoted(text)} is not {self.domain}", self._advice(text)
+            return Phrase("cell.blanks", {"stripped": shorten(text.strip())})
+        return Phrase("cell.not_in_domain", {"domain": self.domain, "advice": self._advice(text)})
 
-    def _advice(self, text: str) -> str:
-        return f"give {self.domain}"
+    def _advice(self, text: str) -> Phrase:
+        return Phrase("advice.give", {"domain": self.domain})
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -94,8 +94,10 @@ class Integer(Column):
     --------
     >>> Integer("age", 17, 90).size
     74
-    >>> Integer("age", 17, 90).explain("39.0")
-    ('39.0 is not an integer from 17 to 90', 'write 39')
+    >>> from kakurenbo.messages import render
+    >>> why = Integer("age", 17, 90).explain("39.0")
+    >>> render(why.code, {**why.parameters, "value": "39.0"}, "en")
+    Sentence(message='39.0 is not an integer from 17 to 90', fix='write 39')
     """
 
     low: int
@@ -111,8 +113,8 @@ class Integer(Column):
         return self.high - self.low + 1
 
     @property
-    def domain(self) -> str:
-        return f"an integer from {self.low} to {self.high}"
+    def domain(self) -> Phrase:
+        return Phrase("domain.integer", {"low": self.low, "high": self.high})
 
     @property
     def spellings(self) -> tuple[str, ...] | None:
@@ -132,13 +134,13 @@ class Integer(Column):
     def values(self, codes: Codes) -> NDArray[Any]:
         return codes.astype(np.int64) + self.low
 
-    def _advice(self, text: str) -> str:
+    def _advice(self, text: str) -> Phrase:
         try:
             number = float(text)
         except ValueError:
             return super()._advice(text)
         if math.isfinite(number) and number.is_integer() and self.low <= number <= self.high:
-            return f"write {int(number)}"
+            return Phrase("advice.write", {"text": str(int(number))})
         return super()._advice(text)
 
 
@@ -148,8 +150,10 @@ class Category(Column):
 
     Examples
     --------
-    >>> Category("sex", ("Female", "Male")).explain("male")
-    ('"male" is not one of Female, Male', 'did you mean "Male"?')
+    >>> from kakurenbo.messages import render
+    >>> why = Category("sex", ("Female", "Male")).explain("male")
+    >>> render(why.code, {**why.parameters, "value": "male"}, "en")
+    Sentence(message='"male" is not one of Female, Male', fix='did you mean "Male"?')
     """
 
     levels: tuple[str, ...]
@@ -164,10 +168,10 @@ class Category(Column):
         return len(self.levels)
 
     @property
-    def domain(self) -> str:
+    def domain(self) -> Phrase:
         if self.size <= 16:
-            return f"one of {', '.join(self.levels)}"
-        return f"one of {', '.join(self.levels[:8])} … ({self.size} values)"
+            return Phrase("domain.one_of", {"levels": self.levels})
+        return Phrase("domain.one_of_many", {"levels": self.levels[:8], "count": self.size})
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -183,10 +187,12 @@ class Category(Column):
         """Code of one level."""
         return self.levels.index(level)
 
-    def _advice(self, text: str) -> str:
+    def _advice(self, text: str) -> Phrase:
         folded = {level.casefold(): level for level in self.levels}
         near = difflib.get_close_matches(text[:200].casefold(), folded, n=1, cutoff=0.75)
-        return f"did you mean {_quoted(folded[near[0]])}?" if near else "use a value of the rules' table, letter for letter"
+        return (
+            Phrase("advice.did_you_mean", {"level": shorten(folded[near[0]])}) if near else Phrase("advice.letter_for_letter")
+        )
 
 
 @dataclass(frozen=True)
@@ -210,8 +216,8 @@ class Date(Column):
         return (self.last - self.first).days + 1
 
     @property
-    def domain(self) -> str:
-        return f"a date from {self.first:{self.pattern}} to {self.last:{self.pattern}}"
+    def domain(self) -> Phrase:
+        return Phrase("domain.date", {"first": f"{self.first:{self.pattern}}", "last": f"{self.last:{self.pattern}}"})
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -223,15 +229,15 @@ class Date(Column):
     def values(self, codes: Codes) -> NDArray[Any]:
         return np.datetime64(self.first, "D") + codes.astype("timedelta64[D]")
 
-    def _advice(self, text: str) -> str:
+    def _advice(self, text: str) -> Phrase:
         parts = re.fullmatch(r"(\d{4})\D(\d{1,2})\D(\d{1,2})", text)
         if parts:
             try:
                 day = datetime.date(*map(int, parts.groups()))
             except ValueError:
-                return "there is no such day in the calendar"
+                return Phrase("advice.no_such_day")
             if self.first <= day <= self.last:
-                return f"write {day:{self.pattern}}"
+                return Phrase("advice.write", {"text": f"{day:{self.pattern}}"})
         return super()._advice(text)
 
 
@@ -251,12 +257,12 @@ class Decimal(Column):
         return np.dtype(np.float64)
 
     @property
-    def domain(self) -> str:
+    def domain(self) -> Phrase:
         if self.low == -math.inf and self.high == math.inf:
-            return "a number"
+            return Phrase("domain.number")
         if self.high == math.inf:
-            return f"a number of at least {self.low:g}"
-        return f"a number from {self.low:g} to {self.high:g}"
+            return Phrase("domain.number_at_least", {"low": f"{self.low:g}"})
+        return Phrase("domain.number_between", {"low": f"{self.low:g}", "high": f"{self.high:g}"})
 
     def encode(self, texts: pl.Series) -> pl.Series:
         numbers = texts.cast(pl.Float64, strict=False)
@@ -283,8 +289,8 @@ class Text(Column):
         return np.dtype(np.int32)
 
     @property
-    def domain(self) -> str:
-        return "a text"
+    def domain(self) -> Phrase:
+        return Phrase("domain.text")
 
     def encode(self, texts: pl.Series) -> pl.Series:
         return texts.set(texts == "", None)
@@ -351,8 +357,3 @@ class Schema:
             if name not in self:
                 raise ParameterError("columns", f"among {', '.join(self.names)}", name)
         return Schema(self[name] for name in names)
-
-
-def _quoted(text: str) -> str:
-    shown = shorten(text)
-    return shown if re.fullmatch(r"[-+.\d]+", shown) else f'"{shown}"'

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
-from kakurenbo.tables.problems import Problem, Problems, Severity
+from kakurenbo.errors import UsageError
+from kakurenbo.tables.problems import Problems, Severity, refused
 
 DEFAULT_LIMIT = 100 * 1000 * 1000  # bytes after unpacking
+FOLDER_FILE_LIMIT = 1000 * 1000 * 1000  # bytes of one file in a folder of a contest
+_GZIP = 16 + zlib.MAX_WBITS  # how zlib is told to expect gzip's frame
 
 
 @dataclass(frozen=True)
@@ -34,29 +40,89 @@ class Source:
         return cls(Path(path).name, Path(path))
 
     def read(self, limit: int = DEFAULT_LIMIT) -> bytes | Problems:
-        """All bytes, or why they cannot be had; never holds more than ``limit`` + 1 bytes."""
-        try:
-            with io.BytesIO(self.origin) if isinstance(self.origin, bytes) else self.origin.open("rb") as raw:
-                if self.name.endswith(".gz"):
-                    with gzip.GzipFile(fileobj=raw) as unpacked:
-                        data = unpacked.read(limit + 1)
-                else:
-                    data = raw.read(limit + 1)
-        except FileNotFoundError:
-            return self._refused("there is no such file", "check the path")
-        except IsADirectoryError:
-            return self._refused("this is a folder, not a file", "name the file in it")
-        except PermissionError:
-            return self._refused("the file may not be read", "check its permissions")
-        except (OSError, EOFError, zlib.error) as error:
-            reason = type(error).__name__ if isinstance(error, zlib.error) else str(error).split("[")[0].strip()
-            return self._refused(f"the file cannot be read ({reason})", "save it again")
-        if len(data) > limit:
-            return self._refused(f"the file is larger than {limit:,} bytes", "a table of this contest is far smaller")
-        return data
+        """All bytes, or why they cannot be had.
 
-    def _refused(self, message: str, fix: str) -> Problems:
-        return Problems([Problem(message, fix, self.name, severity=Severity.MALFORMED)])
+        Never holds more than ``limit`` + 1 bytes unpacked, never waits for a pipe or a device, and refuses a file that is
+        too large by its size, without reading it.
+        """
+        return self._read(limit, unpack=self.name.endswith(".gz"))
+
+    def read_packed(self, limit: int = DEFAULT_LIMIT) -> bytes | Problems:
+        """All bytes as they were handed in, packed or not."""
+        return self._read(limit, unpack=False)
+
+    def _read(self, limit: int, *, unpack: bool) -> bytes | Problems:
+        try:
+            data = self.origin if isinstance(self.origin, bytes) else _regular_bytes(self.origin, limit)
+            if unpack:
+                data = _unpacked(data, limit)
+        except FileNotFoundError:
+            return self._refused("source.missing")
+        except IsADirectoryError:
+            return self._refused("source.folder")
+        except PermissionError:
+            return self._refused("source.forbidden")
+        except _NotAFile:
+            return self._refused("source.not_a_file")
+        except _TooLarge:
+            return self._refused("source.too_large", limit=limit)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            # A path with a NUL in it is a ValueError to Python.
+            reason = type(error).__name__ if isinstance(error, zlib.error) else str(error).split("[")[0].strip()
+            return self._refused("source.unreadable", reason=reason)
+        return self._refused("source.too_large", limit=limit) if len(data) > limit else data
+
+    def _refused(self, code: str, **parameters: Any) -> Problems:
+        return refused(code, self.name, severity=Severity.MALFORMED, **parameters)
+
+
+class _NotAFile(Exception):
+    """A pipe, a socket or a device."""
+
+
+class _TooLarge(Exception):
+    """A file beyond the limit."""
+
+
+def _regular_bytes(path: Path, limit: int) -> bytes:
+    # Asked before opening, which would wake a writer that waits at a pipe; asked again of what was opened in the end.
+    _check_regular(path.stat(), limit)
+    with _open_at_once(path) as file:
+        _check_regular(os.fstat(file.fileno()), limit)
+        return file.read(_packed_limit(limit) + 1)
+
+
+def _open_at_once(path: Path) -> IO[bytes]:
+    # O_NONBLOCK: not even a pipe that took the file's place since can make us wait.
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+
+
+def _check_regular(status: os.stat_result, limit: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError
+    if not stat.S_ISREG(status.st_mode):
+        raise _NotAFile
+    if status.st_size > _packed_limit(limit):
+        raise _TooLarge
+
+
+def _packed_limit(limit: int) -> int:
+    """Bytes that a file may have before unpacking: gzip makes what it cannot pack a little larger, never much."""
+    return limit + limit // 1000 + 1000
+
+
+def _unpacked(data: bytes, limit: int) -> bytes:
+    """What a gzip file holds, up to ``limit`` + 1 bytes."""
+    whole = zlib.decompressobj(_GZIP)
+    try:
+        found = whole.decompress(data, limit + 1)
+    except zlib.error:
+        found = b""
+    if whole.eof and not whole.unused_data:
+        return found
+    # Several members, a cut-off end, or no gzip at all: the standard reader tells them apart.
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        return packed.read(limit + 1)
 
 
 def sources_of(path: str | Path) -> list[Source]:
@@ -65,3 +131,25 @@ def sources_of(path: str | Path) -> list[Source]:
     if path.is_dir():
         return [Source.of(file) for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
     return [Source.of(path)]
+
+
+def read_folder(path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> dict[str, bytes]:
+    """All files below a folder by relative name, as they lie there.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such folder, or something in it cannot be read as a file.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise UsageError(f"{path}: there is no such folder")
+    files: dict[str, bytes] = {}
+    for entry in sorted(path.rglob("*")):
+        if entry.is_dir():
+            continue
+        data = Source(entry.name, entry).read_packed(limit)
+        if isinstance(data, Problems):
+            raise UsageError(str(data.in_file(str(entry))[0]))
+        files[entry.relative_to(path).as_posix()] = data
+    return files

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import phrase
 from kakurenbo.tables.schema import Category, Codes, Column, Decimal, Schema, Text
 
 
@@ -73,7 +74,7 @@ class Table:
             encoded[column.name] = column.encode(series)
             if encoded[column.name].null_count():
                 bad = series.filter(encoded[column.name].is_null())[0]
-                raise ParameterError(column.name, column.domain, bad)
+                raise ParameterError(column.name, phrase(column.domain, "en"), bad)
         return cls.from_encoded(schema, encoded)
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import os
 import shutil
 import tempfile
@@ -22,23 +23,34 @@ def table_bytes(table: Table, *, header: bool = False) -> bytes:
     return frame.write_csv(include_header=header, line_terminator="\n").encode()
 
 
+def json_bytes(content: object) -> bytes:
+    """JSON that people can read and that is the same every time for the same content."""
+    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
 def write_file(path: str | Path, data: bytes) -> None:
-    """Write a file atomically; packed, without name or time, where its name ends in ``.gz``."""
+    """Write a file atomically; packed, without name or time, where its name ends in ``.gz``.
+
+    A link is followed and stays; what is there and not a file (a folder, a pipe, a device) is never replaced.
+    """
     path = Path(path)
-    if path.is_dir():
-        raise UsageError(f"{path}: this is a folder; name a file to write")
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UsageError(f"{path}: this is a folder; name a file to write")
+    if os.path.lexists(target) and not target.is_file():
+        raise UsageError(f"{path}: this is a pipe, a device or a broken link; name a file to write")
     with _told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
+            os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, months
+from kakurenbo.messages import Phrase
 from kakurenbo.rulebooks.darc2019.files import SEPARATOR
 from kakurenbo.tables import Category, Layout, ProblemCollector, Problems, Schema, Source, Table, read_table
 
@@ -26,8 +27,8 @@ class _Item(Category):
     """An item of T."""
 
     @property
-    def domain(self) -> str:
-        return "an item of T"
+    def domain(self) -> Phrase:
+        return Phrase("domain.item_of_t")
 
 
 def read_release(source: Source, original: Table, mode: str) -> Table | Problems:

@@ -1,0 +1,164 @@
+"""The catalogue: the files in `en` and `ja` give each code its message and its fix, with placeholders for what varies.
+
+A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,
+phrases in the language asked for, texts with control characters escaped. ``{name:q}`` puts a text that is not a number
+into quotation marks, and ``{name!r}`` quotes it as Python does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+LANGUAGES = ("en", "ja")
+_FALLBACK = "en"
+_SHOWN_VALUE_LENGTH = 60
+
+
+class Sentence(NamedTuple):
+    """What is wrong, and what to do about it (empty where the message says it)."""
+
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A part of a sentence that has words of its own: a parameter that is put into the language of the sentence.
+
+    Examples
+    --------
+    >>> phrase(Phrase("domain.integer", {"low": 17, "high": 90}), "en")
+    'an integer from 17 to 90'
+    """
+
+    code: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def language() -> str:
+    """The language of the moment: ``$KAKURENBO_LANG``, else that of the locale, where it is one of ours; else English."""
+    own = os.environ.get("KAKURENBO_LANG")
+    # The order in which POSIX consults the locale's variables for messages.
+    locale = next((found for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (found := os.environ.get(name))), "")
+    asked = (own or locale)[:2].lower()
+    return asked if asked in LANGUAGES else _FALLBACK
+
+
+def render(code: str, parameters: Mapping[str, Any], language: str) -> Sentence:
+    """Message and fix of a code.
+
+    Parameters
+    ----------
+    code : str
+    parameters : mapping of str to object
+        What the placeholders stand for.
+    language : str
+        One of ``LANGUAGES``. A plugin that has no words in it is shown in English.
+
+    Returns
+    -------
+    Sentence
+        A code that nobody added (a problem of a plugin that is not loaded here) is shown as it is, with its parameters.
+
+    Examples
+    --------
+    >>> render("source.too_large", {"limit": 100_000_000}, "en").message
+    'the file is larger than 100,000,000 bytes'
+    """
+    known = _sentences(language).get(code) or _sentences(_FALLBACK).get(code)
+    if known is None:
+        shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
+        return Sentence(_escaped(f"{code} ({shown})" if shown else code))
+    shown_parameters = {name: _shown(value, language) for name, value in parameters.items()}
+    return Sentence(*(template.format_map(shown_parameters) for template in known))
+
+
+def phrase(phrase: Phrase, language: str) -> str:
+    """The words of a phrase."""
+    return render(phrase.code, phrase.parameters, language).message
+
+
+def add(sentences: Mapping[str, Mapping[str, str | tuple[str, str]]]) -> None:
+    """Add the sentences of a plugin: ``{"en": {code: (message, fix)}, "ja": {...}}``.
+
+    A phrase is a single text. English is needed, Japanese optional. A code that the catalogue has with other words is an
+    error: begin codes with the name of the plugin.
+    """
+    unknown = set(sentences) - set(LANGUAGES)
+    if unknown or set(sentences.get("ja", {})) - set(sentences.get("en", {})):
+        raise ValueError(f"sentences are given in English, and in Japanese too if there are any; got {sorted(sentences)}")
+    for name, entries in sentences.items():
+        known = _sentences(name)
+        for code, entry in entries.items():
+            if known.setdefault(code, _sentence(entry)) != _sentence(entry):
+                raise ValueError(f"the catalogue has other words for {code!r} already")
+
+
+def shorten(value: str, length: int = _SHOWN_VALUE_LENGTH) -> str:
+    r"""A hostile value made safe and short for messages: at most ``length`` of its characters.
+
+    Examples
+    --------
+    >>> shorten("a\x1b[31m")
+    'a\\x1b[31m'
+    """
+    safe = _escaped(value[:length])
+    return safe if len(value) <= length else safe + "…"
+
+
+@cache
+def _sentences(language: str) -> dict[str, Sentence]:
+    """All sentences of a language by code."""
+    folder = resources.files("kakurenbo.messages").joinpath(language)
+    texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")]
+    return {code: _sentence(entry) for text in texts for code, entry in tomllib.loads(text).items()}
+
+
+def _sentence(entry: str | list[str] | tuple[str, str]) -> Sentence:
+    return Sentence(entry) if isinstance(entry, str) else Sentence(*entry)
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _shown(value: Any, language: str) -> Any:
+    if isinstance(value, Phrase):
+        return _Text(phrase(value, language))
+    if isinstance(value, str):
+        return _Text(_escaped(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _Whole(value)
+    if isinstance(value, list | tuple):
+        separator = render("list.separator", {}, language).message
+        return _Text(separator.join(format(_shown(part, language)) for part in value))
+    return value
+
+
+class _Text(str):
+    """A text parameter; ``:q`` quotes it unless it is a number."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        if spec != "q":
+            return super().__format__(spec)
+        return str(self) if re.fullmatch(r"[-+.\d]+", self) else f'"{self}"'
+
+
+class _Whole(int):
+    """A whole number; shown with thousands separators."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return super().__format__(spec or ",")

@@ -1,0 +1,57 @@
+"""Bytes as text: what every text file of a contest must be, and what is put right with a notice."""
+
+from __future__ import annotations
+
+from kakurenbo.messages import Phrase
+from kakurenbo.tables.problems import ProblemCollector, Severity
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
+    """UTF-8 text without byte-order mark, or None where the file cannot be read as text at all."""
+    if data.startswith(_BOM):
+        found.add("text.bom", row=1, severity=Severity.NOTICE)
+        data = data[len(_BOM) :]
+    if not data or data.isspace():
+        found.add("text.empty", severity=Severity.MALFORMED)
+        return None
+    if b"\0" in data:
+        found.add("text.nul", row=_line(data, data.index(b"\0")), severity=Severity.MALFORMED)
+        return None
+    return data if data.isascii() or _is_utf8(data, found) else None
+
+
+def unix_lines(data: bytes, found: ProblemCollector) -> bytes:
+    """The same text with ``\\n`` line ends."""
+    if b"\r" not in data:
+        return data
+    found.add("text.line_ends", row=_line(data, data.index(b"\r")), severity=Severity.NOTICE)
+    data = data.replace(b"\r\n", b"\n")
+    return data.replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _is_utf8(data: bytes, found: ProblemCollector) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = f"0x{data[error.start]:02x}"
+        guess = _likely_encoding(data)
+        found.add("text.not_utf8", row=_line(data, error.start), value=byte, severity=Severity.MALFORMED, guess=guess)
+        return False
+    return True
+
+
+def _likely_encoding(data: bytes) -> Phrase | str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return Phrase("encoding.utf16")
+    try:
+        data.decode("cp932")
+    except UnicodeDecodeError:
+        return ""
+    return Phrase("encoding.shift_jis")
+
+
+def _line(data: bytes, position: int) -> int:
+    """Line of a byte, from 1."""
+    return data.count(b"\n", 0, position) + 1
