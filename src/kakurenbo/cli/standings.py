@@ -34,7 +34,9 @@ def _standings(
         for round_, found in read.value.items():
             if round_ in rounds:
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
-            rounds[round_] = found
+            if len(found) > 1:
+                raise UsageError(f"{path}: the round {round_!r} was played {len(found)} times; a contest is played once")
+            rounds[round_] = found[0]
     rounds = {name: found.excluding(names(unranked)) for name, found in _without(rounds, names(disqualified)).items()}
     standings = rulebook.standings(rounds)
     if as_json:
