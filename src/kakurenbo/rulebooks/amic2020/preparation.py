@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def personal_data(data: str) -> PersonalData:
     return PersonalData(adult.train, adult.test, source)
 
 
+@cache
 def _embedded(part: str) -> Table:
     source = adult_statistics(part)
     return GENERATORS["moments"](source, source.count, stream(_PUBLIC_SEED, "embedded", "adult", part))
