@@ -57,13 +57,16 @@ class RoundScores:
 
     @classmethod
     def of(cls, results: RoundResults) -> RoundScores:
-        """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j."""
+        """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j.
+
+        A missing or invalid guess counts 0 for that pair alone.
+        """
         anonymization = {team: 1 - _best_accuracy(results, team) for team in results.in_play}
         order = [line.team for line in rank({team: anonymization[team] for team in results.ranked_targets})]
         attack = {}
         for attacker in results.attackers:
             first = [team for team in order if team != attacker][:FIRST]
-            total = sum((_accuracy(results, team, attacker) for team in first), Fraction(0))
+            total = sum((results.share(team, attacker) for team in first), Fraction(0))
             attack[attacker] = total / len(first) if first else Fraction(0)
         return cls(anonymization, attack)
 
@@ -117,13 +120,7 @@ def _overall(by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, 
 def _best_accuracy(results: RoundResults, team: str) -> Fraction:
     """The best accuracy against a release; a release that nobody attacked has 0 against it."""
     others = (attacker for attacker in results.ranked_attackers if attacker != team)
-    return max((_accuracy(results, team, attacker) for attacker in others), default=Fraction(0))
-
-
-def _accuracy(results: RoundResults, target: str, attacker: str) -> Fraction:
-    """A missing or invalid guess counts 0 for that pair alone."""
-    credit = results.credit(target, attacker)
-    return Fraction(credit.hits) / Fraction(credit.of) if credit is not None else Fraction(0)
+    return max((results.share(team, attacker) for attacker in others), default=Fraction(0))
 
 
 def _shown(lines: tuple[Standing, ...], rounding: str) -> tuple[Standing, ...]:
