@@ -44,6 +44,7 @@ from kakurenbo.tables import (
     read_table,
     table_bytes,
 )
+from kakurenbo.tables.transitional import plain, taken
 
 SCHEMA = Schema([Integer("age", 0, 99), Integer("height", 140, 200), Category("town", ("Aoba", "Izumi", "Taihaku"))])
 PEOPLE, RELEASE, ANSWER = "people.csv", "release.csv", "answer.csv"
@@ -161,10 +162,10 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
     def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
         handouts = {folder.name: self.read_handout(folder) for folder in sorted((path / "teams").iterdir())}
         refused = [handout for handout in handouts.values() if isinstance(handout, Problems)]
-        return Problems.merge(refused) if refused else Preparation(handouts, {}, {})
+        return Problems.of(*refused) if refused else Preparation(handouts, {}, {})
 
     def read_handout(self, path: Path) -> Handout | Problems:
-        people = read_table(Source.of(path / PEOPLE if path.is_dir() else path), SCHEMA)
+        people = taken(read_table(Source.of(path / PEOPLE if path.is_dir() else path), SCHEMA))
         return people if isinstance(people, Problems) else Handout(path.name, people)
 
     # --8<-- [end:prepare]
@@ -180,9 +181,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         self, handout: Handout, sources: Sequence[Source], notices: list[Problem] | None = None
     ) -> Table | Problems:
         if len(sources) != 1:
-            return Problems([Problem(f"a release is one file; got {len(sources)}", f"give {RELEASE}", RELEASE)])
+            return Problems([plain(f"a release is one file; got {len(sources)}", f"give {RELEASE}", RELEASE)])
         count = len(handout.people)
-        return read_table(sources[0], SCHEMA, Layout(min_rows=count, max_rows=count))
+        return taken(read_table(sources[0], SCHEMA, Layout(min_rows=count, max_rows=count)), notices)
 
     def measure(self, handout: Handout, submission: Table) -> Utility:
         moved = {
@@ -210,9 +211,9 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
         return targets
 
     def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> Knowledge | Problems:
-        tables = [read_table(Source.of(path), SCHEMA) for path in paths]
+        tables = [taken(read_table(Source.of(path), SCHEMA)) for path in paths]
         refused = [table for table in tables if isinstance(table, Problems)]
-        return Problems.merge(refused) if refused else Knowledge(*tables)
+        return Problems.of(*refused) if refused else Knowledge(*tables)
 
     # --8<-- [end:publish]
 
@@ -233,7 +234,7 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
             if source.name in by_name
         }
         refused = [guess for guess in found.values() if isinstance(guess, Problems)]
-        return Problems.merge(refused) if refused else found
+        return Problems.of(*refused) if refused else found
 
     def read_answer(self, path: Path) -> Links | Problems:
         return _read_links(Source.of(path))
@@ -252,7 +253,7 @@ class HideAndSeek(Rulebook[Handout, Table, Knowledge, Links, Links]):
             return RoundResults.from_json(json.loads(source.read()))
         except (ValueError, KeyError, TypeError, AttributeError):
             return Problems(
-                [Problem("this is not a results file", "give JSON that run wrote", source.name, severity=Severity.MALFORMED)]
+                [plain("this is not a results file", "give JSON that run wrote", source.name, severity=Severity.MALFORMED)]
             )
 
     # --8<-- [start:standings]
@@ -292,5 +293,5 @@ def _links_bytes(rows: NDArray[np.int64]) -> bytes:
 
 
 def _read_links(source: Source, count: int | None = None) -> Links | Problems:
-    table = read_table(source, Schema([Integer("row", 0, 999)]), Layout(min_rows=count or 1, max_rows=count or 1000))
+    table = taken(read_table(source, Schema([Integer("row", 0, 999)]), Layout(min_rows=count or 1, max_rows=count or 1000)))
     return table if isinstance(table, Problems) else Links(table.values("row").astype(np.int64))

@@ -35,7 +35,7 @@ def _publish(
     }
     refused = [found for found in checked.values() if isinstance(found, Problems)]
     if refused:
-        return output.refuse(Problems.merge(refused), as_json)
+        return output.refuse(Problems.of(*refused), as_json)
     targets = rulebook.publish(preparation, checked, chosen_seed(seed))
     files: dict[str, bytes] = {}
     for target in targets.values():

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.membership import MembershipGuess
 from kakurenbo.datasets.adult import SCHEMA, read_uci
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire
-from kakurenbo.tables import Integer, Layout, Problem, ProblemCollector, Problems, Schema, Severity, Source, Table, read_table
+from kakurenbo.tables import Integer, Layout, ProblemCollector, Problems, Schema, Severity, Source, Table, read_table
+from kakurenbo.tables.transitional import plain, taken
 
 SAMPLING_RATE = 10  # C_i is a random tenth of B
 GUESSES = 100  # rows of B that an attacker names per target
@@ -85,7 +86,7 @@ def release_layout(sample_rows: int) -> Layout:
 def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64] | Problems:
     """An ``.index`` file: ``count`` different row numbers of B, counted from 0."""
     schema = Schema([Integer("row", 0, population - 1)])
-    table = read_table(source, schema, Layout(min_rows=count, max_rows=count))
+    table = taken(read_table(source, schema, Layout(min_rows=count, max_rows=count)))
     if isinstance(table, Problems):
         return table
     rows = table.values("row")
@@ -94,7 +95,15 @@ def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64] 
     for record, row in enumerate(rows.tolist()):
         if row in first:
             message = f"row number {row} is named twice (first in line {first[row] + 1})"
-            found.add(message, f"give {count} different rows", row=record + 1, record=record, column="row", value=str(row))
+            found.add(
+                "plain",
+                message=message,
+                fix=f"give {count} different rows",
+                row=record + 1,
+                record=record,
+                column="row",
+                value=str(row),
+            )
         first.setdefault(row, record)
     return found.problems() if found else rows
 
@@ -127,8 +136,8 @@ def read_test_rows(source: Source) -> Table | Problems:
     if isinstance(data, Problems):
         return data
     if data.startswith(b"|1x3") or data.split(b"\n", 1)[0].count(b",") == 14:
-        return read_uci(source)
-    return read_table(source, SCHEMA, Layout(min_rows=1))
+        return taken(read_uci(source))
+    return taken(read_table(source, SCHEMA, Layout(min_rows=1)))
 
 
 def find_file(folder: Path, pattern: str) -> Path | Problems:
@@ -138,7 +147,7 @@ def find_file(folder: Path, pattern: str) -> Path | Problems:
         return found[0]
     shown = pattern.replace(r"\d\d", "NN").replace("\\", "").replace(".*", "*")
     message = f"there are {len(found)} files named {shown}" if found else f"there is no file named {shown}"
-    return Problems([Problem(message, "give the folder as prepare wrote it", folder.name, severity=Severity.MALFORMED)])
+    return Problems([plain(message, "give the folder as prepare wrote it", folder.name, severity=Severity.MALFORMED)])
 
 
 def team_of(name: str) -> str | None:

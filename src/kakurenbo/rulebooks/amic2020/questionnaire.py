@@ -12,7 +12,8 @@ from kakurenbo import registry
 from kakurenbo.contracts import Anonymizer, Mechanism, json_number
 from kakurenbo.errors import KakurenboError
 from kakurenbo.measures.privacy import delta_presence, k_anonymity
-from kakurenbo.tables import Problem, Problems, Severity, Source, Table
+from kakurenbo.tables import Problems, Severity, Source, Table
+from kakurenbo.tables.transitional import plain
 
 CLAIMS = ("epsilon", "delta", "k", "Pk", "delta_presence")
 METHODS = (
@@ -114,4 +115,4 @@ def _check(source: Source, content: dict[str, Any]) -> Questionnaire | Problems:
 
 def _refused(source: Source, message: str, fix: str, *, malformed: bool = False) -> Problems:
     severity = Severity.MALFORMED if malformed else Severity.VIOLATION
-    return Problems([Problem(message, fix, source.name, severity=severity)])
+    return Problems([plain(message, fix, source.name, severity=severity)])

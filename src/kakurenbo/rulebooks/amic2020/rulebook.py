@@ -33,6 +33,7 @@ from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_claims, read_questionnaire
 from kakurenbo.tables import Layout, Problem, Problems, Source, Table, read_table, table_bytes
+from kakurenbo.tables.transitional import plain, taken
 
 DEFAULT_PLAYERS = (
     Player("uniform noise", "rr:p=0.97", "nearest"),
@@ -94,7 +95,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         round_ = facts.get("round", self.round)
         if not (path / "secret").is_dir():
             raise UsageError(f"{path}: give the organizer's folder, which prepare wrote with -o; it has a folder 'secret'")
-        population = read_table(Source.of(path / "attackers" / files.population_file(round_)), SCHEMA)
+        population = taken(read_table(Source.of(path / "attackers" / files.population_file(round_)), SCHEMA))
         if isinstance(population, Problems):
             return population
         answers, handouts = {}, {}
@@ -102,7 +103,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
             handout = self.read_handout(folder)
             answer = files.read_answer(path / "secret" / files.answer_file(round_, folder.name))
             if isinstance(handout, Problems) or isinstance(answer, Problems):
-                return Problems.merge(part for part in (handout, answer) if isinstance(part, Problems))
+                return Problems.of(handout, answer)
             handouts[folder.name], answers[folder.name] = handout, answer.rows
         return Preparation(handouts, {}, facts, preparation.Secrets(population, answers))
 
@@ -115,10 +116,10 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         sample_path = files.find_file(path, r".*_samplingdata_\d\d\.csv") if path.is_dir() else path
         if isinstance(sample_path, Problems):
             return sample_path
-        sample = read_table(Source.of(sample_path), SCHEMA)
+        sample = taken(read_table(Source.of(sample_path), SCHEMA))
         test = self._test_rows(sample_path.parent)
         if isinstance(sample, Problems) or isinstance(test, Problems):
-            return Problems.merge(part for part in (sample, test) if isinstance(part, Problems))
+            return Problems.of(sample, test)
         team = str(facts.get("team") or files.team_of(sample_path.name) or "01")
         return Handout(team, sample, test, facts)
 
@@ -148,11 +149,11 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
         if len(tables) != 1 or len(forms) > 1:
             names = ", ".join(source.name for source in sources) or "nothing"
             fix = f"give one CSV file such as {files.release_file('pre', handout.team)}, and at most one questionnaire"
-            return Problems([Problem(f"a release is one file; got {names}", fix, tables[0].name if tables else "release")])
-        table = read_table(tables[0], SCHEMA, files.release_layout(len(handout.sample)))
+            return Problems([plain(f"a release is one file; got {names}", fix, tables[0].name if tables else "release")])
+        table = taken(read_table(tables[0], SCHEMA, files.release_layout(len(handout.sample))), notices)
         questionnaire = read_questionnaire(forms[0]) if forms else Questionnaire()
         if isinstance(table, Problems) or isinstance(questionnaire, Problems):
-            return Problems.merge(part for part in (table, questionnaire) if isinstance(part, Problems))
+            return Problems.of(table, questionnaire)
         return Submission(table, questionnaire)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
@@ -201,10 +202,10 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
     def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> MembershipKnowledge | Problems:
         if len(paths) != 2:
             raise UsageError("amic2020 attacks know two files: B.csv (the population) and D.csv (the release)")
-        tables = [read_table(Source.of(path), SCHEMA, Layout(min_rows=1)) for path in paths]
+        tables = [taken(read_table(Source.of(path), SCHEMA, Layout(min_rows=1))) for path in paths]
         population, release = tables
         if isinstance(population, Problems) or isinstance(release, Problems):
-            return Problems.merge(part for part in tables if isinstance(part, Problems))
+            return Problems.of(*tables)
         if len(population) < files.GUESSES:
             raise UsageError(f"{paths[0]}: B needs at least {files.GUESSES} rows; it comes first, before the release")
         mechanism = declared.mechanism(release) if declared is not None else None
@@ -226,14 +227,14 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
             target = by_name.get(source.name)
             if target is None:
                 known = ", ".join(sorted(by_name)[:3])
-                refused.append(Problems([Problem("no target has this file name", f"the names are {known} …", source.name)]))
+                refused.append(Problems([plain("no target has this file name", f"the names are {known} …", source.name)]))
                 continue
             guess = files.read_guess(source, targets[target].answer.population)
             if isinstance(guess, Problems):
                 refused.append(guess)
             else:
                 guesses[target] = guess
-        return Problems.merge(refused) if refused else guesses
+        return Problems.of(*refused) if refused else guesses
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ import numpy as np
 from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
+from kakurenbo.tables import ProblemCollector, Problems, Severity, Source
+from kakurenbo.tables.transitional import plain
 
 SAMPLE_ATTACK = "attack.py"
 WEIGHTS = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
@@ -163,7 +164,7 @@ def read_results(source: Source) -> RoundResults | Problems:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return Problems([Problem("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
+        return Problems([plain("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
     if text.lstrip().startswith("{"):
         return _from_json(source, text)
     return _from_matrix(source, text)
@@ -174,7 +175,7 @@ def _from_json(source: Source, text: str) -> RoundResults | Problems:
         return RoundResults.from_json(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fix = "give the results file that run wrote, or a CSV matrix"
-        return Problems([Problem("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
+        return Problems([plain("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
 
 
 def _from_matrix(source: Source, text: str) -> RoundResults | Problems:
@@ -183,7 +184,10 @@ def _from_matrix(source: Source, text: str) -> RoundResults | Problems:
     rows = [(number, row) for number, row in rows if any(row)]
     if len(rows) < 2:
         found.add(
-            "there is no matrix in the file", "first row: anonymizers; then a row per attacker", severity=Severity.MALFORMED
+            "plain",
+            message="there is no matrix in the file",
+            fix="first row: anonymizers; then a row per attacker",
+            severity=Severity.MALFORMED,
         )
         return found.problems()
     names, attackers = rows[0][1][1:], [row[0] for _, row in rows[1:]]
@@ -193,7 +197,12 @@ def _from_matrix(source: Source, text: str) -> RoundResults | Problems:
     credits: dict[str, dict[str, Credit]] = {name: {} for name in names}
     for number, row in rows[1:]:
         if len(row) > len(names) + 1:
-            found.add(f"the row has {len(row) - 1} cells for {len(names)} anonymizers", "give one cell each", row=number)
+            found.add(
+                "plain",
+                message=f"the row has {len(row) - 1} cells for {len(names)} anonymizers",
+                fix="give one cell each",
+                row=number,
+            )
         for name, cell in zip(names, row[1:], strict=False):
             if cell:
                 hits = _hits(cell, scale)
@@ -211,7 +220,9 @@ def _from_matrix(source: Source, text: str) -> RoundResults | Problems:
 def _check_names(found: ProblemCollector, names: list[str], what: str) -> None:
     for name in names:
         if not name or names.count(name) > 1:
-            found.add(f"the {what} {name!r} is named {names.count(name)} times", "name each once", value=name)
+            found.add(
+                "plain", message=f"the {what} {name!r} is named {names.count(name)} times", fix="name each once", value=name
+            )
             return
 
 
@@ -226,5 +237,10 @@ def _hits(cell: str, scale: int) -> int | None:
 
 def _refuse_cell(found: ProblemCollector, row: int, column: str, cell: str) -> None:
     found.add(
-        f"{cell!r} is not a number of hits", "give 0 to 100, or accuracies 0.00 to 1.00", row=row, column=column, value=cell
+        "plain",
+        message=f"{cell!r} is not a number of hits",
+        fix="give 0 to 100, or accuracies 0.00 to 1.00",
+        row=row,
+        column=column,
+        value=cell,
     )

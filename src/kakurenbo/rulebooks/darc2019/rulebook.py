@@ -34,6 +34,7 @@ from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import checks, files, preparation, scores, utility
 from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission
 from kakurenbo.tables import Problem, Problems, Source, table_bytes
+from kakurenbo.tables.transitional import plain
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,8 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
         if len(sources) != 1:
             names = ", ".join(source.name for source in sources) or "nothing"
             fix = f"give one CSV file such as {files.release_file(handout.team)}"
-            return Problems([Problem(f"a release is one file; got {names}", fix, sources[0].name if sources else "release")])
-        table = checks.read_release(sources[0], handout.original, self.following(handout.facts).mode)
+            return Problems([plain(f"a release is one file; got {names}", fix, sources[0].name if sources else "release")])
+        table = checks.read_release(sources[0], handout.original, self.following(handout.facts).mode, notices)
         if isinstance(table, Problems):
             return table
         return Submission(table, files.team_of(sources[0].name) or handout.team)
@@ -178,7 +179,7 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
             raise UsageError("darc2019 attacks know two files: T.csv (the original) and S.csv (what was published)")
         original, released = (files.read_original(Source.of(files.find_original(path))) for path in paths)
         if isinstance(original, Problems) or isinstance(released, Problems):
-            return Problems.merge(part for part in (original, released) if isinstance(part, Problems))
+            return Problems.of(original, released)
         return ReidentificationKnowledge(original, released)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:
@@ -202,7 +203,7 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
                 refused.append(guess)
             else:
                 guesses[target] = guess
-        return Problems.merge(refused) if refused else guesses
+        return Problems.of(*refused) if refused else guesses
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from kakurenbo.tables import (
     read_table,
     table_bytes,
 )
+from kakurenbo.tables.transitional import plain, taken
 
 CANDIDATES = 3
 TEST_ROWS = 50  # people of a and b
@@ -113,8 +114,8 @@ class Answer:
 
 def read_original(source: Source) -> Table | Problems:
     """A table B; attributes get the levels that occur in it, since only those may occur in a release of it."""
-    layout = Layout(header=True, min_rows=TEST_ROWS, accept_bom=True, accept_crlf=True)
-    table = read_table(source, ratings.widest_schema(), layout)
+    layout = Layout(header=True, min_rows=TEST_ROWS)
+    table = taken(read_table(source, ratings.widest_schema(), layout))
     return table if isinstance(table, Problems) else ratings.narrowed(table)
 
 
@@ -129,7 +130,7 @@ def read_choice(source: Source, candidates: int) -> int | Problems:
         number = None
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= candidates:
         fix = f'write {{"candidate": n}} with n from 1 to {candidates}'
-        return Problems([Problem("this does not name a candidate", fix, source.name, severity=Severity.MALFORMED)])
+        return Problems([plain("this does not name a candidate", fix, source.name, severity=Severity.MALFORMED)])
     return number - 1
 
 
@@ -166,20 +167,20 @@ def sort_release(
         if named is None or (team is not None and named[0] != team):
             fix = f"the ten files are {release_file(team or 'NN', 0)} to {release_file(team or 'NN', 9)}"
             if strict:
-                refused.append(Problem("this is no file of the release", fix, source.name))
+                refused.append(plain("this is no file of the release", fix, source.name))
             elif notices is not None:
                 message = "this is no file of the release: left aside"
-                notices.append(Problem(message, file=source.name, severity=Severity.NOTICE))
+                notices.append(plain(message, file=source.name, severity=Severity.NOTICE))
         elif named[1] in found:
-            refused.append(Problem(f"file {named[1]} is there twice", "give each of the ten files once", source.name))
+            refused.append(plain(f"file {named[1]} is there twice", "give each of the ten files once", source.name))
         else:
             found[named[1]] = source
             teams.add(named[0])
     missing = [release_file(team or "NN", number) for number in range(len(ratings.SPLITS)) if number not in found]
     if missing:
-        refused.append(Problem(f"{', '.join(missing)} is missing", "give all ten files", "release"))
+        refused.append(plain(f"{', '.join(missing)} is missing", "give all ten files", "release"))
     if len(teams) > 1:
-        refused.append(Problem(f"files of the teams {', '.join(sorted(teams))}", "give the files of one team", "release"))
+        refused.append(plain(f"files of the teams {', '.join(sorted(teams))}", "give the files of one team", "release"))
     return Problems(refused) if refused else found
 
 
@@ -188,33 +189,31 @@ def read_release(
 ) -> tuple[Table, ...] | Problems:
     """All ten files against the splits of B; the problems of all of them together."""
     tables, refused = [], []
-    layout = Layout(header=True, min_rows=len(original), max_rows=len(original), accept_bom=True, accept_crlf=True)
+    layout = Layout(header=True, min_rows=len(original), max_rows=len(original))
     for number, split in enumerate(ratings.split(original)):
-        put_right = ProblemCollector(sources[number].name)
-        table = read_table(sources[number], split.schema, layout, put_right)
-        if notices is not None:
-            notices.extend(put_right.problems())
+        table = taken(read_table(sources[number], split.schema, layout), notices)
         if isinstance(table, Problems):
             refused.append(table)
         else:
             tables.append(table)
-    return Problems.merge(refused) if refused else tuple(tables)
+    return Problems.of(*refused) if refused else tuple(tables)
 
 
 def read_released_alone(sources: dict[int, Source]) -> tuple[Table, ...] | Problems:
     """The ten files as attackers read them: without B, so any value of the contest's domains may occur."""
     schema = ratings.widest_schema(names=False)
-    layout = Layout(header=True, min_rows=1, accept_bom=True, accept_crlf=True)
+    layout = Layout(header=True, min_rows=1)
     tables = [
-        read_table(sources[number], schema.select(columns), layout) for number, columns in enumerate(ratings.SPLIT_COLUMNS)
+        taken(read_table(sources[number], schema.select(columns), layout))
+        for number, columns in enumerate(ratings.SPLIT_COLUMNS)
     ]
     refused = [table for table in tables if isinstance(table, Problems)]
     read = tuple(table for table in tables if isinstance(table, Table))
     if refused or len({len(table) for table in read}) == 1:
-        return Problems.merge(refused) if refused else read
+        return Problems.of(*refused) if refused else read
     counts = ", ".join(str(len(table)) for table in read)
     return Problems(
-        [Problem(f"the ten files have different numbers of rows ({counts})", "give the files of one release", "release")]
+        [plain(f"the ten files have different numbers of rows ({counts})", "give the files of one release", "release")]
     )
 
 
@@ -230,20 +229,27 @@ def starred_schema() -> Schema:
 def read_people(source: Source) -> Table | Problems:
     """File a."""
     schema = ratings.widest_schema().select((ratings.NAME, *ratings.ATTRIBUTES))
-    return read_table(source, schema, Layout(header=True, min_rows=1, accept_bom=True, accept_crlf=True))
+    return taken(read_table(source, schema, Layout(header=True, min_rows=1)))
 
 
 def read_starred(source: Source, rows: int) -> Table | Problems:
     """File b: as many rows as a, one star in each."""
-    layout = Layout(header=True, min_rows=rows, max_rows=rows, accept_bom=True, accept_crlf=True)
-    table = read_table(source, starred_schema(), layout)
+    layout = Layout(header=True, min_rows=rows, max_rows=rows)
+    table = taken(read_table(source, starred_schema(), layout))
     if isinstance(table, Problems):
         return table
     stars = np.stack([table.codes[name] == RATING_VALUES for name in ratings.MOVIES], axis=1).sum(axis=1)
     found = ProblemCollector(source.name)
     for record in np.flatnonzero(stars != 1).tolist():
         message = f"the row has {stars[record]} stars"
-        found.add(message, "one rating of each row is hidden", row=record + 2, record=record, value=str(stars[record]))
+        found.add(
+            "plain",
+            message=message,
+            fix="one rating of each row is hidden",
+            row=record + 2,
+            record=record,
+            value=str(stars[record]),
+        )
     return found.problems() if found else table
 
 
@@ -283,12 +289,12 @@ def read_guess_columns(source: Source, rows: int | None) -> list[RatingsGuess] |
     width = data.split(b"\n", 1)[0].count(b",") + 1
     if width % 2:
         message, fix = f"the first line has {width} columns", "give two columns per team: row of a, rating"
-        return Problems([Problem(message, fix, source.name, 1, 0, severity=Severity.MALFORMED)])
+        return Problems([plain(message, fix, source.name, 1, 0, severity=Severity.MALFORMED)])
     if b",," in data or b",\n" in data or b",\r" in data or data.startswith(b",") or b"\n," in data or data.endswith(b","):
         data = _blanks_starred(data)
     schema = Schema(Text(str(index)) for index in range(width))
-    layout = Layout(min_rows=rows or 1, max_rows=rows, accept_bom=True, accept_crlf=True)
-    table = read_table(Source(source.name.removesuffix(".gz"), data), schema, layout)
+    layout = Layout(min_rows=rows or 1, max_rows=rows)
+    table = taken(read_table(Source(source.name.removesuffix(".gz"), data), schema, layout))
     if isinstance(table, Problems):
         return table
     found = ProblemCollector(source.name)
@@ -316,7 +322,7 @@ def _numbers(table: Table, index: int, size: int, found: ProblemCollector) -> ND
             numbers[record] = allowed[text.strip()]
         else:
             message, fix = f"this is not {what}", f"give a whole number from 0 to {size - 1}, or * for no answer"
-            found.add(message, fix, row=record + 1, record=record, column=str(index + 1), value=text)
+            found.add("plain", message=message, fix=fix, row=record + 1, record=record, column=str(index + 1), value=text)
     return numbers
 
 
@@ -326,7 +332,9 @@ def masks_bytes(masks: NDArray[np.int64]) -> bytes:
 
 
 def read_masks(source: Source) -> NDArray[np.int64] | Problems:
-    table = read_table(source, Schema([Category("movie", ratings.MOVIES)]), Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    table = taken(
+        read_table(source, Schema([Category("movie", ratings.MOVIES)]), Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    )
     return table if isinstance(table, Problems) else table.codes["movie"].astype(np.int64)
 
 

@@ -37,6 +37,7 @@ from kakurenbo.rulebooks.pwscup2024.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import COMMON, PER_TEAM, Secrets
 from kakurenbo.tables import Problem, Problems, Schema, Source, Table, sources_of, table_bytes
 from kakurenbo.tables.archives import is_archive, open_archive
+from kakurenbo.tables.transitional import plain, taken
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
             else:
                 masks[team] = read
         facts = _read_facts(path / "public")
-        return Problems.merge(refused) if refused else Preparation(handouts, {}, facts, Secrets(masks))
+        return Problems.of(*refused) if refused else Preparation(handouts, {}, facts, Secrets(masks))
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         tables = [files.read_original(source) for source in found]
         refused = [part for part in (*tables, chosen) if isinstance(part, Problems)]
         if refused or isinstance(chosen, Problems):
-            return Problems.merge(refused)
+            return Problems.of(*refused)
         facts = _read_facts(path if path.is_dir() else path.parent)
         named = re.match(r"B(\d\d)\D", found[0].name)
         team = str(facts.get("team") or (named.group(1) if named else files.UNNAMED))
@@ -152,8 +153,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         archives = [source for source in sources if is_archive(source)]
         if archives:
             if len(sources) > 1:
-                return Problems([Problem("a release is one archive", "give the archive alone", archives[0].name)])
-            unpacked = open_archive(archives[0], notices)
+                return Problems([plain("a release is one archive", "give the archive alone", archives[0].name)])
+            unpacked = taken(open_archive(archives[0]), notices)
             if isinstance(unpacked, Problems):
                 return unpacked
             sources = unpacked
@@ -163,7 +164,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         rest = [source for source in sources if source not in choices]
         numbered = files.sort_release(rest, team, notices, strict=bool(archives))
         if isinstance(chosen, Problems) or isinstance(numbered, Problems):
-            return Problems.merge(part for part in (chosen, numbered) if isinstance(part, Problems))
+            return Problems.of(chosen, numbered)
         tables = files.read_release(numbered, handout.candidates[chosen], notices)
         return tables if isinstance(tables, Problems) else Submission(tables, chosen)
 
@@ -225,7 +226,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         owners = {named[0] for source in sources if (named := files.release_number(source.name))}
         numbered = files.sort_release(sources, team if team in owners and len(owners) > 1 else None, None, strict=False)
         if isinstance(starred, Problems) or isinstance(numbered, Problems):
-            return Problems.merge(part for part in (starred, numbered) if isinstance(part, Problems))
+            return Problems.of(starred, numbered)
         released = files.read_released_alone(numbered)
         if isinstance(released, Problems):
             return released
@@ -252,7 +253,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
         if [source.name.removesuffix(".gz") for source in sources] != [expected]:
             names = ", ".join(source.name for source in sources) or "nothing"
             return Problems(
-                [Problem(f"guesses are one file; got {names}", f"give {expected} with two columns per team", expected)]
+                [plain(f"guesses are one file; got {names}", f"give {expected} with two columns per team", expected)]
             )
         guesses = files.read_guess_columns(sources[0], files.TEST_ROWS)
         if isinstance(guesses, Problems):
@@ -275,7 +276,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, Answer, Ratings
             return guesses
         if len(guesses) != 1:
             message = f"the file has guesses on {len(guesses)} teams"
-            return Problems([Problem(message, "give the two columns of one target", source.name)])
+            return Problems([plain(message, "give the two columns of one target", source.name)])
         return guesses[0]
 
     def credit(self, answer: Answer, guess: RatingsGuess) -> Credit:

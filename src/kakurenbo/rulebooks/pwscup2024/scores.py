@@ -16,7 +16,8 @@ from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGue
 from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.pwscup2024.files import Answer
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
+from kakurenbo.tables import ProblemCollector, Problems, Severity, Source
+from kakurenbo.tables.transitional import plain
 
 WEIGHTS = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
 FIRST = 5  # how many anonymizers an attacker is scored on
@@ -159,7 +160,7 @@ def read_results(source: Source) -> RoundResults | Problems:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return Problems([Problem("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
+        return Problems([plain("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
     return _from_json(source, text) if text.lstrip().startswith("{") else _from_table(source, text)
 
 
@@ -170,7 +171,7 @@ def _from_json(source: Source, text: str) -> RoundResults | Problems:
             raise ValueError("a release without utility")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fix = "give the results file that run wrote, or a CSV table"
-        return Problems([Problem("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
+        return Problems([plain("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
     return results
 
 
@@ -183,17 +184,25 @@ def _from_table(source: Source, text: str) -> RoundResults | Problems:
     if not places or "utility" not in header or len(rows) < 2 or len(set(header)) < len(header):
         message = "this is no table of results"
         fix = "the header is anonymizer, then NN or NNi and NNd per attacker, and utility; each once"
-        found.add(message, fix, row=1, value=",".join(header), severity=Severity.MALFORMED)
+        found.add("plain", message=message, fix=fix, row=1, value=",".join(header), severity=Severity.MALFORMED)
         return found.problems()
     credits: dict[str, dict[str, Credit]] = {}
     utility: dict[str, float] = {}
     for number, row in rows[1:]:
         team = row[0]
         if len(row) != len(header):
-            found.add(f"the row has {len(row)} cells for {len(header)} columns", "give one cell each", row=number)
+            found.add(
+                "plain", message=f"the row has {len(row)} cells for {len(header)} columns", fix="give one cell each", row=number
+            )
             continue
         if not team or team in credits:
-            found.add(f"the anonymizer {team!r} is named twice or not at all", "name each once", row=number, value=team)
+            found.add(
+                "plain",
+                message=f"the anonymizer {team!r} is named twice or not at all",
+                fix="name each once",
+                row=number,
+                value=team,
+            )
             continue
         cells = {
             name: _number(found, number, name, row[place], HALF if name[-1] in "id" else FULL)
@@ -225,7 +234,14 @@ def _number(found: ProblemCollector, row: int, column: str, cell: str, most: int
         value = None
     if value is None or value > most or (whole and value.denominator != 1):
         what = "a number of hits" if whole else "a utility"
-        found.add(f"{cell!r} is not {what}", f"give a number from 0 to {most}", row=row, column=column, value=cell)
+        found.add(
+            "plain",
+            message=f"{cell!r} is not {what}",
+            fix=f"give a number from 0 to {most}",
+            row=row,
+            column=column,
+            value=cell,
+        )
         return Fraction(0)
     return value
 
