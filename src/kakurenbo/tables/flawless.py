@@ -27,7 +27,9 @@ _WHOLE_NUMBERS: tuple[tuple[type[pl.DataType], int], ...] = ((pl.Int8, 7), (pl.I
 def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
     """The table of a UTF-8 file with ``\\n`` or ``\\r\\n`` line ends, or None at the first doubt."""
     head = _header_bytes(data, schema) if header else 0
-    if head is None:
+    returns = _carriage_returns(data)
+    # Polars drops an empty cell at the very end.
+    if head is None or returns is None or data.endswith(b","):
         return None
     lanes = _lanes(schema, quoted=b'"' in data)
     try:
@@ -53,8 +55,7 @@ def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
         return None
     unended = not data.endswith(b"\n")
     if any(isinstance(lane, _Numbers) for lane in lanes.values()):
-        # No cell holds a "\r": Polars took each one off the end of its line.
-        delimiters = frame.height * len(schema) - unended + count_byte(data, b"\r", head)
+        delimiters = frame.height * len(schema) - unended + returns - (b"\r" in data[:head])
         whole = sum(column.spelled_bytes() for column in parsed.values()) + delimiters == len(data) - head
     else:
         whole = frame.height == count_byte(data, b"\n", head) + unended
@@ -69,6 +70,16 @@ def _header_bytes(data: bytes, schema: Schema) -> int | None:
     line = data[: MAX_LINE_BYTES + 1].partition(b"\n")[0]
     names = cells_of(line.removesuffix(b"\r").decode("utf-8", "replace"))
     return len(line) + 1 if names == list(schema.names) and len(line) <= MAX_LINE_BYTES else None
+
+
+def _carriage_returns(data: bytes) -> int | None:
+    """How many ``\\r`` there are, if each belongs to a line end: Polars takes them off the end of any cell."""
+    if b"\r" not in data:
+        return 0
+    stream = np.frombuffer(data, dtype=np.uint8)
+    places = np.flatnonzero(stream == ord("\r"))
+    ended = places[-1] + 1 < len(stream) and (stream[places + 1] == ord("\n")).all()
+    return len(places) if ended else None
 
 
 @dataclass(frozen=True)
@@ -160,10 +171,8 @@ class _Texts:
         different = self._categories.to_series()
         places = cells.to_physical().to_numpy()
         texts = unquoted(different)
-        if texts is None or texts.str.contains("\r", literal=True).any():
-            return None
-        encoded = self._column.encode(texts)
-        if encoded.null_count():
+        encoded = None if texts is None else self._column.encode(texts)
+        if encoded is None or encoded.null_count():
             return None
         vocabulary = None
         if isinstance(self._column, Text):

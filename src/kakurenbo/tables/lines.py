@@ -97,7 +97,9 @@ def _split_regular(data: bytes, width: int) -> Lines | None:
 def _unquoted_column(column: pl.Series) -> pl.Series | None:
     different = column.unique()
     plain = unquoted(different)
-    return plain if plain is None or plain is different else column.replace_strict(different, plain, return_dtype=pl.String)
+    if plain is None or plain is different:
+        return None if plain is None else column
+    return column.replace_strict(different, plain, return_dtype=pl.String)
 
 
 def _split_irregular(data: bytes, width: int, found: ProblemCollector) -> Lines:

@@ -12,7 +12,8 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
     """UTF-8 text without byte-order mark, or None where the file cannot be read as text at all."""
     if data.startswith(_BOM):
         found.add("text.bom", row=1, severity=Severity.NOTICE)
-        data = data[len(_BOM) :]
+        while data.startswith(_BOM):  # some tools put one before another's
+            data = data[len(_BOM) :]
     if not data or data.isspace():
         found.add("text.empty", severity=Severity.MALFORMED)
         return None
