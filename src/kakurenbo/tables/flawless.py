@@ -100,15 +100,15 @@ def _lanes(schema: Schema, quoted: bool) -> dict[str, _Numbers | _Levels | _Text
 
 
 def _lane(column: Column) -> _Numbers | _Levels | _Texts:
-    if isinstance(column, Integer) and (dtype := _number_type(column)) is not None:
-        return _Numbers(column, dtype)
+    if isinstance(column, Integer):
+        return _Numbers(column, _number_type(column))
     levels = _levels(column)
     return _Texts(column) if levels is None else _Levels(column, *levels)
 
 
-def _number_type(column: Integer) -> type[pl.DataType] | None:
+def _number_type(column: Integer) -> type[pl.DataType]:
     """The smallest type that holds the whole domain."""
-    return next((dtype for dtype, bits in _WHOLE_NUMBERS if -(2**bits) <= column.low and column.high < 2**bits), None)
+    return next(dtype for dtype, bits in _WHOLE_NUMBERS if -(2**bits) <= column.low and column.high < 2**bits)
 
 
 @dataclass(frozen=True)
