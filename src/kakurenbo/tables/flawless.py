@@ -164,15 +164,15 @@ class _Texts:
     """Any other column, and every column of a file with quotation marks: each different cell is judged once, as a text."""
 
     def __init__(self, column: Column) -> None:
-        self._column, self._categories = column, pl.Categories.random()
-        self.dtype = pl.Categorical(self._categories)
+        self._column = column
+        self.dtype = pl.Categorical(pl.Categories.random())  # numbers of this column's own
 
     def parsed(self, cells: pl.Series) -> _Parsed | None:
-        different = self._categories.to_series()
         places = cells.to_physical().to_numpy()
-        texts = unquoted(different)
+        different = _different(cells, places)
+        texts = None if different is None else unquoted(different)
         encoded = None if texts is None else self._column.encode(texts)
-        if encoded is None or encoded.null_count():
+        if different is None or encoded is None or encoded.null_count():
             return None
         vocabulary = None
         if isinstance(self._column, Text):
@@ -182,3 +182,10 @@ class _Texts:
         lengths = different.str.len_bytes().to_numpy()
         codes = encoded.to_numpy().astype(self._column.dtype).take(places)
         return _Parsed(codes, int(lengths.max()), lambda: int(lengths.take(places).sum()), vocabulary)
+
+
+def _different(cells: pl.Series, places: NDArray[np.uint32]) -> pl.Series | None:
+    """The text of each number that Polars gave to a cell; None where it left one out."""
+    occurrence = np.full(int(places.max()) + 1, -1)
+    occurrence[places] = np.arange(len(places))
+    return None if (occurrence < 0).any() else cells.gather(occurrence).cast(pl.String)
