@@ -17,7 +17,7 @@ from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, 
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
 from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
 from kakurenbo.rulebooks.darc2019.scores import read_results
-from kakurenbo.tables import Problem, Problems, Source, Table
+from kakurenbo.tables import Problem, Problems, Read, Source, Table
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 T = [
@@ -263,4 +263,4 @@ def test_any_bytes_are_a_release_a_guess_or_problems(data: bytes, mode: str) -> 
     assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Submission | Problems)
     assert isinstance(read_guess(Source("guess.csv", data), CUSTOMERS), ReidentificationGuess | Problems)
     assert isinstance(read_results(Source("results.csv", data)), RoundResults | Problems)
-    assert isinstance(read_online_retail(Source("retail.csv", data)), Table | Problems)
+    assert isinstance(read_online_retail(Source("retail.csv", data)), Read | Problems)

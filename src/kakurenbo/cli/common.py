@@ -91,8 +91,7 @@ class PluginGroup(click.Group):
         return [name for name in registry.names(self._group) if self._offered(registry.load(self._group, name))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        # Only the plugin that is asked for is loaded: a broken one must not stop the others. An unknown name is told with its
-        # nearest neighbour.
+        # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
         return self._make_command(name) if self._offered(registry.load(self._group, name)) else None
 
 

@@ -110,6 +110,13 @@ class RoundResults:
         """What an attacker earned on a target; None where there was no valid guess."""
         return self.credits.get(target, {}).get(attacker)
 
+    def share(self, target: str, attacker: str) -> Fraction:
+        """What an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        if credit is None or credit.of <= credit.least:
+            return Fraction(0)
+        return (as_decimal(credit.hits) - as_decimal(credit.least)) / (as_decimal(credit.of) - as_decimal(credit.least))
+
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
         """The results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)

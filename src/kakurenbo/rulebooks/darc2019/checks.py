@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, months
 from kakurenbo.messages import Phrase
 from kakurenbo.rulebooks.darc2019.files import SEPARATOR
-from kakurenbo.tables import Category, Layout, ProblemCollector, Problems, Schema, Source, Table, read_table
+from kakurenbo.tables import Category, Layout, Problem, ProblemCollector, Problems, Schema, Source, Table, read_table
+from kakurenbo.tables.transitional import taken
 
 FIRST_LINE = 2  # the header is line 1
 _BYTES_PER_ROW = 400  # far more than a row needs
@@ -31,7 +32,7 @@ class _Item(Category):
         return Phrase("domain.item_of_t")
 
 
-def read_release(source: Source, original: Table, mode: str) -> Table | Problems:
+def read_release(source: Source, original: Table, mode: str, notices: list[Problem] | None = None) -> Table | Problems:
     """A(T), or everything that is wrong with it: cells first, then how rows stand to those of T."""
     items = original.vocabularies["id_item"]
     schema = Schema([_Item("id_item", items) if column.name == "id_item" else column for column in SCHEMA])
@@ -50,12 +51,12 @@ def read_release(source: Source, original: Table, mode: str) -> Table | Problems
             for column, name in zip(cells.columns[1:], SCHEMA.names[1:], strict=True)
         )
 
-    table = read_table(source, schema, layout, mend=undelete)
+    table = taken(read_table(source, schema, layout, mend=undelete), notices)
     found = ProblemCollector(source.name)
     if seen and len(seen[0]) == rows:
         _Relations(seen[0], original, mode, found).check()
     if isinstance(table, Problems) or found:
-        return Problems.merge(part for part in (table, found.problems()) if isinstance(part, Problems) and part.total)
+        return Problems.of(table, found.problems())
     return Table(SCHEMA, table.codes, {**table.vocabularies, "id_item": items})
 
 
@@ -123,5 +124,7 @@ class _Relations:
         records = [int(record) for record in records]
         listed = records[: self.found.room]
         for record in listed:
-            self.found.add(message, fix, row=record + FIRST_LINE, record=record, column=column, value=texts[record])
+            self.found.add(
+                "plain", message=message, fix=fix, row=record + FIRST_LINE, record=record, column=column, value=texts[record]
+            )
         self.found.count_unlisted(len(records) - len(listed))

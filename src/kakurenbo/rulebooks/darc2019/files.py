@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, kept, month_name, months, with_users
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Layout, Problem, ProblemCollector, Problems, Schema, Severity, Source, Table, Text, read_table
+from kakurenbo.tables import Layout, ProblemCollector, Problems, Schema, Severity, Source, Table, Text, read_table
+from kakurenbo.tables.transitional import plain, taken
 
 CONTEST_FILE = "contest.json"
 ORIGINAL_FILE = "T.csv"
@@ -57,10 +58,10 @@ def target_of_guess(name: str, targets: Iterable[str], attacker: str) -> str | P
             continue
         if match.group(1) and not 1 <= int(match.group(1)) <= ATTACKS_PER_TABLE:
             message, fix = f"this is attack number {match.group(1)}", f"{ATTACKS_PER_TABLE} attacks are allowed per table"
-            return Problems([Problem(message, fix, name, value=match.group(1))])
+            return Problems([plain(message, fix, name, value=match.group(1))])
         return target
     known = ", ".join(guess_file(target, attacker) for target in sorted(targets)[:3])
-    return Problems([Problem("no target has this file name", f"the names are {known} …", name)])
+    return Problems([plain("no target has this file name", f"the names are {known} …", name)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +117,11 @@ def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
 
 def read_original(source: Source) -> Table | Problems:
     """T from its file: every customer, no deleted rows."""
-    table = read_table(source, SCHEMA, Layout(header=True, min_rows=1, max_bytes=MAX_TABLE_BYTES))
+    table = taken(read_table(source, SCHEMA, Layout(header=True, min_rows=1, max_bytes=MAX_TABLE_BYTES)))
     if not isinstance(table, Problems) and not kept(table).all():
         record = int(np.flatnonzero(~kept(table))[0])
         message, fix = "T holds no deleted rows", "give the contest's own table, not a release"
-        return Problems([Problem(message, fix, source.name, record + 2, record, "id_user", DELETED)])
+        return Problems([plain(message, fix, source.name, record + 2, record, "id_user", DELETED)])
     return table
 
 
@@ -196,7 +197,7 @@ def _read_matrix(source: Source, customers: tuple[str, ...] | None, guesses: int
     plain = Source(source.name.removesuffix(".gz"), data)
     schema = Schema([Text(name) for name in MATRIX_COLUMNS])
     rows = None if customers is None else len(customers)
-    table = read_table(plain, schema, Layout(header=header, max_rows=rows))
+    table = taken(read_table(plain, schema, Layout(header=header, max_rows=rows)))
     if isinstance(table, Problems):
         return table.in_file(source.name)
     found = ProblemCollector(source.name)
@@ -220,16 +221,26 @@ def _check_customers(
         name = names[codes[record]]
         where = {"row": record + first_line, "record": record, "column": "id_user", "value": name}
         found.add(
-            f"customer {name} has a second row (first in line {first[codes[record]] + first_line})", "give each once", **where
+            "plain",
+            message=f"customer {name} has a second row (first in line {first[codes[record]] + first_line})",
+            fix="give each once",
+            **where,
         )
     if customers is not None:
         for record in np.flatnonzero(~np.isin(names, customers)[codes])[: found.room].tolist():
             name = names[codes[record]]
             where = {"row": record + first_line, "record": record, "column": "id_user", "value": name}
-            found.add(f"{name!r} is not a customer of T", "use the customers of T", **where)
+            found.add("plain", message=f"{name!r} is not a customer of T", fix="use the customers of T", **where)
         for name in sorted(set(customers) - set(names))[: found.room]:
             end = len(table) + first_line - 1
-            found.add(f"customer {name} has no row", "give every customer of T a row", row=end, column="id_user", value=name)
+            found.add(
+                "plain",
+                message=f"customer {name} has no row",
+                fix="give every customer of T a row",
+                row=end,
+                column="id_user",
+                value=name,
+            )
     return first
 
 
@@ -243,7 +254,9 @@ def _check_cells(texts: pl.Series, parts: pl.Series, guesses: int, rows: int, fi
         )
         message = f"the cell lists {len(parts[place])} guesses" if many[place] else "the cell lists an empty guess"
         column = MATRIX_COLUMNS[1 + month]
-        found.add(message, allowed, row=record + first_line, record=record, column=column, value=texts[place])
+        found.add(
+            "plain", message=message, fix=allowed, row=record + first_line, record=record, column=column, value=texts[place]
+        )
     found.count_unlisted(max(0, int((many | blank).sum()) - found.total))
 
 
@@ -260,4 +273,4 @@ def _guess(table: Table, parts: pl.Series, order: NDArray[np.int64]) -> Reidenti
 
 def malformed(message: str, fix: str, file: str) -> Problems:
     """One problem with a file that is not what it should be."""
-    return Problems([Problem(message, fix, file, severity=Severity.MALFORMED)])
+    return Problems([plain(message, fix, file, severity=Severity.MALFORMED)])

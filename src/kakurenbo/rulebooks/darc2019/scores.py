@@ -261,14 +261,23 @@ def _from_table(source: Source, text: str) -> RoundResults | Problems:
     for number, row in rows[1:]:
         if len(row) != len(attackers) + 2 or row[0] in credits or not row[0]:
             fix = "give each table once, with a cell for the utility and for every attacker"
-            found.add("the row does not fit the header, or its table is not new", fix, row=number, value=row[0])
+            found.add(
+                "plain", message="the row does not fit the header, or its table is not new", fix=fix, row=number, value=row[0]
+            )
             continue
         credits[row[0]] = {}
         for name, cell in zip(("utility", *attackers), row[1:], strict=True):
             value = _share(cell)
             if value is None:
                 if cell or name == "utility":
-                    found.add(f"{cell!r} is not a share", "give a number from 0 to 1", row=number, column=name, value=cell)
+                    found.add(
+                        "plain",
+                        message=f"{cell!r} is not a share",
+                        fix="give a number from 0 to 1",
+                        row=number,
+                        column=name,
+                        value=cell,
+                    )
             elif name == "utility":
                 utility[row[0]] = value
             else:
