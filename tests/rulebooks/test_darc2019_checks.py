@@ -15,7 +15,7 @@ from kakurenbo.contracts import RoundResults
 from kakurenbo.datasets.online_retail import read_online_retail
 from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, with_users
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
-from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
+from kakurenbo.rulebooks.darc2019.matrices import answer_bytes, answer_of, guess_bytes, read_answer, read_guess
 from kakurenbo.rulebooks.darc2019.scores import read_results
 from kakurenbo.tables import Problem, Problems, Source, Table
 
@@ -175,7 +175,6 @@ def submission() -> Submission:
 
 
 def test_f_has_del_where_a_customer_has_no_kept_row(tmp_path: Path) -> None:
-    from kakurenbo.rulebooks.darc2019.files import answer_bytes
 
     answer, rows = answer_of(handout().original, submission().table)
     assert len(rows) == 5

@@ -14,8 +14,9 @@ from kakurenbo.commitments import verify
 from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Answer, Darc2019
-from kakurenbo.rulebooks.darc2019.files import answer_of, read_answer
-from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, read_results, reid, standings
+from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
+from kakurenbo.rulebooks.darc2019.matrices import answer_of, read_answer
+from kakurenbo.rulebooks.darc2019.scores import read_results, standings
 from kakurenbo.tables import Problems, Source
 
 

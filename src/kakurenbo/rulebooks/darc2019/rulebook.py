@@ -31,8 +31,9 @@ from kakurenbo.datasets.transactions import kept, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.darc2019 import checks, files, preparation, scores, utility
-from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission
+from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, preparation, scores, utility
+from kakurenbo.rulebooks.darc2019.files import Handout, Submission
+from kakurenbo.rulebooks.darc2019.matrices import Answer
 from kakurenbo.tables import Problem, Problems, Source, table_bytes
 
 
@@ -155,10 +156,10 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
         made = {}
         for team, submission in submissions.items():
             original = preparation.handouts[team].original
-            answer, rows = files.answer_of(original, submission.table)
+            answer, rows = matrices.answer_of(original, submission.table)
             order = stream(seed, "darc2019", "order", names[team]).permutation(len(rows))
             made[team] = (ReidentificationKnowledge(original, rows.take(order)), answer)
-        secret = {files.answer_file(names[team]): files.answer_bytes(answer) for team, (_, answer) in made.items()}
+        secret = {files.answer_file(names[team]): matrices.answer_bytes(answer) for team, (_, answer) in made.items()}
         commitments, opening = commit(seed, {f"secret/{name}": data for name, data in secret.items()})
         return {
             team: Target(
@@ -176,13 +177,14 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> ReidentificationKnowledge | Problems:
         if len(paths) != 2:
             raise UsageError("darc2019 attacks know two files: T.csv (the original) and S.csv (what was published)")
-        original, released = (files.read_original(Source.of(files.find_original(path))) for path in paths)
-        if isinstance(original, Problems) or isinstance(released, Problems):
-            return Problems.merge(part for part in (original, released) if isinstance(part, Problems))
-        return ReidentificationKnowledge(original, released)
+        original = files.read_original(Source.of(files.find_original(paths[0])))
+        if isinstance(original, Problems):
+            return original
+        released = checks.read_published(Source.of(files.find_original(paths[1])), original, self.mode)
+        return released if isinstance(released, Problems) else ReidentificationKnowledge(original, released)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:
-        return files.guess_bytes(guess)
+        return matrices.guess_bytes(guess, self.mode)
 
     def guess_files(self, guesses: Mapping[str, ReidentificationGuess], attacker: str) -> Files:
         return {files.guess_file(target, attacker): self.guess_bytes(guess) for target, guess in guesses.items()}
@@ -207,13 +209,13 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
     def read_answer(self, path: Path) -> Answer | Problems:
-        return files.read_answer(path)
+        return matrices.read_answer(path)
 
     def read_guess(self, answer: Answer, source: Source) -> ReidentificationGuess | Problems:
-        return files.read_guess(source, answer.customers)
+        return matrices.read_guess(source, answer.customers, answer.pseudonyms, answer.calendar, self.mode)
 
     def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
-        return scores.count_credit(answer, guess, self.mode)
+        return credit.count_credit(answer, guess, self.mode)
 
     def read_results(self, source: Source) -> RoundResults | Problems:
         return scores.read_results(source)

@@ -1,4 +1,4 @@
-"""Rules 12 and 14 to 18 of darc2019: what a guess matrix earns, the score of a table, ranks and awards."""
+"""Rules 14 to 18 of darc2019: the score of a table, ranks and awards."""
 
 from __future__ import annotations
 
@@ -10,100 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess
-from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
-from kakurenbo.datasets.transactions import MONTHS
+from kakurenbo.contracts import Credit, RoundResults, Standing, Standings, by_number, rank
 from kakurenbo.errors import UsageError
-from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM, Answer, malformed
+from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM, malformed
 from kakurenbo.tables import ProblemCollector, Problems, Source
 
-THIRDS = np.array([3, 2, 1])  # worth of a guess by its position
-EVALUATOR_MONTHS = 12  # the competition's comparison left out December 2011
 MAX_RESULTS_BYTES = 10_000_000
 AWARDED = 3
-
-Cells = NDArray[np.int32]
-
-
-# -- one guess --------------------------------------------------------------------------------------------------------
-
-
-def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Credit:
-    """Credit of a guess matrix in cells, with both figures of rule 12."""
-    thirds, cells = _thirds(answer, guess, mode)
-    credit = thirds / 3
-    rate = credit / cells if cells else 0.0
-    details = {
-        "reid": round(rate, 6) if mode == "aicrowd" else rate,
-        "reid_of_all_cells": credit / (MONTHS * len(answer.customers)),
-    }
-    return Credit(credit, cells, blind_guessing(answer), details)
-
-
-def reid(answer: Answer, guess: ReidentificationGuess, mode: str) -> float:
-    """Credit over the cells of F that are not DEL (rule 12b)."""
-    thirds, cells = _thirds(answer, guess, mode)
-    rate = thirds / 3 / cells if cells else 0.0
-    return round(rate, 6) if mode == "aicrowd" else rate
-
-
-def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[int, int]:
-    """Thirds of a cell that were earned, and how many cells count."""
-    if guess.customers != answer.customers:
-        raise ValueError("a guess matrix has the customers of T, sorted")
-    counted = EVALUATOR_MONTHS if mode == "aicrowd" else MONTHS
-    truth, guessed = answer.cells[:, :counted], guess.cells[:, :counted]
-    there = truth != NOBODY
-    if mode == "rules" or _equally_long(answer, guess):
-        hits = _equal(answer, guess, truth, guessed)
-    else:
-        hits = _contained(answer, guess, truth, guessed)
-    earned = np.where(hits & there[:, :, None] & (guessed != NOBODY), THIRDS, 0)
-    if mode == "rules":
-        best = earned.max(axis=2)
-    else:  # a later match overwrites an earlier one: the smallest worth that is not 0
-        best = np.where(earned > 0, earned, len(THIRDS) + 1).min(axis=2) % (len(THIRDS) + 1)
-    return int(best.sum()), int(there.sum())
-
-
-def _equal(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
-    """Whether a guess is the true pseudonym, letter for letter; shape of ``guessed``."""
-    position = {name: code for code, name in enumerate(answer.pseudonyms)}
-    lookup = np.array([*(position.get(name, -2) for name in guess.pseudonyms), NOBODY])
-    return np.asarray(lookup[guessed] == truth[:, :, None])
-
-
-def _contained(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
-    """Whether the true pseudonym is a part of the guess, which was enough for the evaluator."""
-    hits = np.zeros(guessed.shape, dtype=bool)
-    places = np.nonzero((truth != NOBODY)[:, :, None] & (guessed != NOBODY))
-    true, told = truth[places[:2]].tolist(), guessed[places].tolist()
-    hits[places] = [answer.pseudonyms[a] in guess.pseudonyms[b] for a, b in zip(true, told, strict=True)]
-    return hits
-
-
-def _equally_long(answer: Answer, guess: ReidentificationGuess) -> bool:
-    """Whether a pseudonym can be part of another only by being equal to it."""
-    return len({len(name) for name in (*answer.pseudonyms, *guess.pseudonyms)}) <= 1
-
-
-def blind_guessing(answer: Answer) -> Chance:
-    """Credit of three different pseudonyms of the month, drawn for each cell; the band is that of a normal sum."""
-    mean = variance = 0.0
-    for month in range(MONTHS):
-        column = answer.cells[:, month]
-        cells = int((column != NOBODY).sum())
-        pseudonyms = len(np.unique(column[column != NOBODY]))
-        if cells:
-            worth = THIRDS[: min(3, pseudonyms)] / 3
-            once, squared = worth.sum() / pseudonyms, (worth**2).sum() / pseudonyms
-            mean += cells * once
-            variance += cells * (squared - once**2)
-    spread = 1.96 * max(0.0, variance) ** 0.5
-    return Chance(round(mean, 2), round(max(0.0, mean - spread), 2), round(mean + spread, 2))
 
 
 # -- all tables -------------------------------------------------------------------------------------------------------
