@@ -17,8 +17,8 @@ from kakurenbo.datasets.transactions import months, release_bytes
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
-from kakurenbo.rulebooks.darc2019.files import answer_of
-from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
 from kakurenbo.tables import Source, table_bytes, write_file
 

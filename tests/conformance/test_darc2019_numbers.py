@@ -15,8 +15,8 @@ from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm, TfIdf
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
-from kakurenbo.rulebooks.darc2019.files import answer_of
-from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import measure
 from kakurenbo.tables import Problems, Source, Table
 

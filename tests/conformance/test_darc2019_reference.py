@@ -57,7 +57,7 @@ def test_mode_rules_equals_the_computation_from_the_rule_text(reference_data: Pa
 
 @pytest.mark.parametrize("case", CASES)
 def test_f_has_the_cells_that_the_competition_counted(reference_data: Path, case: str) -> None:
-    from kakurenbo.rulebooks.darc2019.files import answer_of
+    from kakurenbo.rulebooks.darc2019.matrices import answer_of
 
     expected, handout, submission = read(reference_data, CASES[case], "aicrowd")
     answer, rows = answer_of(handout.original, submission.table)

@@ -5,72 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
-from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.commitments import verify
 from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.darc2019 import Answer, Darc2019
-from kakurenbo.rulebooks.darc2019.files import answer_of, read_answer
-from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, read_results, reid, standings
+from kakurenbo.rulebooks.darc2019 import Darc2019
+from kakurenbo.rulebooks.darc2019.matrices import answer_of, read_answer
+from kakurenbo.rulebooks.darc2019.scores import read_results, standings
 from kakurenbo.tables import Problems, Source
-
-
-def answer(*cells: tuple[int, int, str], pseudonyms: tuple[str, ...] = ("a", "b", "c")) -> Answer:
-    """Two customers; (customer, month, pseudonym) for each cell that is not DEL."""
-    table = np.full((2, 13), -1, dtype=np.int32)
-    for customer, month, name in cells:
-        table[customer, month] = pseudonyms.index(name)
-    return Answer(("x", "y"), pseudonyms, table)
-
-
-def guess(cells: dict[tuple[int, int], str], pseudonyms: tuple[str, ...] = ("a", "b", "c", "zz")) -> ReidentificationGuess:
-    table = np.full((2, 13, 3), -1, dtype=np.int32)
-    for (customer, month), told in cells.items():
-        for place, name in enumerate(told.split(":")):
-            table[customer, month, place] = pseudonyms.index(name)
-    return ReidentificationGuess(("x", "y"), pseudonyms, table)
-
-
-def test_a_guess_is_worth_1_two_thirds_or_a_third_by_its_position() -> None:
-    truth = answer((0, 0, "a"), (0, 1, "b"), (1, 2, "c"), (1, 12, "a"))
-    told = guess({(0, 0): "a:b:c", (0, 1): "a:b", (1, 2): "zz:a:c", (1, 3): "a"})
-    credit = count_credit(truth, told, "rules")
-    assert (credit.hits, credit.of) == (pytest.approx(2), 4)
-    assert credit.details["reid"] == pytest.approx(2 / 4)  # 12b: cells that are not DEL
-    assert credit.details["reid_of_all_cells"] == pytest.approx(2 / 26)  # 12a: 13 n
-
-
-def test_a_guess_of_del_earns_nothing() -> None:
-    assert count_credit(answer((0, 0, "a")), guess({}), "rules").hits == 0
-
-
-def test_the_evaluator_left_out_december_2011() -> None:
-    truth, told = answer((0, 12, "a"), (0, 1, "b")), guess({(0, 12): "a"})
-    assert (reid(truth, told, "rules"), reid(truth, told, "aicrowd")) == (0.5, 0)
-
-
-def test_the_evaluator_took_a_part_for_the_whole_and_the_last_match() -> None:
-    names = ("a", "b", "ab", "xaby")
-    truth = answer((0, 0, "a"), (0, 1, "ab"), pseudonyms=names)
-    told = guess({(0, 0): "b:xaby", (0, 1): "ab:b:xaby"}, names)
-    assert count_credit(truth, told, "aicrowd").hits == pytest.approx(2 / 3 + 1 / 3)
-    assert count_credit(truth, told, "rules").hits == 1
-    twice = guess({(0, 0): "a:a"}, names)
-    assert count_credit(truth, twice, "aicrowd").hits == pytest.approx(2 / 3)
-    assert count_credit(truth, twice, "rules").hits == 1
-
-
-def test_blind_guessing_earns_2_of_the_pseudonyms_of_a_month_per_cell() -> None:
-    cells = np.full((100, 13), -1, dtype=np.int32)
-    cells[:, 4] = np.arange(100)
-    chance = blind_guessing(Answer(tuple(map(str, range(100))), tuple(map(str, range(100))), cells))
-    assert chance.mean == pytest.approx(100 * 2 / 100)
-    assert chance.low < chance.mean < chance.high
-
 
 # -- publish ----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from kakurenbo.datasets.transactions import FIRST_DAY, LAST_DAY, SCHEMA
+from kakurenbo.datasets.transactions import CONTEST, SCHEMA
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import ProblemCollector, Problems, Read, Severity, Source, Table, refused
 
@@ -112,7 +112,7 @@ def _typed(texts: pl.DataFrame, source: Source) -> pl.DataFrame | Problems:
     names = {"InvoiceDate": "InvoiceDate", "id_item": "StockCode", "price": "UnitPrice", "qty": "Quantity"}
     found = ProblemCollector(source.name)
     checks = {
-        "InvoiceDate": ~day.is_between(FIRST_DAY, LAST_DAY).fill_null(False),
+        "InvoiceDate": ~day.is_between(CONTEST.first_day, CONTEST.last_day).fill_null(False),
         "id_item": pl.col("id_item").fill_null("") == "",
         "price": ~pl.col("price").is_finite().fill_null(False),
         "qty": pl.col("qty").is_null(),

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.datasets.transactions import MONTHS, months
+from kakurenbo.datasets.transactions import Calendar, months
 from kakurenbo.tables import Table
 
 FILE = "online_retail_statistics.json"
@@ -61,8 +61,8 @@ def statistics_of(table: Table) -> dict[str, Any]:
         "items": len(items),
         "rows": len(frame),
         "levels": LEVELS.tolist(),
-        "months_per_customer": np.bincount(customers["months"], minlength=MONTHS + 1)[1:].tolist(),
-        "customers_per_month": np.bincount(baskets["month"], minlength=MONTHS).tolist(),
+        "months_per_customer": np.bincount(customers["months"], minlength=Calendar.of(table).months + 1)[1:].tolist(),
+        "customers_per_month": np.bincount(baskets["month"], minlength=Calendar.of(table).months).tolist(),
         "invoices_per_date": np.bincount(invoices["date"]).tolist(),
         "minute_of_invoice": _quantiles(invoices["minute"]),
         "rows_per_customer": _quantiles(customers["rows"]),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from kakurenbo.datasets.shop_statistics import CLASSES, LEVELS, shop_statistics
-from kakurenbo.datasets.transactions import MONTHS, SCHEMA, months
+from kakurenbo.datasets.transactions import CONTEST, SCHEMA
 from kakurenbo.tables import Integer, Schema, Table, Text
 
 Floats = NDArray[np.float64]
@@ -71,9 +71,9 @@ def simulate_shop(rng: np.random.Generator, customers: int | None = None, items:
 def _baskets(known: dict[str, Any], count: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     """Customer, month and number of rows of every basket (a customer's month)."""
     weights = np.asarray(known["months_per_customer"], dtype=np.float64)
-    active = rng.choice(np.arange(1, MONTHS + 1), size=count, p=weights / weights.sum())
+    active = rng.choice(np.arange(1, CONTEST.months + 1), size=count, p=weights / weights.sum())
     # Gumbel noise on log weights: the `active` highest months are a weighted draw without replacement.
-    appeal = np.log(known["customers_per_month"]) + rng.gumbel(size=(count, MONTHS))
+    appeal = np.log(known["customers_per_month"]) + rng.gumbel(size=(count, CONTEST.months))
     place = np.argsort(np.argsort(-appeal, axis=1), axis=1)
     customer, month = np.nonzero(place < active[:, None])
     level = _alike(known["basket_likeness"], customer, count, rng)
@@ -94,7 +94,7 @@ def _visits(
     first = np.cumsum(visits) - visits
     weights = np.asarray(known["invoices_per_date"], dtype=np.float64)
     passed = np.concatenate(([0.0], np.cumsum(weights)))
-    starts = np.searchsorted(months_of_days(len(weights)), np.arange(MONTHS + 1))
+    starts = np.searchsorted(CONTEST.month_of_day[: len(weights)], np.arange(CONTEST.months + 1))
     low, high = passed[starts[basket_month]], passed[starts[basket_month + 1]]
     where = np.repeat(low, visits) + rng.random(visits.sum()) * np.repeat(high - low, visits)
     date = np.minimum(np.searchsorted(passed, where, side="right") - 1, len(weights) - 1)
@@ -104,13 +104,6 @@ def _visits(
     chosen = np.where(within < visits[row_basket], within, rng.integers(0, visits[row_basket]))
     visit = first[row_basket] + chosen
     return date[visit], minute[visit]
-
-
-def months_of_days(days: int) -> NDArray[np.int8]:
-    """Month of each of the first ``days`` days of the calendar."""
-    blank = np.zeros(days, dtype=np.int64)
-    one = Schema([SCHEMA["date"]])
-    return months(Table(one, {"date": blank + np.arange(days)}))
 
 
 # -- what they buy ----------------------------------------------------------------------------------------------------

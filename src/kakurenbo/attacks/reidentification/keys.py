@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.compiling import compiled
 from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import months
+from kakurenbo.datasets.transactions import comparable_prices, months
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 
@@ -24,6 +26,8 @@ KEYS = {
 }
 EVALUATOR_KEYS = {**KEYS, 6: ("id_item", "date", "price")}
 ITEM_PREFIX = 2  # characters of an item that a key of the rules looks at
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,31 +43,69 @@ class KeyMatch(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     mode: str = parameter("rules", "keys of the rules or of the competition's evaluator", choices=("rules", "aicrowd"))
 
     def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
-        names: tuple[str, ...] = (KEYS if self.mode == "rules" else EVALUATOR_KEYS)[self.number]
-        original, released = _frames(
-            (knowledge.original, knowledge.released), names, ITEM_PREFIX if self.mode == "rules" else None
-        )
-        if self.mode == "rules":
+        rules = self.mode == "rules"
+        names = (KEYS if rules else EVALUATOR_KEYS)[self.number]
+        if rules and "date" not in names:  # a date has its month in it
             names = (*names, "month")
-        last = released.unique(names, keep="last").select(*names, pseudonym="owner")
-        found = original.join(last, on=names, how="inner", maintain_order="left")
+        original, released = _keys((knowledge.original, knowledge.released), names, ITEM_PREFIX if rules else None)
+        place = _last_equal(original, released)
+        found = np.flatnonzero(place != NOBODY)
         guess = ReidentificationGuess.blank(knowledge)
-        cells = guess.cells[:, :, 0].copy()
+        owner, month = knowledge.original.codes["id_user"][found], months(knowledge.original)[found]
         # NumPy writes a repeated place in order: the last row of T in a cell stays.
-        cells[found["owner"].to_numpy(), found["month"].to_numpy()] = found["pseudonym"].to_numpy()
-        guess.cells[:, :, 0] = cells
+        guess.cells[owner, month, 0] = knowledge.released.codes["id_user"][place[found]]
         return guess
 
 
-def _frames(tables: tuple[Table, Table], names: tuple[str, ...], prefix: int | None) -> list[pl.DataFrame]:
-    """Owner, month and key columns of both tables, items as numbers that mean the same in both."""
+def _keys(tables: tuple[Table, Table], names: tuple[str, ...], prefix: int | None) -> list[Ints]:
+    """The key of each row as whole numbers that mean the same in both tables, shape (columns of the key, rows)."""
     words = [pl.Series(table.vocabularies["id_item"], dtype=pl.String).str.slice(0, prefix) for table in tables]
     numbers = pl.Enum(pl.concat(words).unique().sort())
-    frames = []
+    keys = []
     for table, own in zip(tables, words, strict=True):
-        columns: dict[str, Any] = {"owner": table.codes["id_user"], "month": months(table)}
-        for name in names:
-            item = name == "id_item"
-            columns[name] = own.cast(numbers).to_physical().gather(table.codes[name]) if item else table.codes[name]
-        frames.append(pl.DataFrame(columns))
-    return frames
+        key = np.empty((len(names), len(table)), dtype=np.int64)
+        for place, name in enumerate(names):
+            if name == "id_item":
+                key[place] = own.cast(numbers).to_physical().to_numpy()[table.codes[name]]
+            elif name == "price":
+                key[place] = comparable_prices(table)
+            else:
+                key[place] = months(table) if name == "month" else table.codes[name]
+        keys.append(key)
+    return keys
+
+
+@compiled
+def _last_equal(original: Any, released: Any) -> Any:  # pragma: no cover
+    """For each column of ``original`` the last column of ``released`` that is equal to it, -1 where none is."""
+    size = 16
+    while size < 2 * released.shape[1]:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int32)  # open addressing: the last column met with each key
+    for row in range(released.shape[1]):
+        table[_slot(table, released, released, row)] = row
+    found = np.empty(original.shape[1], dtype=np.int64)
+    for row in range(original.shape[1]):
+        found[row] = table[_slot(table, released, original, row)]
+    return found
+
+
+@compiled
+def _slot(table: Any, known: Any, keys: Any, row: int) -> Any:  # pragma: no cover
+    """Where in the table the key of a row stands, or the free place where it would."""
+    mixed = np.uint64(0)
+    for part in range(keys.shape[0]):
+        mixed = (mixed ^ np.uint64(keys[part, row])) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    last = np.uint64(len(table) - 1)
+    slot = mixed & last
+    while table[slot] >= 0:
+        other = table[slot]
+        equal = True
+        for part in range(keys.shape[0]):
+            if known[part, other] != keys[part, row]:
+                equal = False
+        if equal:
+            break
+        slot = (slot + np.uint64(1)) & last
+    return slot
