@@ -37,10 +37,10 @@ def run() -> list[Row]:
         seconds = best_of(3, lambda mode=mode: _measure(original, released, mode))
         rows.append(row(f"darc2019: check + E1..E6 + S1..S7 of T, {mode}", seconds, "the limit", MEASURE_SECONDS, "ratio ≤ 1"))
         rows.append(row(f"the same, {mode}", seconds, PANDAS, pandas_seconds, "ratio ≤ 3"))
-        checked = best_of(3, lambda mode=mode: _read(original, released, mode))
-        rows.append(row(f"darc2019: read T, check A(T), {mode}", checked, PANDAS, pandas_seconds, "ratio ≤ 1.5"))
         if recorded:
             rows.append(row(f"the same, {mode}", seconds, "the competition's evaluator, as recorded", recorded, "ratio ≤ 0.01"))
+        checked = best_of(3, lambda mode=mode: _read(original, released, mode))
+        rows.append(row(f"darc2019: read T, check A(T), {mode}", checked, PANDAS, pandas_seconds, "ratio ≤ 1.5"))
     call = f"_measure(Path({str(original)!r}), Path({str(released)!r}), 'rules')"
     code = f"from pathlib import Path; from benchmarks.bench_darc import _measure; {call}"
     rows.append(row("darc2019: peak memory, MB", peak_memory(code), "the limit", MEASURE_MB, "ratio ≤ 1"))
