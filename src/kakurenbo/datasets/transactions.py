@@ -97,6 +97,11 @@ class Calendar:
         """January 0 to December 11 of each month, shape (months,)."""
         return np.array([day.month - 1 for day in self.starts[:-1]], dtype=np.int8)
 
+    @property
+    def days(self) -> int:
+        """Days of all months."""
+        return len(self.month_of_day)
+
     def day(self, date: datetime.date) -> int:
         """Date code of a day; outside the calendar it is negative or too large."""
         return (date - self.first_day).days
@@ -267,9 +272,8 @@ def comparable_prices(table: Table) -> NDArray[np.int64]:
     """
     if not isinstance(table.schema["price"], Text):
         return (table.codes["price"] + 0.0).view(np.int64)  # adding makes -0 and 0 one number
-    texts = table.vocabularies["price"]
-    own = np.array([number if repr(number := float(text)) == text else np.nan for text in texts])
-    found: NDArray[np.int64] = own.view(np.int64)[table.codes["price"]]
+    own = [number if repr(number := float(text)) == text else np.nan for text in table.vocabularies["price"]]
+    found: NDArray[np.int64] = np.array(own).view(np.int64)[table.codes["price"]]
     return found
 
 
