@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kakurenbo.datasets.transactions import SCHEMA, Calendar, narrowed, transaction_schema
 from kakurenbo.rulebooks.darc2019.checks import read_release
 from kakurenbo.rulebooks.darc2019.utility import counts_in, errors_of, measure
-from kakurenbo.tables import Source, Table
+from kakurenbo.tables import Problems, Source, Table
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 
@@ -24,8 +24,8 @@ def table(lines: Sequence[str]) -> Table:
 
 def released(lines: Sequence[str], original: Table, mode: str) -> Table:
     found = read_release(Source("A.csv", "\n".join([HEADER, *lines, ""]).encode()), original, mode)
-    assert isinstance(found, Table), list(map(str, found))
-    return found
+    assert not isinstance(found, Problems), list(map(str, found))
+    return found.value
 
 
 def errors(before: Sequence[str], after: Sequence[str], mode: str = "rules") -> dict[str, float]:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.contracts import RoundResults
+from kakurenbo.attacks.reidentification import ReidentificationKnowledge
+from kakurenbo.contracts import Target
 from kakurenbo.datasets.online_retail import read_online_retail
 from kakurenbo.datasets.transactions import CONTEST, SCHEMA, delete_rows, release_bytes, with_users
-from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
-from kakurenbo.rulebooks.darc2019.matrices import answer_bytes, answer_of, read_answer, read_guess
-from kakurenbo.rulebooks.darc2019.scores import read_results
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Source, Table, table_bytes
+from kakurenbo.rulebooks.darc2019.matrices import GuessForm, answer_bytes, answer_of, read_answer, read_guess
+from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
+from kakurenbo.tables import Problem, Problems, Read, Reading, Source, Table, table_bytes
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 T = [
@@ -44,7 +44,7 @@ def handout() -> Handout:
     return Handout("01", table)
 
 
-def check(lines: list[str], mode: str = "rules", header: str = HEADER) -> Submission | Problems:
+def check(lines: list[str], mode: str = "rules", header: str = HEADER) -> Reading[Table]:
     data = "\n".join([header, *lines, ""]).encode()
     return Darc2019(mode=mode).check_release(handout(), [Source("A_01.csv", data)])
 
@@ -62,18 +62,17 @@ def only_problem(lines: list[str], mode: str = "rules", header: str = HEADER) ->
 
 def test_a_valid_release_is_read_with_deleted_rows_marked() -> None:
     found = check(A)
-    assert isinstance(found, Submission)
-    assert found.table.values("id_user").tolist() == ["p1", "p1", "p2", "p3", "DEL", "p1"]
-    assert found.name == "01"
+    assert isinstance(found, Read)
+    assert found.value.values("id_user").tolist() == ["p1", "p1", "p2", "p3", "DEL", "p1"]
 
 
 def test_a_row_that_begins_with_del_is_deleted_whatever_else_it_holds() -> None:
-    assert isinstance(check(changed(4, "DEL,2099/13/77,x,unknown,nan,some")), Submission)
+    assert isinstance(check(changed(4, "DEL,2099/13/77,x,unknown,nan,some")), Read)
 
 
 def test_two_customers_may_share_a_pseudonym_and_a_customer_may_keep_one_all_year() -> None:
     shared = [line if line.startswith("DEL") else "p," + line.split(",", 1)[1] for line in A]
-    assert isinstance(check(shared), Submission)
+    assert isinstance(check(shared), Read)
 
 
 @pytest.mark.parametrize(
@@ -127,11 +126,11 @@ def test_swapped_columns_are_refused_by_the_header_and_by_their_cells() -> None:
 
 def test_exactly_half_deleted_is_too_much_and_the_row_that_is_one_too_many_is_named() -> None:
     lines = [*A[:2], "DEL,,,,,", "DEL,,,,,", "p3,2011/12/05,09:30,22693,1.25,1", "p1,2011/02/28,16:45,22694,2.5,3"]
-    assert isinstance(check(lines), Submission)
+    assert isinstance(check(lines), Read)
     lines[1] = "DEL,,,,,"
     problem = only_problem(lines)
     assert (problem.row, "3 of 6 rows are deleted" in problem.message) == (5, True)
-    assert isinstance(check(lines, "aicrowd"), Submission)
+    assert isinstance(check(lines, "aicrowd"), Read)
 
 
 def test_another_number_of_rows_is_refused() -> None:
@@ -142,13 +141,13 @@ def test_another_number_of_rows_is_refused() -> None:
 
 def test_price_is_any_finite_number_and_qty_any_integer() -> None:
     found = check(changed(3, "p3,2010/12/02,09:00,85123A,-1.5,-123456789012345"))
-    assert isinstance(found, Submission)
-    assert found.table.rows()[3][4:] == (-1.5, -123456789012345)
+    assert isinstance(found, Read)
+    assert found.value.rows()[3][4:] == (-1.5, -123456789012345)
 
 
 def test_pseudonyms_are_any_strings_but_del_and_without_colon_in_mode_aicrowd() -> None:
     lines = changed(3, "p3:p4,2010/12/02,09:00,85123A,2.55,2")
-    assert isinstance(check(lines), Submission)
+    assert isinstance(check(lines), Read)
     problem = only_problem(lines, "aicrowd")
     assert (problem.row, problem.column, problem.value) == (5, "id_user", "p3:p4")
 
@@ -156,22 +155,22 @@ def test_pseudonyms_are_any_strings_but_del_and_without_colon_in_mode_aicrowd() 
 def test_crlf_and_a_byte_order_mark_are_accepted_with_a_notice() -> None:
     data = b"\xef\xbb\xbf" + "\r\n".join([HEADER, *A, ""]).encode()
     for mode in ("rules", "aicrowd"):
-        notices = ProblemCollector("A.csv")
-        assert isinstance(read_release(Source("A.csv", data), handout().original, mode, notices), Table)
-        assert notices.total == 2
+        read = read_release(Source("A.csv", data), handout().original, mode)
+        assert isinstance(read, Read)
+        assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
 
 
 def test_a_deleted_row_gets_the_values_of_t() -> None:
     found = check(changed(4, "DEL,2099/13/77,x,unknown,nan,some"))
-    assert isinstance(found, Submission)
-    assert found.table.rows()[4][1:] == handout().original.rows()[4][1:]
+    assert isinstance(found, Read)
+    assert found.value.rows()[4][1:] == handout().original.rows()[4][1:]
 
 
 # -- mode aicrowd (darc2019-evaluator.md, 11 to 14) -------------------------------------------------------------------
 
 
 def test_11_the_evaluator_compared_the_number_of_the_month_only() -> None:
-    assert isinstance(check(changed(0, "p1,2011/12/31,08:26,22693,1.25,24"), "aicrowd"), Submission)
+    assert isinstance(check(changed(0, "p1,2011/12/31,08:26,22693,1.25,24"), "aicrowd"), Read)
     problem = only_problem(changed(2, "p2,2011/03/01,10:00,22693,1.25,12"), "aicrowd")
     assert (problem.row, problem.column) == (4, "date")
 
@@ -182,8 +181,8 @@ def test_12_two_pseudonyms_in_a_month_pass_and_f_holds_the_one_newly_seen_last()
     original = Table.from_rows(SCHEMA, [line.split(",") for line in lines])
     data = "\n".join([HEADER, *(line.replace("alice", name) for line, name in zip(lines, "pqp", strict=True)), ""])
     released = read_release(Source("A.csv", data.encode()), original, "aicrowd")
-    assert isinstance(released, Table)
-    answer, _ = answer_of(original, released)
+    assert isinstance(released, Read)
+    answer, _ = answer_of(original, released.value)
     assert answer.pseudonyms[answer.cells[0, 0]] == "q"
     refused = read_release(Source("A.csv", data.encode()), original, "rules")
     assert isinstance(refused, Problems)
@@ -206,12 +205,12 @@ def test_13_the_evaluator_also_accepted(record: int, line: str, deleted: bool) -
     lines = changed(record, line)
     if not deleted:
         lines[4] = "p3,2011/12/05,09:30,22693,1.25,1"
-    assert isinstance(check(lines, "aicrowd"), Submission)
+    assert isinstance(check(lines, "aicrowd"), Read)
     assert isinstance(check(lines, "rules"), Problems)
 
 
 def test_13_the_evaluator_accepted_other_header_names() -> None:
-    assert isinstance(check(A, "aicrowd", "who,when,hour,what,paid,pieces"), Submission)
+    assert isinstance(check(A, "aicrowd", "who,when,hour,what,paid,pieces"), Read)
     assert isinstance(check(A, "aicrowd", "who,when,hour,what,paid"), Problems)
     assert isinstance(check(A, "rules", "who,when,hour,what,paid,pieces"), Problems)
 
@@ -219,22 +218,25 @@ def test_13_the_evaluator_accepted_other_header_names() -> None:
 def test_14_when_rows_are_deleted_prices_keep_their_text_through_s_and_its_file() -> None:
     lines = changed(3, "p3,2010/12/02,09:00,85123A,2.550,2")
     found = check(lines, "aicrowd")
-    assert isinstance(found, Submission)
-    _, rows = answer_of(handout().original, found.table)
+    assert isinstance(found, Read)
+    _, rows = answer_of(handout().original, found.value)
     assert rows.texts("price").to_list() == ["1.25", "0", "1.25", "2.550", "1e3"]
     published = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "aicrowd")
-    assert published == rows
+    assert isinstance(published, Read)
+    assert published.value == rows
     lines[4] = "p3,2011/12/05,09:30,22693,1.25,1"  # nothing is deleted: prices are numbers
     found = check(lines, "aicrowd")
-    assert isinstance(found, Submission)
-    assert found.table.values("price")[3] == 2.55
+    assert isinstance(found, Read)
+    assert found.value.values("price")[3] == 2.55
 
 
 def test_s_is_read_back_as_it_was_published() -> None:
     found = check(A)
-    assert isinstance(found, Submission)
-    _, rows = answer_of(handout().original, found.table)
-    assert read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "rules") == rows
+    assert isinstance(found, Read)
+    _, rows = answer_of(handout().original, found.value)
+    again = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "rules")
+    assert isinstance(again, Read)
+    assert again.value == rows
 
 
 def test_a_release_is_one_file() -> None:
@@ -250,31 +252,32 @@ def test_items_and_pseudonyms_with_commas_and_quotation_marks_survive_their_file
     data = release_bytes(released)
     assert data.splitlines()[-1] == b"DEL,,,,,"
     found = Darc2019().check_release(Handout("01", table), [Source("A.csv", data)])
-    assert isinstance(found, Submission), found
-    assert found.table.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
-    assert found.table.values("id_item")[0] == 'BOX, "RED"'
+    assert isinstance(found, Read), found
+    assert found.value.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
+    assert found.value.values("id_item")[0] == 'BOX, "RED"'
 
 
 # -- F and F^ ---------------------------------------------------------------------------------------------------------
 
 
-def submission() -> Submission:
+def submission() -> Read[Table]:
     found = check(A)
-    assert isinstance(found, Submission)
+    assert isinstance(found, Read)
     return found
 
 
 def test_f_has_del_where_a_customer_has_no_kept_row(tmp_path: Path) -> None:
 
-    answer, rows = answer_of(handout().original, submission().table)
+    answer, rows = answer_of(handout().original, submission().value)
     assert len(rows) == 5
     (tmp_path / "F.csv").write_bytes(answer_bytes(answer))
     lines = (tmp_path / "F.csv").read_text().splitlines()
     assert lines[1] == "alice,p1,DEL,p2" + ",DEL" * 10
     assert lines[2] == "bob,p3" + ",DEL" * 12
     assert lines[3] == "carol,DEL,DEL,p1" + ",DEL" * 10
-    again = read_answer(tmp_path / "F.csv")
-    assert not isinstance(again, Problems)
+    read = read_answer(Source.of(tmp_path / "F.csv"))
+    assert isinstance(read, Read)
+    again = read.value
     assert (again.customers, again.pseudonyms) == (answer.customers, answer.pseudonyms)
     assert (again.cells == answer.cells).all()
 
@@ -283,20 +286,17 @@ CUSTOMERS = ("alice", "bob", "carol")
 GUESS = ["carol,DEL,DEL,p1:p2:p3" + ",DEL" * 10, "alice,p1:p3,DEL,p2" + ",DEL" * 10, "bob,p1" + ",DEL" * 12]
 
 
-def test_an_eleventh_attack_on_a_table_is_refused() -> None:
+def test_an_eleventh_attack_on_a_table_is_refused_alone() -> None:
     book = Darc2019()
-    targets = book.publish(
-        type("P", (), {"handouts": {"01": handout()}, "state": None})(),  # type: ignore[arg-type]
-        {"01": submission()},
-        5,
-    )
+    answer, rows = answer_of(handout().original, submission().value)
+    known = ReidentificationKnowledge(handout().original, rows)
+    targets = {"01": Target("01", known, book.guess_form(known))}
     data = "\n".join(GUESS).replace(":", "").encode()
-    for name in ("guess_01_02.csv", "guess_01_02-10.csv"):
-        found = book.check_guesses(targets, [Source(name, data)], "02")
-        assert isinstance(found, dict)
-        assert set(found) == {"01"}
-    for name in ("guess_01_02-11.csv", "guess_01_03.csv"):
-        assert isinstance(book.check_guesses(targets, [Source(name, data)], "02"), Problems)
+    names = [f"guess_01_02-{number}.csv" for number in range(1, 12)]
+    found = book.read_guesses(targets, [Source(name, data) for name in names], "02")
+    assert [guess.file for guess in found.found] == names[:10]
+    assert [(file, problems[0].code) for file, problems in found.refused] == [("guess_01_02-11.csv", "guess.too_many")]
+    assert answer.customers == CUSTOMERS
 
 
 # -- hostile bytes ----------------------------------------------------------------------------------------------------
@@ -307,9 +307,7 @@ hostile = st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=20).map(l
 
 @given(hostile, st.sampled_from(["rules", "aicrowd"]))
 def test_any_bytes_are_a_release_a_guess_or_problems(data: bytes, mode: str) -> None:
-    assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Submission | Problems)
-    assert isinstance(
-        read_guess(Source("guess.csv", data), CUSTOMERS, ("p1", "p2"), CONTEST, mode), ReidentificationGuess | Problems
-    )
-    assert isinstance(read_results(Source("results.csv", data)), RoundResults | Problems)
-    assert isinstance(read_online_retail(Source("retail.csv", data)), Table | Problems)
+    assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Read | Problems)
+    assert isinstance(read_guess(Source("guess.csv", data), GuessForm(CUSTOMERS, ("p1", "p2"), CONTEST, mode)), Read | Problems)
+    assert isinstance(read_results(Source("results.csv", data)), Read | Problems)
+    assert isinstance(read_online_retail(Source("retail.csv", data)), Read | Problems)

@@ -12,8 +12,8 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.datasets.transactions import CONTEST, Calendar
 from kakurenbo.errors import ParameterError
 from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, counted_months, reid
-from kakurenbo.rulebooks.darc2019.matrices import Answer, answer_bytes, guess_bytes, read_answer, read_guess
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
+from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, answer_bytes, guess_bytes, read_answer, read_guess
+from kakurenbo.tables import Problem, Problems, Read, Reading, Severity, Source
 
 CUSTOMERS = ("alice", "bob", "carol")
 PSEUDONYMS = ("p1", "p2", "p3")
@@ -21,17 +21,22 @@ ONE = ["carol,DEL,DEL,p1" + ",DEL" * 10, "alice,p1,DEL,p2" + ",DEL" * 10, "bob,p
 LISTS = ["carol,DEL,DEL,p1:p2:p3" + ",DEL" * 10, "alice,p1:p3,DEL,p2" + ",DEL" * 10, "bob,p1" + ",DEL" * 12]
 
 
-def read(
-    lines: list[str], mode: str = "rules", notices: ProblemCollector | None = None, calendar: Calendar = CONTEST
-) -> ReidentificationGuess | Problems:
-    source = Source("guess_01_02.csv", "\n".join(lines).encode())
-    return read_guess(source, CUSTOMERS, PSEUDONYMS, calendar, mode, notices)
+def form(mode: str = "rules", pseudonyms: tuple[str, ...] = PSEUDONYMS) -> GuessForm:
+    return GuessForm(CUSTOMERS, pseudonyms, CONTEST, mode)
 
 
-def guessed(lines: list[str], mode: str = "rules", notices: ProblemCollector | None = None) -> ReidentificationGuess:
-    found = read(lines, mode, notices)
+def read(lines: list[str], mode: str = "rules") -> Reading[ReidentificationGuess]:
+    return read_guess(Source("guess_01_02.csv", "\n".join(lines).encode()), form(mode))
+
+
+def read_with_notices(lines: list[str], mode: str = "rules") -> Read[ReidentificationGuess]:
+    found = read(lines, mode)
     assert not isinstance(found, Problems), list(map(str, found))
     return found
+
+
+def guessed(lines: list[str], mode: str = "rules") -> ReidentificationGuess:
+    return read_with_notices(lines, mode).value
 
 
 def refused(lines: list[str], mode: str = "rules") -> Problem:
@@ -53,9 +58,9 @@ def test_a_guess_matrix_has_its_customers_in_any_order_with_or_without_header(he
     guess = guessed([header, *LISTS] if header else LISTS, "aicrowd")
     assert guess.customers == CUSTOMERS
     assert [cell(guess, name, 2) for name in CUSTOMERS] == [["p2"], [], ["p1", "p2", "p3"]]
-    again = read_guess(Source("guess", guess_bytes(guess, "aicrowd")), CUSTOMERS, PSEUDONYMS, CONTEST, "aicrowd")
+    again = read_guess(Source("guess", guess_bytes(guess, "aicrowd")), form("aicrowd"))
     assert not isinstance(again, Problems)
-    assert (again.cells == guess.cells).all()
+    assert (again.value.cells == guess.cells).all()
 
 
 def test_a_header_must_name_the_months_in_order() -> None:
@@ -69,8 +74,9 @@ def test_a_header_must_name_the_months_in_order() -> None:
 
 
 def test_in_mode_rules_a_cell_is_one_pseudonym_text() -> None:
-    guess = read_guess(Source("g", "\n".join(LISTS).encode()), CUSTOMERS, ("p1:p2:p3", "p1"), CONTEST, "rules")
-    assert not isinstance(guess, Problems)
+    found = read_guess(Source("g", "\n".join(LISTS).encode()), form("rules", ("p1:p2:p3", "p1")))
+    assert not isinstance(found, Problems)
+    guess = found.value
     assert cell(guess, "carol", 2) == ["p1:p2:p3"]
 
 
@@ -104,36 +110,31 @@ def test_a_missing_a_doubled_and_an_unknown_customer_are_refused_with_their_row(
 @pytest.mark.parametrize("mode", ["rules", "aicrowd"])
 def test_a_cell_longer_than_the_three_longest_pseudonyms_joined_is_refused(mode: str) -> None:
     """p1:p2:p3 has 8 characters; one more is too many (evaluator 16: all pseudonyms joined would match everybody)."""
-    assert isinstance(read([ONE[0], ONE[1], "bob,p1p2p3xx" + ",DEL" * 12], mode), ReidentificationGuess)
+    assert isinstance(read([ONE[0], ONE[1], "bob,p1p2p3xx" + ",DEL" * 12], mode), Read)
     problem = refused([ONE[0], ONE[1], "bob,p1p2p3xxx" + ",DEL" * 12], mode)
     assert (problem.row, problem.column, problem.value) == (3, "2010/12", "p1p2p3xxx")
 
 
 def test_13b_pseudonyms_that_do_not_occur_in_s_get_a_notice_not_a_refusal() -> None:
-    notices = ProblemCollector("g")
-    guess = guessed([ONE[0], ONE[1].replace("p2", "q"), ONE[2]], "rules", notices)
-    assert cell(guess, "alice", 2) == ["q"]
-    (notice,) = notices.problems()
+    found = read_with_notices([ONE[0], ONE[1].replace("p2", "q"), ONE[2]])
+    assert cell(found.value, "alice", 2) == ["q"]
+    (notice,) = found.notices
     assert (notice.row, notice.column, notice.value, notice.severity) == (2, "2011/02", "q", Severity.NOTICE)
-    quiet = ProblemCollector("g")
-    guessed(ONE, "rules", quiet)
-    assert not quiet
+    assert read_with_notices(ONE).notices == ()
 
 
 def test_blanks_around_guesses_are_taken_off_with_a_notice_in_mode_aicrowd() -> None:
-    notices = ProblemCollector("g")
-    guess = guessed([ONE[0], ONE[1].replace("p1", "p1 : p3"), ONE[2]], "aicrowd", notices)
-    assert cell(guess, "alice", 0) == ["p1", "p3"]
-    assert {problem.row for problem in notices.problems()} == {2}
+    found = read_with_notices([ONE[0], ONE[1].replace("p1", "p1 : p3"), ONE[2]], "aicrowd")
+    assert cell(found.value, "alice", 0) == ["p1", "p3"]
+    assert {problem.row for problem in found.notices} == {2}
     assert cell(guessed([ONE[0], ONE[1].replace("p1", " p1"), ONE[2]]), "alice", 0) == [" p1"]  # rules: letter for letter
 
 
 def test_crlf_and_a_byte_order_mark_are_accepted_with_a_notice() -> None:
-    notices = ProblemCollector("g")
     data = b"\xef\xbb\xbf" + "\r\n".join(["id_user," + ",".join(CONTEST.names), *ONE, ""]).encode()
-    guess = read_guess(Source("g", data), CUSTOMERS, PSEUDONYMS, CONTEST, "rules", notices)
-    assert isinstance(guess, ReidentificationGuess)
-    assert notices.total == 2
+    found = read_guess(Source("g", data), form())
+    assert not isinstance(found, Problems)
+    assert [notice.code for notice in found.notices] == ["text.bom", "text.line_ends"]
 
 
 def test_f_and_its_guesses_have_a_column_per_month_of_the_shop(tmp_path: Path) -> None:
@@ -141,13 +142,15 @@ def test_f_and_its_guesses_have_a_column_per_month_of_the_shop(tmp_path: Path) -
     answer = Answer(("x",), ("a", "b:c"), np.array([[1, -1, 0]], dtype=np.int32), calendar)
     (tmp_path / "F.csv").write_bytes(answer_bytes(answer))
     assert (tmp_path / "F.csv").read_text() == "id_user,2019/11,2019/12,2020/01\nx,b:c,DEL,a\n"
-    again = read_answer(tmp_path / "F.csv")
-    assert isinstance(again, Answer)
+    read = read_answer(Source.of(tmp_path / "F.csv"))
+    assert not isinstance(read, Problems)
+    again = read.value
     assert (again.customers, again.pseudonyms, again.calendar) == (answer.customers, answer.pseudonyms, calendar)
     assert (again.cells == answer.cells).all()
-    guess = read_guess(Source("g", b"x,b:c,DEL,DEL\n"), ("x",), answer.pseudonyms, calendar, "rules")
-    assert not isinstance(guess, Problems)
-    assert (count_credit(answer, guess, "rules").hits, count_credit(answer, guess, "rules").of) == (1, 2)
+    found = read_guess(Source("g", b"x,b:c,DEL,DEL\n"), GuessForm(("x",), answer.pseudonyms, calendar, "rules"))
+    assert not isinstance(found, Problems)
+    credit = count_credit(answer, found.value, "rules")
+    assert (credit.hits, credit.of) == (1, 2)
     with pytest.raises(ParameterError):
         count_credit(answer, guessed(ONE), "rules")
 

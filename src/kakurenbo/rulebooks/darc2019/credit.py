@@ -20,7 +20,7 @@ def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Cre
     """Credit of a guess matrix in cells, with both figures of rule 12: per cell that is not DEL (b) and per cell (a)."""
     thirds, cells = _thirds(answer, guess, mode)
     details = {"reid": _rate(thirds, cells, mode), "reid_of_all_cells": thirds / 3 / max(1, answer.cells.size)}
-    return Credit(thirds / 3, cells, blind_guessing(answer, mode), details)
+    return Credit(thirds / 3, cells, blind_guessing(answer, mode), details=details)
 
 
 def reid(answer: Answer, guess: ReidentificationGuess, mode: str) -> float:

@@ -22,7 +22,7 @@ from kakurenbo.contracts import (
     why_out,
 )
 from kakurenbo.errors import UsageError
-from kakurenbo.rulebooks.darc2019.files import TABLES_PER_TEAM
+from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 from kakurenbo.rulebooks.darc2019.utility import counts_in
 from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, refused
 
@@ -143,6 +143,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
     if len(set(attackers)) < len(attackers):
         found.add("darc2019.attacker_twice", row=1)
     credits: dict[str, dict[str, Credit]] = {}
+    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     utility: dict[str, float] = {}
     for number, row in rows[1:]:
         table = _two_digits(row[0])
@@ -151,13 +152,25 @@ def read_published(source: Source) -> Reading[RoundResults]:
             continue
         shares = _shares(("utility", *attackers), row[1:], number, found)
         utility[table] = shares.pop("utility", 0.0)
-        credits[table] = {name: Credit(share, 1, details={"reid": share}) for name, share in shares.items()}
+        earned = [(team_of(name), Credit(share, 1, details={"reid": share})) for name, share in shares.items()]
+        credits[table], tries[table] = _best(earned)
     if found:
         return found.problems()
     unranked = frozenset(name for name in attackers if name[:1] == "S" and name[1:].isdecimal())
     if not unranked:
         found.add("darc2019.no_baselines", severity=Severity.NOTICE)
-    return Read(RoundResults(credits, tuple(credits), tuple(attackers), utility, unranked=unranked), found.notices)
+    names = tuple(dict.fromkeys(map(team_of, attackers)))
+    results = RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
+    return Read(results, found.notices)
+
+
+def _best(earned: Sequence[tuple[str, Credit]]) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
+    """The best of an attacker's first ten attacks, and all of these where there are several (columns 02-1, 02-2 ...)."""
+    every: dict[str, tuple[Credit, ...]] = {}
+    for attacker, credit in earned:
+        every[attacker] = (*every.get(attacker, ()), credit)[:ATTACKS_PER_TABLE]
+    best = {attacker: max(tries, key=lambda credit: credit.hits) for attacker, tries in every.items()}
+    return best, {attacker: tries for attacker, tries in every.items() if len(tries) > 1}
 
 
 def _shares(names: Sequence[str], cells: Sequence[str], row: int, found: ProblemCollector) -> dict[str, float]:
