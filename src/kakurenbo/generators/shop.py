@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from kakurenbo.datasets.shelf_statistics import LEVELS, VISIT_SIZES
 from kakurenbo.datasets.shop_statistics import CLASSES, EARLIER_ROWS, POSTAGE, WEEK, shop_statistics
@@ -25,6 +25,7 @@ TASTES_PER_CUSTOMER = 3
 TASTE_SHARE = 0.3  # of new items that come from the customer's tastes rather than from the whole shop
 LOYALTY = 0.1  # spread of customers between early and late months, per month
 IN_SEASON = 0.3  # of its mean weekly sales, below which an item is bought again less
+COARSENESS = 0.82  # how alike quantities are for levels that are quite alike: most levels share their quantity with others
 UNEVENNESS = 1.0  # shape of the gamma weights by which a basket's rows fall on its visits
 _FITTING, _REDRAWS, _TRIES = 12, 3, 3
 
@@ -292,13 +293,14 @@ def _quantity_levels(known: dict[str, Any], visits: _Visits, rng: np.random.Gene
 
     Who buys few things buys more of each.
     """
-    of_user, of_visit = (known["quantity_likeness"][of] for of in ("user", "visit"))
+    of_user, of_visit = (known["quantity_likeness"][of] / COARSENESS for of in ("user", "visit"))
     own = np.sqrt(of_user) * rng.standard_normal(int(visits.customer.max()) + 1)[visits.customer]
     then = own + np.sqrt(of_visit - of_user) * rng.standard_normal(len(own))
     mean, spread = np.asarray(known["quantity_level"])[:, np.searchsorted(VISIT_SIZES, visits.rows, side="right") - 1]
     visit = visits.of_row
     score = then[visit] + np.sqrt(1 - of_visit) * rng.standard_normal(len(visit))
-    level: Floats = ndtr(mean[visit] + spread[visit] * score)
+    # Ranks, as a mixture of normal scores has longer tails than one.
+    level: Floats = (rankdata(mean[visit] + spread[visit] * score) - rng.random(len(score))) / len(score)
     return level
 
 
