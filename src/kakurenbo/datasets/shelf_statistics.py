@@ -21,7 +21,7 @@ CURVE = np.round(np.concatenate((np.linspace(0, 0.99, 100), [0.992, 0.994, 0.996
 CLASS_EDGES = (0.2, 0.4, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 """Ends of the popularity classes of items, as shares of the items, least popular first."""
 DAYS_PER_PERIOD = 7
-SEASONS, QUANTITY_KINDS, PRICE_CLASSES = 24, 40, 10
+SEASONS, QUANTITY_KINDS, PRICE_CLASSES = 24, 100, 10
 VISIT_SIZES = (1, 2, 4, 8, 16, 32, 64)  # fewest rows of each class of visits
 PRICE_BANDS = (1.0, 3.0)  # cheap, middling and dear goods, in pounds
 PREFIX = 2  # characters of an item code that keys of the rules look at

@@ -25,7 +25,7 @@ TASTES_PER_CUSTOMER = 3
 TASTE_SHARE = 0.3  # of new items that come from the customer's tastes rather than from the whole shop
 LOYALTY = 0.1  # spread of customers between early and late months, per month
 IN_SEASON = 0.3  # of its mean weekly sales, below which an item is bought again less
-COARSENESS = 0.82  # how alike quantities are for levels that are quite alike: most levels share their quantity with others
+COARSENESS = 0.72  # how alike quantities are for levels that are quite alike: most levels share their quantity with others
 UNEVENNESS = 1.0  # shape of the gamma weights by which a basket's rows fall on its visits
 _FITTING, _REDRAWS, _TRIES = 12, 3, 3
 
