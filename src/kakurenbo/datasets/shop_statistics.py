@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.datasets.shelf_statistics import LEVELS, item_statistics, likeness, price_statistics, quantiles
-from kakurenbo.datasets.transactions import MONTHS, months
+from kakurenbo.datasets.transactions import months
 from kakurenbo.tables import Table
 
 FILE = "online_retail_statistics.json"
@@ -81,11 +81,12 @@ def _baskets(frame: pl.DataFrame) -> dict[str, Any]:
     customers = frame.group_by("user").agg(
         rows=pl.len(), items=pl.col("item").n_unique(), months=pl.col("month").n_unique(), first=pl.col("month").min()
     )
-    by_month = [baskets.filter(pl.col("month") == month) for month in range(MONTHS)]
+    count = int(frame["month"].to_numpy().max()) + 1
+    by_month = [baskets.filter(pl.col("month") == month) for month in range(count)]
     return {
-        "months_per_customer": np.bincount(customers["months"], minlength=MONTHS + 1)[1:].tolist(),
+        "months_per_customer": np.bincount(customers["months"], minlength=count + 1)[1:].tolist(),
         "customers_per_month": [len(part) for part in by_month],
-        "new_customers_per_month": np.bincount(customers["first"], minlength=MONTHS).tolist(),
+        "new_customers_per_month": np.bincount(customers["first"], minlength=count).tolist(),
         "rows_per_month": [int(part["rows"].sum()) for part in by_month],
         "rows_per_customer": quantiles(customers["rows"]),
         "rows_per_basket": [quantiles(part["rows"]) for part in by_month],

@@ -53,7 +53,8 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problem
         write_file(folder / f"{part}.csv", data)
         manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
     write_file(folder / _MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
-    return {"dataset": name, "folder": str(folder), **manifest}
+    facts = online_retail.compared_with_contest(tables["T"]) if name == "online_retail" else {}
+    return {"dataset": name, "folder": str(folder), **manifest, **facts}
 
 
 def load_part(name: str, part: str, schema: Schema) -> Table | None:
@@ -109,7 +110,9 @@ def _refused(file: str, message: str, fix: str) -> Problems:
 
 def _import_online_retail(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
     if len(sources) != 1:
-        return Problems([Problem(f"there are {len(sources)} files", "name the one file of UCI, xlsx or csv", "online_retail")])
+        return Problems(
+            [Problem(f"there are {len(sources)} files", "name one file: UCI's (xlsx or csv) or T (csv)", "online_retail")]
+        )
     table = online_retail.read_online_retail(sources[0])
     return table if isinstance(table, Problems) else {"T": table}
 

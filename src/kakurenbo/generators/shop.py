@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from kakurenbo.datasets.shelf_statistics import LEVELS, VISIT_SIZES
 from kakurenbo.datasets.shop_statistics import CLASSES, EARLIER_ROWS, POSTAGE, WEEK, shop_statistics
-from kakurenbo.datasets.transactions import MONTHS, SCHEMA, months
+from kakurenbo.datasets.transactions import SCHEMA, months
 from kakurenbo.generators.shelf import ANY_TASTE, TASTES, Floats, Ints, Shelf, shared_out
 from kakurenbo.tables import Integer, Schema, Table, Text
 
@@ -104,7 +104,7 @@ def _baskets(known: dict[str, Any], count: int, rng: np.random.Generator) -> _Ba
     alike = known["basket_likeness"]
     score = np.sqrt(alike) * own + np.sqrt(1 - alike) * rng.standard_normal(len(customer))
     rows = np.empty(len(customer))
-    for number in range(MONTHS):
+    for number in range(there.shape[1]):
         here = np.nonzero(month == number)[0]
         level = (np.argsort(np.argsort(score[here])) + rng.random(len(here))) / max(1, len(here))
         drawn = np.exp(np.interp(level, LEVELS, np.log(known["rows_per_basket"][number])))
@@ -123,10 +123,11 @@ def _baskets(known: dict[str, Any], count: int, rng: np.random.Generator) -> _Ba
 
 def _presence(known: dict[str, Any], count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which customers buy in which months, shape (customers, months): months per customer and customers per month as in T."""
-    active = rng.permutation(np.repeat(np.arange(1, MONTHS + 1), shared_out(known["months_per_customer"], count)))
+    number = len(known["customers_per_month"])
+    active = rng.permutation(np.repeat(np.arange(1, number + 1), shared_out(known["months_per_customer"], count)))
     wanted = np.asarray(known["customers_per_month"]) * active.sum() / np.sum(known["customers_per_month"])
     # Gumbel noise on log weights: the `active` highest months are a weighted draw without replacement.
-    noise = rng.gumbel(size=(count, MONTHS)) + LOYALTY * rng.standard_normal(count)[:, None] * np.arange(MONTHS)
+    noise = rng.gumbel(size=(count, number)) + LOYALTY * rng.standard_normal(count)[:, None] * np.arange(number)
     weight = np.log(wanted)
     for _ in range(_FITTING):
         appeal = noise + weight
@@ -158,8 +159,9 @@ def _visits(known: dict[str, Any], baskets: _Baskets, rng: np.random.Generator) 
 def _dates(known: dict[str, Any], month: Ints, rng: np.random.Generator) -> Ints:
     weights = np.asarray(known["visits_per_date"], dtype=np.float64)
     passed = np.concatenate(([0.0], np.cumsum(weights)))
-    starts = np.searchsorted(months_of_days(len(weights)), np.arange(MONTHS + 1))
-    low, high = passed[starts[month]], passed[starts[month + 1]]
+    month_of_day = months(Table(Schema([SCHEMA["date"]]), {"date": np.arange(len(weights))}))
+    low = passed[np.searchsorted(month_of_day, month)]
+    high = passed[np.searchsorted(month_of_day, month, side="right")]
     where = low + rng.random(len(month)) * (high - low)
     date: Ints = np.minimum(np.searchsorted(passed, where, side="right") - 1, len(weights) - 1)
     return date
@@ -174,11 +176,6 @@ def _rows_per_visit(basket_rows: Ints, number: Ints, basket: Ints, rng: np.rando
     place = np.searchsorted(passed, low + rng.random(len(owner)) * (high - low), side="right") - 1
     place = np.clip(place, first[owner], first[owner] + number[owner] - 1)
     return 1 + np.bincount(place, minlength=len(basket))
-
-
-def months_of_days(days: int) -> NDArray[np.int8]:
-    """Month of each of the first ``days`` days of the calendar."""
-    return months(Table(Schema([SCHEMA["date"]]), {"date": np.arange(days, dtype=np.int64)}))
 
 
 # -- what they buy ----------------------------------------------------------------------------------------------------
