@@ -68,7 +68,8 @@ def import_dataset(name: str, paths: Sequence[Path]) -> Read[dict[str, Any]] | P
         write_file(folder / f"{part}.csv", data)
         manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
     write_file(folder / _MANIFEST, json_bytes(manifest))
-    return Read({"dataset": name, "folder": str(folder), **manifest}, tables.notices)
+    facts = online_retail.compared_with_contest(tables.value["T"]) if name == "online_retail" else {}
+    return Read({"dataset": name, "folder": str(folder), **manifest, **facts}, tables.notices)
 
 
 def load_part(name: str, part: str, schema: Schema) -> Table | None:

@@ -7,17 +7,15 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from kakurenbo.contracts import FilePattern
-from kakurenbo.datasets.transactions import ANY_MONTHS, DELETED, MAX_MONTHS, SCHEMA, kept, month_span, narrowed
+from kakurenbo.datasets.transaction_files import MAX_BYTES as MAX_TABLE_BYTES
+from kakurenbo.datasets.transaction_files import read_transactions
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Layout, Problems, Read, Reading, Source, Table, read_table, refused
+from kakurenbo.tables import Problems, Read, Reading, Source, Table
 
 ORIGINAL_FILE = "T.csv"
 TABLES_PER_TEAM = 3
 ATTACKS_PER_TABLE = 10
-MAX_TABLE_BYTES = 500 * 1000 * 1000
 
 RELEASE = FilePattern("A_{team}{-try}.csv", MAX_TABLE_BYTES)
 PUBLISHED = FilePattern("S_{target}.csv", MAX_TABLE_BYTES)
@@ -43,7 +41,7 @@ def read_original(source: Source) -> Reading[Table]:
         return data
     mark = hashlib.sha256(data).digest()
     if mark not in _read_before:
-        read = _read_original(Source(source.name.removesuffix(".gz"), data))
+        read = read_transactions(Source(source.name.removesuffix(".gz"), data))
         if isinstance(read, Problems):
             return read.in_file(source.name)
         _read_before[mark] = read
@@ -53,25 +51,6 @@ def read_original(source: Source) -> Reading[Table]:
 
 
 _read_before: OrderedDict[bytes, Read[Table]] = OrderedDict()
-
-
-def _read_original(source: Source) -> Reading[Table]:
-    layout = Layout(header=True, min_rows=1, max_bytes=MAX_TABLE_BYTES)
-    read = read_table(source, SCHEMA, layout)
-    if isinstance(read, Problems) and any(problem.column == "date" for problem in read):  # another shop's, perhaps
-        read = read_table(source, ANY_MONTHS, layout)
-    if isinstance(read, Problems):
-        return read
-    table = read.value
-    if not kept(table).all():
-        record = int(np.flatnonzero(~kept(table))[0])
-        where = {"row": record + 2, "record": record}
-        return refused("darc2019.deleted_in_t", source.name, column="id_user", value=DELETED, **where)
-    if (span := month_span(table)) > MAX_MONTHS:
-        record = int(table.codes["date"].argmax())
-        where = {"row": record + 2, "record": record, "span": span, "limit": MAX_MONTHS}
-        return refused("darc2019.many_months", source.name, column="date", value=table.texts("date")[record], **where)
-    return read.map(narrowed)
 
 
 def find_original(path: Path) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kakurenbo.contracts import RoundData
 from kakurenbo.datasets.store import load_part
-from kakurenbo.datasets.transactions import SCHEMA, Calendar
+from kakurenbo.datasets.transactions import ANY_MONTHS, Calendar, narrowed
 from kakurenbo.errors import UsageError
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
@@ -46,8 +46,9 @@ def original_table(rng: np.random.Generator, data: str, scale: str, own: str) ->
         if isinstance(read, Problems):
             raise UsageError(f"{own}: {read[0]}")
         return Original(_fewer(read.value, scale, rng), OWN, "own", _digest(read.value))
-    imported = None if data == "embedded" else load_part(DATASET, PART, SCHEMA)
+    imported = None if data == "embedded" else load_part(DATASET, PART, ANY_MONTHS)
     if imported is not None:
+        imported = narrowed(imported)
         return Original(_fewer(imported, scale, rng), IMPORTED, "imported", _digest(imported))
     if data == "imported":
         raise UsageError("Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'")
