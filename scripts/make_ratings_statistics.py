@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kakurenbo.datasets import ratings
 from kakurenbo.tables import Layout, Moments, Problems, Schema, Source, Text, read_table, write_file
+from kakurenbo.tables.transitional import taken
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data" / ratings.STATISTICS_FILE
 USER = "User ID"
@@ -22,7 +23,7 @@ USER = "User ID"
 def statistics(path: Path) -> bytes:
     """Content of the stored statistics."""
     schema = Schema([Text(USER), *ratings.widest_schema(names=False)])
-    table = read_table(Source.of(path), schema, Layout(header=True, accept_crlf=True, accept_bom=True))
+    table = taken(read_table(Source.of(path), schema, Layout(header=True)))
     if isinstance(table, Problems):
         sys.exit("\n".join(map(str, table)))
     moments = Moments.of(table.select(ratings.RELATED))

@@ -12,7 +12,7 @@ from kakurenbo.datasets.adult import SCHEMA, Adult, adult_statistics, read_uci
 from kakurenbo.datasets.store import import_dataset, imported_names, load_adult, load_part, store_folder
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import GENERATORS
-from kakurenbo.tables import Problems, Source, Table
+from kakurenbo.tables import Problems, Read, Source, Table
 
 ORIGINAL = "{age}, {workclass}, 1, {education}, 9, {marital-status}, {occupation}, {relationship}, White, {sex}, 0, 0, "
 ORIGINAL += "{hours-per-week}, Cuba, {income}{end}\n"
@@ -46,10 +46,10 @@ def test_nothing_is_imported_at_first() -> None:
 
 def test_imported_files_are_found_again_in_any_order(files: tuple[Path, Path]) -> None:
     report = import_dataset("adult", files[::-1])
-    assert isinstance(report, dict)
-    assert (report["train"]["rows"], report["test"]["rows"]) == (30_162, 15_060)
+    assert isinstance(report, Read)
+    assert (report.value["train"]["rows"], report.value["test"]["rows"]) == (30_162, 15_060)
     assert imported_names() == ("adult",)
-    assert load_adult() == Adult(*(read_uci(Source.of(path)) for path in files))  # type: ignore[arg-type]
+    assert load_adult() == Adult(*(read_uci(Source.of(path)).value for path in files))  # type: ignore[union-attr]
 
 
 def test_a_second_import_replaces_the_first(files: tuple[Path, Path]) -> None:
@@ -119,7 +119,7 @@ def test_without_kakurenbo_home_the_store_is_the_platforms_data_folder(monkeypat
 
 def test_the_real_files_are_imported(reference_data: Path) -> None:
     report = import_dataset("adult", [reference_data / "adult" / name for name in ("adult.data.gz", "adult.test.gz")])
-    assert isinstance(report, dict)
+    assert isinstance(report, Read)
     found = load_adult()
     assert found is not None
     assert (len(found.train), len(found.test)) == (30_162, 15_060)

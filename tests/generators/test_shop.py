@@ -42,7 +42,7 @@ def simulated() -> dict[str, Any]:
 def test_the_stored_statistics_are_those_of_t(reference_data: Path) -> None:
     table = read_table(Source.of(reference_data / "darc" / "ground_truth.csv.gz"), SCHEMA, Layout(header=True))
     assert not isinstance(table, Problems)
-    assert statistics_of(table) == shop_statistics()
+    assert statistics_of(table.value) == shop_statistics()
 
 
 def test_the_same_seed_gives_the_same_shop() -> None:

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Credit, Standing, Standings, Utility
+from kakurenbo.contracts import Chance, Credit, Standing, Utility
+from kakurenbo.reporting import Document, RankingLine
 from kakurenbo.tables import Problem, Problems
 
 DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -111,23 +112,20 @@ def print_utility(utility: Utility) -> None:
         out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
 
 
-def print_standings(standings: Standings, chance: str = "") -> None:
-    """The three rankings, one below the other; ``chance`` is told beside the attack scores."""
+def print_standings(document: Document) -> None:
+    """The rankings, one below the other, and the awards."""
     out = console()
-    beside = {"chance": {line.team: chance for line in standings.attack}} if chance else {}
-    for title, lines, extra in (
-        ("Anonymization", standings.anonymization, {}),
-        ("Attack", standings.attack, beside),
-        ("Overall", standings.overall, {}),
-    ):
-        if lines:
+    for name, ranking in document.rankings.items():
+        if ranking.lines:
             out.print()
-            out.print(standings_table(title, lines, extra))
-    for name, winners in standings.awards.items():
+            out.print(standings_table(name.capitalize(), ranking.lines))
+    for name, winners in document.awards.items():
         out.print(f"award for {name}: {', '.join(winners) or 'nobody'}", markup=False)
 
 
-def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None) -> RichTable:
+def standings_table(
+    title: str, lines: Sequence[Standing | RankingLine], extra: Mapping[str, Mapping[str, str]] | None = None
+) -> RichTable:
     """One ranking; ``extra`` adds columns by heading and team."""
     table = RichTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     table.add_column("rank", justify="right")

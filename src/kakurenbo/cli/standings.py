@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import read_rounds
+from kakurenbo.reporting import make_document, read_rounds
 from kakurenbo.tables import Problems
 
 
@@ -26,7 +27,7 @@ def _standings(
     named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
     if (not results and not named) or (results and named):
         raise UsageError("give one RESULTS file per round, or --pre and --main for the overall table")
-    rounds: dict[str, RoundResults] = {}
+    rounds: dict[str, Sequence[RoundResults]] = {}
     for name, path in [*(("", path) for path in results), *named.items()]:
         read = read_rounds(rulebook, path, name)
         if isinstance(read, Problems):
@@ -35,23 +36,25 @@ def _standings(
             if round_ in rounds:
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
             rounds[round_] = found
-    rounds = {name: found.excluding(names(unranked)) for name, found in _without(rounds, names(disqualified)).items()}
-    standings = rulebook.standings(rounds)
+    rounds = _without(rounds, names(disqualified))
+    excluded = names(unranked)
+    rounds = {name: [one.excluding(excluded) for one in repeats] for name, repeats in rounds.items()}
+    document = make_document(rulebook, rounds, {})
     if as_json:
-        output.print_json(standings.as_json())
+        output.print_json(document.standings())
     else:
-        output.print_standings(standings)
+        output.print_standings(document)
     return output.DONE
 
 
-def _without(rounds: dict[str, RoundResults], disqualified: list[str]) -> dict[str, RoundResults]:
+def _without(rounds: dict[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
     """The rounds without the releases that ``[ROUND:]TARGET`` names; without a round it is out of all."""
     for entry in disqualified:
         round_, colon, target = entry.rpartition(":")
         if colon and round_ not in rounds:
             raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(rounds)})")
         for name in [round_] if colon else list(rounds):
-            rounds[name] = rounds[name].without([target])
+            rounds[name] = [one.without([target]) for one in rounds[name]]
     return rounds
 
 
