@@ -19,10 +19,29 @@ from types import MappingProxyType
 
 from kakurenbo.generators import moments, omth17
 from kakurenbo.generators.fidelity import Fidelity, fidelity
-from kakurenbo.generators.protocol import Generator
-from kakurenbo.generators.samplers import distinct_rows, sample_rows
+from kakurenbo.generators.protocol import Choice, Draw, Generator
+from kakurenbo.generators.samplers import distinct_rows, generate, sample_rows, sample_rows_at, uniform_rows
+from kakurenbo.generators.tilting import tilted_rows
 
-GENERATORS: Mapping[str, Generator] = MappingProxyType({"moments": moments.generate, "omth17": omth17.generate})
+GENERATORS: Mapping[str, Generator] = MappingProxyType(
+    {
+        "moments": Generator(moments.generate, tilted_rows),
+        "omth17": Generator(omth17.generate, uniform_rows),
+    }
+)
 """Every generator by the name it has in parameters and reports."""
 
-__all__ = ["GENERATORS", "Fidelity", "Generator", "distinct_rows", "fidelity", "sample_rows"]
+__all__ = [
+    "GENERATORS",
+    "Choice",
+    "Draw",
+    "Fidelity",
+    "Generator",
+    "distinct_rows",
+    "fidelity",
+    "generate",
+    "sample_rows",
+    "sample_rows_at",
+    "tilted_rows",
+    "uniform_rows",
+]
