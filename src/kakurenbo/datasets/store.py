@@ -12,7 +12,7 @@ from typing import Any
 
 import platformdirs
 
-from kakurenbo.datasets import adult, online_retail
+from kakurenbo.datasets import adult, online_retail, ratings
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Layout, Problem, Problems, Schema, Severity, Source, Table, read_table, table_bytes, write_file
 
@@ -53,6 +53,9 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any] | Problem
         write_file(folder / f"{part}.csv", data)
         manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
     write_file(folder / _MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+    for path in folder.glob("*.csv"):  # of an import before this one
+        if path.stem not in manifest:
+            path.unlink()
     return {"dataset": name, "folder": str(folder), **manifest}
 
 
@@ -65,7 +68,7 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
         expected = json.loads((folder / _MANIFEST).read_bytes())[part]["sha256"]
         data = (folder / f"{part}.csv").read_bytes()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again") from error
+        raise _unreadable(name, error) from error
     if hashlib.sha256(data).hexdigest() != expected:
         raise UsageError(f"the imported data set {name} was changed since its import; import it again")
     table = read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
@@ -74,10 +77,27 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     return table
 
 
+def _unreadable(name: str, error: Exception) -> UsageError:
+    return UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again")
+
+
 def load_adult() -> adult.Adult | None:
     """The imported Census Income rows, or None."""
     train, test = (load_part("adult", part, adult.SCHEMA) for part in ("train", "test"))
     return None if train is None or test is None else adult.Adult(train, test)
+
+
+def load_ratings() -> tuple[Table, ...] | None:
+    """The imported tables B in the order of their import, or None; see :func:`kakurenbo.datasets.ratings.read_ratings`."""
+    folder = store_folder() / "ratings"
+    if not (folder / _MANIFEST).exists():
+        return None
+    try:
+        parts = list(json.loads((folder / _MANIFEST).read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise _unreadable("ratings", error) from error
+    tables = (load_part("ratings", part, ratings.widest_schema()) for part in parts)
+    return tuple(ratings.narrowed(table) for table in tables if table is not None)
 
 
 def _import_adult(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
@@ -114,5 +134,24 @@ def _import_online_retail(sources: Sequence[Source]) -> Mapping[str, Table] | Pr
     return table if isinstance(table, Problems) else {"T": table}
 
 
-IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult, "online_retail": _import_online_retail})
+def _import_ratings(sources: Sequence[Source]) -> Mapping[str, Table] | Problems:
+    """One or several tables B, of 50 rows or more each."""
+    tables: dict[str, Table] = {}
+    digests: dict[str, str] = {}  # of a table: the file that held it first
+    found: list[Problems] = []
+    for number, source in enumerate(sources, start=1):
+        table = ratings.read_ratings(source)
+        if isinstance(table, Problems):
+            found.append(table)
+            continue
+        first = digests.setdefault(table.digest(), source.name)
+        if len(digests) <= len(tables):
+            found.append(_refused(source.name, f"this is the table of {first} a second time", "name each table once"))
+        tables[f"B{number:02d}"] = table
+    return Problems.merge(found) if found else tables
+
+
+IMPORTERS: Mapping[str, Importer] = MappingProxyType(
+    {"adult": _import_adult, "online_retail": _import_online_retail, "ratings": _import_ratings}
+)
 """Every data set that ``data import`` knows."""

@@ -20,13 +20,13 @@ from types import MappingProxyType
 from kakurenbo.generators import moments, omth17
 from kakurenbo.generators.fidelity import Fidelity, fidelity
 from kakurenbo.generators.protocol import Choice, Draw, Generator
-from kakurenbo.generators.samplers import distinct_rows, generate, sample_rows, sample_rows_at, uniform_rows
+from kakurenbo.generators.samplers import distinct_rows, generate, sample_rows, sample_rows_at
 from kakurenbo.generators.tilting import tilted_rows
 
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
     {
         "moments": Generator(moments.generate, tilted_rows),
-        "omth17": Generator(omth17.generate, uniform_rows),
+        "omth17": Generator(omth17.generate),
     }
 )
 """Every generator by the name it has in parameters and reports."""
@@ -43,5 +43,4 @@ __all__ = [
     "sample_rows",
     "sample_rows_at",
     "tilted_rows",
-    "uniform_rows",
 ]

@@ -118,7 +118,7 @@ class _Aim:
         width, shares = factor.offset, factor.shares
         variances = shares if factor.nominal else shares @ factor.scores**2
         cross = plan.covariance[:width, width : width + factor.width]
-        gain = np.linalg.inv(plan.covariance[:width, :width] + _RIDGE * np.eye(width))
+        gain: Matrix = np.linalg.inv(plan.covariance[:width, :width] + _RIDGE * np.eye(width)).astype(np.float64)
         return cls(factor, conditional, plan.mean[:width], cross, shares, variances, gain)
 
     def tilted(self, missing: Matrix, size: int) -> Conditional:

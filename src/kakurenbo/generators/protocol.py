@@ -1,4 +1,4 @@
-"""What a generator is: moments in, a table out, all rows or different ones; and the one rule that makes its bytes the same everywhere."""
+"""What a generator is: moments in, a table out; and the one rule that makes its bytes the same everywhere."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Generator:
     ----------
     draw : Draw
         Rows as they come, duplicates among them.
-    choose : Choice
-        Which of the different rows are kept where duplicates are to be dropped.
+    choose : Choice or None
+        Which of the different rows are kept where duplicates are to be dropped; without one, all with equal chances.
     """
 
     draw: Draw
-    choose: Choice
+    choose: Choice | None = None
 
     def __call__(self, moments: Moments, rows: int, rng: np.random.Generator) -> Table:
         """Draw ``rows`` rows; the same moments and stream give the same bytes."""

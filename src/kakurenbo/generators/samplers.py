@@ -16,9 +16,7 @@ DRAWN_PER_DISTINCT = 10  # rows drawn for each different row that is wanted: 1,0
 _FURTHER_ROUNDS = 9
 
 
-def generate(
-    generator: Generator, source: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = False
-) -> Table:
+def generate(generator: Generator, source: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = False) -> Table:
     """A table of any number of rows (gen.py): as the generator draws them, or only different ones.
 
     Parameters
@@ -71,7 +69,8 @@ def distinct_rows(generator: Generator, moments: Moments, rows: int, drawn: int,
         if len(pool) == before:
             break
     if len(pool) >= rows:
-        return pool.take(generator.choose(moments, pool, rows, rng))
+        chosen = generator.choose(moments, pool, rows, rng) if generator.choose else sample_rows(len(pool), rows, rng)
+        return pool.take(chosen)
     raise ParameterError("rows", f"at most the {len(pool):,} different rows that this source gives", rows)
 
 
@@ -104,11 +103,6 @@ def sample_rows_at(rate: float, n: int, rng: np.random.Generator) -> NDArray[np.
     if not 0 <= rate <= 1:
         raise ParameterError("rate", "a number from 0 to 1", rate)
     return sample_rows(n, round(rate * n), rng)
-
-
-def uniform_rows(source: Moments, pool: Table, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Rows of a pool with equal chances, whatever the source: what the contest did."""
-    return sample_rows(len(pool), rows, rng)
 
 
 def _without_duplicates(table: Table) -> Table:

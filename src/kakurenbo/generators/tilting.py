@@ -24,7 +24,9 @@ from kakurenbo.tables import Category, Codes, Moments, Table
 
 Matrix = NDArray[np.float64]
 
-_PILOT_ROWS = 16_384  # rows of the pool on which the tilt is fitted before all of them are looked at
+_PILOT_ROWS = 16_384  # at most; rows of the pool on which the tilt is fitted before all of them are looked at
+_LEAST_PILOT_ROWS = 1_024
+_PILOT_WORK = 2**23  # rows of the pilot times features
 _FIT_STEPS = 20
 _FULL_STEPS = 6
 _CLOSE = 1e-3  # of a feature's own size
@@ -99,8 +101,9 @@ class _Features:
 
     def dense(self) -> Matrix:
         """All features, shape (n, f)."""
-        products = self.columns.toarray()[:, :, None] * self.factors[:, None, :]
-        return products[:, self.used]
+        column, factor = np.nonzero(self.used)
+        features: Matrix = self.columns.toarray()[:, column] * self.factors[:, factor]
+        return features
 
 
 class _Layout:
@@ -180,7 +183,7 @@ def _features(source: Moments, pool: Table) -> tuple[_Features, Matrix]:
             values = column.values(np.arange(len(histogram))).astype(np.float64)
             layout.add_integer(column.name, (values - source.mean[start]) / spread[start], start, spread[start])
             groups[levels] = neighbours(histogram[levels], MAX_GROUPS)
-            layout.add_levels(column.name, groups, np.bincount(groups[levels], weights=shares), None)
+            layout.add_levels(column.name, groups, np.bincount(groups[levels], weights=shares).astype(np.float64), None)
         start += 1
     return layout.built()
 
@@ -188,31 +191,34 @@ def _features(source: Moments, pool: Table) -> tuple[_Features, Matrix]:
 def _fit(features: _Features, targets: Matrix, rows: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
     """The tilt, shape (f,), by Newton's method, and the inverse of the curvature per row chosen, shape (f, f).
 
-    The curvature is that of a pilot of the pool; the last steps look at every row, with the same curvature.
+    The curvature is that of a pilot of the pool; the last steps look at every row, with the same curvature and no penalty.
     """
     share = rows / len(features)
-    pilot_rows = np.arange(len(features))
-    if len(features) > _PILOT_ROWS:
-        pilot_rows = np.sort(rng.choice(len(features), _PILOT_ROWS, replace=False))
-    pilot = features.take(pilot_rows).dense()  # (pilot, f)
+    size = min(len(features), int(np.clip(_PILOT_WORK // len(targets), _LEAST_PILOT_ROWS, _PILOT_ROWS)))
+    pilot = features.take(np.sort(rng.choice(len(features), size, replace=False))).dense()  # (size, f)
     tilt = np.zeros(len(targets))
     tilt[0] = np.log(share / (1 - share))
     origin = tilt.copy()
     for _ in range(_FIT_STEPS):
         chances = expit(pilot @ tilt)
-        gap = pilot.T @ chances / (share * len(pilot)) - targets + _PENALTY * (tilt - origin)
+        gap = pilot.T @ chances / (share * size) - targets + _PENALTY * (tilt - origin)
         weighted = pilot * (chances * (1 - chances))[:, None]
-        gain = np.linalg.inv(weighted.T @ pilot / (share * len(pilot)) + _PENALTY * np.eye(len(targets)))
+        gain: Matrix = np.linalg.inv(weighted.T @ pilot / (share * size) + _PENALTY * np.eye(len(targets))).astype(np.float64)
         if np.abs(gap).max() < _CLOSE:
             break
-        step = gain @ gap
-        tilt -= step * min(1.0, _LARGEST_STEP / np.abs(pilot @ step).max())
-    for _ in range(_FULL_STEPS if len(features) > _PILOT_ROWS else 0):
+        tilt -= _bounded(gain @ gap, pilot)
+    for _ in range(_FULL_STEPS):
         gap = features.totals(expit(features.logits(tilt))) / rows - targets
         if np.abs(gap).max() < _CLOSE:
             break
-        tilt -= gain @ gap
+        tilt -= _bounded(gain @ gap, pilot)
     return on_grid(tilt), gain
+
+
+def _bounded(step: Matrix, pilot: Matrix) -> Matrix:
+    """A step of the tilt, shortened where it would move a row of the pilot too far."""
+    bounded: Matrix = step * (_LARGEST_STEP / max(np.abs(pilot @ step).max(), _LARGEST_STEP))
+    return bounded
 
 
 def _steered(features: _Features, wanted: Matrix, tilt: Matrix, gain: Matrix, rng: np.random.Generator) -> NDArray[np.bool_]:
