@@ -24,6 +24,7 @@ from kakurenbo.tables import Codes, Moments, Table
 Matrix = NDArray[np.float64]
 
 _SMALLEST_BLOCK = 16
+_FEATURES_PER_ROW = 4  # of the smallest block at most: fewer rows cannot be steered in so many directions
 _RIDGE = 1e-2  # steering ignores directions of the features with less variance than this
 _SLACK = 4.0  # rows: a level expected less often than this in a block is steered gently
 _LARGEST_CHANGE = 2.0  # root mean square change of a logit by steering
@@ -81,7 +82,8 @@ def _draw(plan: Plan, aims: tuple[_Aim, ...], rows: int, rng: np.random.Generato
     groups: list[Codes] = [np.empty(rows, dtype=np.int32) for _ in plan.factors]
     groups[0][:] = quota_codes(plan.factors[0].group_counts, rows, rng)
     steered = [_Steered(aim) for aim in aims]
-    for block in shrinking_blocks(rows, _SMALLEST_BLOCK):
+    smallest = max(_SMALLEST_BLOCK, len(plan.mean) // _FEATURES_PER_ROW)
+    for block in shrinking_blocks(rows, smallest):
         design = Design(plan, block.stop - block.start)
         for place, column in enumerate(steered, start=1):
             design.add(groups[place - 1][block])

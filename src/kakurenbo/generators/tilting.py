@@ -32,7 +32,7 @@ _FULL_STEPS = 6
 _CLOSE = 1e-3  # of a feature's own size
 _PENALTY = 1e-2  # per feature, on its tilt: keeps a tilt finite where no choice of rows reaches the source's moments
 _LARGEST_STEP = 6.0  # change of a row's logit in one step of the fit
-_SMALLEST_BLOCK = 512
+_SMALLEST_BLOCK = 64
 _LARGEST_CHANGE = 1.0  # root mean square change of a logit by steering
 
 
