@@ -172,8 +172,9 @@ def _ungroup(factor: Factor, drawn: Codes, rng: np.random.Generator) -> Codes:
     if factor.size == len(factor.levels):
         return factor.levels[drawn]
     codes = np.empty(len(drawn), dtype=np.int64)
-    for group in range(factor.size):
+    by_group = np.argsort(drawn.astype(np.int16), kind="stable")  # 16 bits are sorted by counting
+    ends = np.cumsum(np.bincount(drawn, minlength=factor.size))
+    for group, rows in enumerate(np.split(by_group, ends[:-1])):
         members = np.flatnonzero(factor.groups == group)
-        rows = np.flatnonzero(drawn == group)
         codes[rows] = factor.levels[members[quota_codes(factor.counts[members], len(rows), rng)]]
     return codes

@@ -24,7 +24,7 @@ from kakurenbo.tables import Category, Codes, Moments, Table
 
 Matrix = NDArray[np.float64]
 
-_PILOT_ROWS = 16_384  # at most; rows of the pool on which the tilt is fitted before all of them are looked at
+_PILOT_ROWS = 8_192  # at most; rows of the pool on which the tilt is fitted before all of them are looked at
 _LEAST_PILOT_ROWS = 1_024
 _PILOT_WORK = 2**23  # rows of the pilot times features
 _FIT_STEPS = 20
@@ -193,17 +193,16 @@ def _fit(features: _Features, targets: Matrix, rows: int, rng: np.random.Generat
 
     The curvature is that of a pilot of the pool; the last steps look at every row, with the same curvature and no penalty.
     """
-    share = rows / len(features)
-    size = min(len(features), int(np.clip(_PILOT_WORK // len(targets), _LEAST_PILOT_ROWS, _PILOT_ROWS)))
-    pilot = features.take(np.sort(rng.choice(len(features), size, replace=False))).dense()  # (size, f)
     tilt = np.zeros(len(targets))
-    tilt[0] = np.log(share / (1 - share))
+    tilt[0] = np.log(rows / (len(features) - rows))
     origin = tilt.copy()
+    pilot_rows, weights = _pilot(features, len(targets), rng)
+    pilot = features.take(pilot_rows).dense()  # (size, f)
     for _ in range(_FIT_STEPS):
         chances = expit(pilot @ tilt)
-        gap = pilot.T @ chances / (share * size) - targets + _PENALTY * (tilt - origin)
-        weighted = pilot * (chances * (1 - chances))[:, None]
-        gain: Matrix = np.linalg.inv(weighted.T @ pilot / (share * size) + _PENALTY * np.eye(len(targets))).astype(np.float64)
+        gap = pilot.T @ (weights * chances) / rows - targets + _PENALTY * (tilt - origin)
+        curvature = (pilot * (weights * chances * (1 - chances))[:, None]).T @ pilot / rows
+        gain: Matrix = np.linalg.inv(curvature + _PENALTY * np.eye(len(targets))).astype(np.float64)
         if np.abs(gap).max() < _CLOSE:
             break
         tilt -= _bounded(gain @ gap, pilot)
@@ -213,6 +212,17 @@ def _fit(features: _Features, targets: Matrix, rows: int, rng: np.random.Generat
             break
         tilt -= _bounded(gain @ gap, pilot)
     return on_grid(tilt), gain
+
+
+def _pilot(features: _Features, width: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], Matrix]:
+    """Some rows of the pool, and how many rows each stands for; rows with rare levels are the likelier, for they tell most."""
+    size = int(np.clip(_PILOT_WORK // width, _LEAST_PILOT_ROWS, _PILOT_ROWS))
+    if len(features) <= size:
+        return np.arange(len(features)), np.ones(len(features))
+    lengths = (features.columns**2).sum(axis=1)  # a level counts as much as it is rare
+    chances = np.minimum(1, size * lengths / lengths.sum())
+    rows = np.flatnonzero(rng.random(len(features)) < chances)
+    return rows, 1 / chances[rows]
 
 
 def _bounded(step: Matrix, pilot: Matrix) -> Matrix:

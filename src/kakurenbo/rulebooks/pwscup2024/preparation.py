@@ -24,7 +24,7 @@ from kakurenbo.rulebooks.pwscup2024.files import Handout
 from kakurenbo.tables import Table, table_bytes
 
 ROWS = {"full": 10_000, "small": 1_000}
-EMBEDDED = "embedded statistics: drawn from stored moments of the contest's A, with made-up names"
+EMBEDDED = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
 COMMON, PER_TEAM = "common", "per_team"
 
 
