@@ -6,10 +6,11 @@ import json
 import sys
 from pathlib import Path
 
+from kakurenbo.tables.transitional import taken
+
 from kakurenbo.datasets.shop_statistics import FILE, statistics_of
 from kakurenbo.datasets.transactions import SCHEMA
 from kakurenbo.tables import Layout, Problems, Source, read_table
-from kakurenbo.tables.transitional import taken
 
 TARGET = Path(__file__).parents[1] / "src" / "kakurenbo" / "datasets" / "data" / FILE
 
