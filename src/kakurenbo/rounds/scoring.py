@@ -214,8 +214,8 @@ def round_results(
 
 
 def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Generator:
-    """Randomness of an organizers' attack: public, so that anybody gets the same guess."""
-    return stream(0, facts.rulebook, facts.round, facts.commitments, "sample attack", attack, target)
+    """Randomness of an organizers' attack: public, so that anybody gets the same guess, whoever else takes part."""
+    return stream(0, facts.rulebook, facts.round, "sample attack", attack, target)
 
 
 def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Source]], list[Refusal]]:
