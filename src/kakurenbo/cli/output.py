@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Credit, Standing, Standings, Utility
+from kakurenbo.contracts import Chance, Credit, Utility
+from kakurenbo.reporting.numbers import number
 from kakurenbo.tables import Problem, Problems
 
 DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -111,38 +111,6 @@ def print_utility(utility: Utility) -> None:
         out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
 
 
-def print_standings(standings: Standings, chance: str = "") -> None:
-    """The three rankings, one below the other; ``chance`` is told beside the attack scores."""
-    out = console()
-    beside = {"chance": {line.team: chance for line in standings.attack}} if chance else {}
-    for title, lines, extra in (
-        ("Anonymization", standings.anonymization, {}),
-        ("Attack", standings.attack, beside),
-        ("Overall", standings.overall, {}),
-    ):
-        if lines:
-            out.print()
-            out.print(standings_table(title, lines, extra))
-    for name, winners in standings.awards.items():
-        out.print(f"award for {name}: {', '.join(winners) or 'nobody'}", markup=False)
-
-
-def standings_table(title: str, lines: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None) -> RichTable:
-    """One ranking; ``extra`` adds columns by heading and team."""
-    table = RichTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    table.add_column("rank", justify="right")
-    table.add_column("team")
-    table.add_column("points" if any(line.shown for line in lines) else "score", justify="right")
-    noted = any(line.note for line in lines)
-    for heading in [*(["note"] if noted else []), *(extra or {})]:
-        table.add_column(heading)
-    for line in lines:
-        score = line.shown or ("–" if line.score is None else short(float(line.score)))
-        cells = [str(line.rank or "–"), escape(line.team), score, *([line.note] if noted else [])]
-        table.add_row(*cells, *(column.get(line.team, "") for column in (extra or {}).values()))
-    return table
-
-
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words."""
     return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
@@ -151,7 +119,7 @@ def chance_text(chance: Chance) -> str:
 def short(value: object) -> str:
     """A value as people want to read it: few digits, lists and mappings in words."""
     if isinstance(value, float):
-        return "inf" if math.isinf(value) else f"{value:.6g}"
+        return number(value)
     if isinstance(value, list):
         return " × ".join(map(short, value))
     if isinstance(value, tuple):

@@ -196,8 +196,8 @@ def _implausible(rulebook: AnyRulebook, source: Source, rounds: Rounds) -> Probl
                 return refused("results.unknown_target", source.name, target=target)
             for attacker, credit in row.items():
                 if not credit.least <= credit.hits <= credit.of or credit.of <= credit.least:
-                    where = {"target": target, "attacker": attacker, "hits": credit.hits, "of": credit.of}
-                    return refused("results.impossible_hits", source.name, **where)
+                    figures: dict[str, Any] = {"hits": credit.hits, "of": credit.of}
+                    return refused("results.impossible_hits", source.name, target=target, attacker=attacker, **figures)
         for target in results.in_play if rulebook.utility_score else ():
             if target not in results.utility:
                 return refused("results.no_utility", source.name, target=target)
