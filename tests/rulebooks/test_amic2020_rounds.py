@@ -495,3 +495,11 @@ def test_a_publication_does_not_depend_on_file_names(contest: Path) -> None:
         publications.append(prepared.rules.publish(prepared.secrets("01"), read.value))
     assert publications[0].target == publications[1].target
     assert set(publications[0].target) == {"pre_anonymizeddata_01.csv", "questionnaire_01.json"}
+
+
+def test_a_file_of_another_round_is_refused_and_not_renamed(contest: Path, tmp_path: Path) -> None:
+    sample = (contest / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()
+    write_folder(tmp_path / "01", {"main_anonymizeddata_01.csv": sample})
+    published = publish_round(Amic2020(), contest, tmp_path / "01", team="01")
+    assert published.records[0].state == "refused"
+    assert "the name says the round main, but this is pre" in published.records[0].cause
