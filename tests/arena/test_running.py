@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from kakurenbo.arena.field import Entrant
 
 from kakurenbo import arena
 from kakurenbo.arena import jobs
 from kakurenbo.arena.calls import Call
-from kakurenbo.arena.field import Entrant
 from kakurenbo.arena.jobs import ATTACK, PREPARE, RELEASE
 from kakurenbo.arena.plan import Job
 from kakurenbo.arena.running import Settings, Tally, play

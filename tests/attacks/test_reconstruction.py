@@ -11,8 +11,9 @@ from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.hamming import side_by_side
-from kakurenbo.attacks.reconstruction.row_model import doubly_stochastic, fit_row_model
+from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
+from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import ParameterError
 from kakurenbo.rng import stream
@@ -182,7 +183,7 @@ def test_methods_combine_by_name_and_a_partner_of_the_wrong_kind_is_refused() ->
 
 
 def test_a_match_is_one_to_one() -> None:
-    pairs = doubly_stochastic(np.random.default_rng(1).normal(size=(6, 6)) * 3)
+    pairs = balanced(np.random.default_rng(1).normal(size=(6, 6)) * 3, 30)
     assert pairs.sum(axis=1) == pytest.approx(1)
     assert pairs.sum(axis=0) == pytest.approx(1, abs=0.02)
 
