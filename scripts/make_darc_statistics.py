@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+from kakurenbo.tables.transitional import taken
+
 from kakurenbo.datasets.shop_statistics import FILE, statistics_of
 from kakurenbo.datasets.transactions import SCHEMA
 from kakurenbo.tables import Layout, Problems, Source, read_table
@@ -14,7 +16,7 @@ TARGET = Path(__file__).parents[1] / "src" / "kakurenbo" / "datasets" / "data" /
 
 
 def main(path: str) -> None:
-    table = read_table(Source.of(path), SCHEMA, Layout(header=True))
+    table = taken(read_table(Source.of(path), SCHEMA, Layout(header=True)))
     if isinstance(table, Problems):
         sys.exit("\n".join(map(str, table)))
     lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in statistics_of(table).items()]

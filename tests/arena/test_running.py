@@ -268,8 +268,13 @@ def test_a_folder_that_no_run_wrote_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("plugins")
 def test_methods_of_another_rulebook_and_unknown_rounds_are_refused() -> None:
     rulebook = load("rulebooks", "hide-and-seek")()
-    with pytest.raises(UsageError, match="rr does not play hide-and-seek"):
-        arena.make_plan(rulebook, entrants(("rr", "link")), 1)
+    assert arena.make_plan(rulebook, entrants(("rr", "link")), 1).jobs, "rr takes any table of integers and categories"
+    with pytest.raises(UsageError, match="rr does not fit the tables of hide-and-seek: there is no column 'sex'"):
+        arena.make_plan(rulebook, entrants(("rr:columns=sex", "link")), 1)
+    with pytest.raises(UsageError, match="crowds does not play hide-and-seek"):
+        arena.make_plan(rulebook, entrants(("crowds", "link")), 1)
+    with pytest.raises(UsageError, match="nearest does not play hide-and-seek"):
+        arena.make_plan(rulebook, entrants(("rr", "nearest")), 1)
     with pytest.raises(UsageError, match="no round 'main'; there are only"):
         arena.make_plan(rulebook, entrants(("blur", "link")), 1, rounds=("main",))
     with pytest.raises(UsageError, match="nobody anonymizes"):

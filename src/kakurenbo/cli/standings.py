@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
+from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import make_document, read_rounds
+from kakurenbo.reporting import ranked, read_rounds, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -32,30 +33,31 @@ def _standings(
         read = read_rounds(rulebook, path, name)
         if isinstance(read, Problems):
             return output.refuse(read, as_json)
+        output.print_notices(read.notices)
         for round_, found in read.value.items():
             if round_ in rounds:
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
-    excluded = names(unranked)
-    rounds = {name: [one.excluding(excluded) for one in repeats] for name, repeats in rounds.items()}
-    document = make_document(rulebook, rounds, {})
+    rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
+    rankings, awards, details = ranked(rulebook, rounds)
     if as_json:
-        output.print_json(document.standings())
+        output.print_json(standings_json(rankings, awards, details))
     else:
-        output.print_standings(document)
+        print_rankings(rankings, awards)
     return output.DONE
 
 
-def _without(rounds: dict[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
+def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
     """The rounds without the releases that ``[ROUND:]TARGET`` names; without a round it is out of all."""
+    out = dict(rounds)
     for entry in disqualified:
         round_, colon, target = entry.rpartition(":")
-        if colon and round_ not in rounds:
-            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(rounds)})")
-        for name in [round_] if colon else list(rounds):
-            rounds[name] = [one.without([target]) for one in rounds[name]]
-    return rounds
+        if colon and round_ not in out:
+            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(out)})")
+        for name in [round_] if colon else list(out):
+            out[name] = [results.without([target]) for results in out[name]]
+    return out
 
 
 def _parameters() -> list[click.Parameter]:

@@ -26,7 +26,7 @@ from kakurenbo.contracts import (
     by_number,
     team_of,
 )
-from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET
+from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Problems, Source, json_bytes, read_folder, refused, sources_of
@@ -134,6 +134,22 @@ def judge_release(
     return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **told), publication, submitted)
 
 
+def judge_team(
+    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
+) -> list[JudgedRelease]:
+    """Every table of a team; where several may be handed in, the last few valid ones count."""
+    if not sources:
+        return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
+    phase = prepared.rules.phase(ANONYMIZE)
+    entries = entries_of(prepared.rules, team, sources)
+    judged = [judge_release(prepared, target, files, with_disqualified=with_disqualified) for target, files in entries.items()]
+    if phase.counts is not Counting.LAST_FEW:
+        return judged
+    valid = [one.record.target for one in judged if one.record.state == PUBLISHED]
+    earlier = set(valid[: -phase.keep])
+    return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
+
+
 def publish_round(
     rulebook: AnyRulebook,
     preparation: Path,
@@ -160,34 +176,44 @@ def publish_round(
     by_team, unassigned = _by_team(prepared, submissions, team)
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
-        judged += _judge_team(prepared, name, by_team.get(name, []), with_disqualified=with_disqualified)
+        judged += judge_team(prepared, name, by_team.get(name, []), with_disqualified=with_disqualified)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
 
 
 def phase_files(prepared: PreparedRound[Any], judged: Sequence[JudgedRelease]) -> dict[str, bytes]:
     """The phase folder of these releases, committed."""
-    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
-    facts = prepared.facts.of(PUBLIC, commitments=digest(commitments))
+    facts = _phase_facts(prepared)
     files: dict[str, bytes] = {f"attackers/{name}": data for name, data in read_folder(prepared.path / "attackers").items()}
     for one in judged:
-        name, publication = one.record.target, one.publication
-        if one.submitted:
-            files |= {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
-        if publication is None:
-            continue
-        whose = {"team": one.record.team, "target": name}
-        files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
-        files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
-        files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
-        files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
-        for attacker, (target_part, answer_part) in publication.parts.items():
-            files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
-            files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+        files |= release_folders(prepared, one)
     files[f"public/{CONTEST_FILE}"] = facts.as_bytes()
     files[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record for one in judged]))
     bound, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
     return {**files, f"public/{COMMITMENTS_FILE}": bound, f"answers/{OPENING_FILE}": opening}
+
+
+def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[str, bytes]:
+    """The part of a phase folder that is about one release: ``targets/NN`` where it is published, and ``answers/NN``."""
+    name, publication = one.record.target, one.publication
+    files = {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
+    if publication is None:
+        return files
+    facts, whose = _phase_facts(prepared), {"team": one.record.team, "target": name}
+    files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
+    files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
+    files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
+    files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
+    for attacker, (target_part, answer_part) in publication.parts.items():
+        files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
+        files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+    return files
+
+
+def _phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
+    """The facts of a phase folder, bound to the preparation before it."""
+    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
+    return prepared.facts.of(PUBLIC, commitments=digest(commitments))
 
 
 def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease]:
@@ -215,22 +241,6 @@ def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
     except (msgspec.MsgspecError, RecursionError):
         pass
     raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
-
-
-def _judge_team(
-    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
-) -> list[JudgedRelease]:
-    """Every table of a team; where several may be handed in, the last few valid ones count."""
-    if not sources:
-        return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
-    phase = prepared.rules.phase(ANONYMIZE)
-    entries = entries_of(prepared.rules, team, sources)
-    judged = [judge_release(prepared, target, files, with_disqualified=with_disqualified) for target, files in entries.items()]
-    if phase.counts is not Counting.LAST_FEW:
-        return judged
-    valid = [one.record.target for one in judged if one.publication is not None]
-    earlier = set(valid[: -phase.keep])
-    return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
 
 
 def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict[str, list[Source]]:
