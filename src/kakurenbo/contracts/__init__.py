@@ -9,6 +9,7 @@ from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.guesses import FoundGuess, Guesses
 from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
 from kakurenbo.contracts.preparation import Files, Preparation, PreparedRound, Publication, RoundData, Secrets
+from kakurenbo.contracts.published import read_cells, two_digits
 from kakurenbo.contracts.results import (
     RoundResults,
     Standing,
@@ -66,10 +67,12 @@ __all__ = [
     "json_number",
     "misfit",
     "rank",
+    "read_cells",
     "read_facts",
     "rulebooks_for",
     "shown_unranked",
     "team_of",
+    "two_digits",
     "unknown_column",
     "why_out",
 ]
