@@ -228,7 +228,7 @@ def test_sample_anonymity_is_100_less_the_sample_attacks_hits_on_people_that_b_a
     utility = release_utility(original, tables)
     assert utility.scores["sample_anonymity"].value == 0, "a release that hides nothing"
     assert utility.scores["sample_anonymity"].parts == {"identification": 50, "reconstruction": 50}
-    assert "50 others" in utility.notices[0]
+    assert "50 others" in str(utility.notices[0])
     permuted = tuple(table.take(stream(number, "rows").permutation(len(table))) for number, table in enumerate(tables))
     again = [release_utility(original, permuted).scores["sample_anonymity"] for _ in range(2)]
     assert again[0] == again[1]

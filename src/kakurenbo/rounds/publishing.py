@@ -29,7 +29,7 @@ from kakurenbo.contracts import (
 from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems, Source, json_bytes, read_folder, refused, sources_of
+from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_folder, refused, sources_of
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -119,11 +119,11 @@ def judge_release(
         secrets = prepared.secrets(target)
         read = _foreign(rules, team, sources) or rules.check_release(secrets.handout, sources)
         if isinstance(read, Problems):
-            return out(REFUSED, str(read[0]), problems=tuple(map(str, read)))
+            return out(REFUSED, _recorded(read[0]), problems=tuple(map(_recorded, read)))
         utility = rules.measure(secrets.handout, read.value).with_grades(rules.grade(secrets, read.value))
         told: dict[str, Any] = {
             "measurements": utility.measurements(),
-            "notices": (*map(str, read.notices), *utility.notices),
+            "notices": tuple(map(_recorded, (*read.notices, *utility.notices))),
         }
         if not utility.passes and not with_disqualified:
             return out(DISQUALIFIED, _failed_thresholds(told["measurements"]), **told)
@@ -304,6 +304,11 @@ def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Proble
                 wrong.append(refused("release.other_round", source.name, named=fields["round"], round=round_))
                 break
     return Problems.of(*wrong) if wrong else None
+
+
+def _recorded(notice: Problem | str) -> str:
+    """As it is recorded and committed to: in one language, so that the same bytes are made again anywhere."""
+    return notice if isinstance(notice, str) else notice.in_language("en")
 
 
 def _failed_thresholds(measurements: Sequence[Measurement]) -> str:
