@@ -23,7 +23,7 @@ def statistics(path: Path) -> tuple[str, bytes]:
     read = read_part(Source.of(path))
     if isinstance(read, Problems):
         sys.exit("\n".join(map(str, read)))
-    part, table = read
+    part, table = read.value
     return f"adult-{part}.json", (json.dumps(Moments.of(table).as_json(), separators=(",", ":")) + "\n").encode()
 
 

@@ -12,8 +12,8 @@ from kakurenbo import registry
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.files import answer_of
-from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
 from kakurenbo.tables import Problems
 

@@ -1,9 +1,9 @@
-"""Play pwscup2024's methods against each other and write the tables of the documentation.
+"""Play pwscup2024's methods against each other and write pages and tables of the documentation.
 
-    python scripts/replay_pwscup2024.py poster [B.csv] [--seeds 20]   docs/replays/pwscup2024.md, the poster's table again
-    python scripts/replay_pwscup2024.py matrix [B.csv] [--seeds 5]    docs/pwscup2024.md, all against all
+    python scripts/replay_pwscup2024.py poster B.csv ... [--seeds 20] [--jobs 2]   docs/replays/pwscup2024.md, the poster again
+    python scripts/replay_pwscup2024.py matrix [B.csv] [--seeds 5]                 the table of docs/pwscup2024.md
 
-Without B.csv every seed draws a B of its own from the embedded statistics.
+B files may be gzipped. Without one, ``matrix`` draws a B per seed from the embedded statistics.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,16 +20,18 @@ from kakurenbo import registry
 from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
 from kakurenbo.contracts import Credit, Preparation
+from kakurenbo.datasets.ratings import NOT_SEEN
 from kakurenbo.generators.ratings import RatingsGenerator
+from kakurenbo.measures.constant_answer import constant_answer
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
-from kakurenbo.tables import Problems, Table
+from kakurenbo.tables import Table
+from plot_repair import read_original
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BOOK = Pwscup2024()
-POSTER = {1: (55.2, 3, 23, 74), 2: (54.57, 1, 12, 87), 3: (55.68, 8, 31, 61)}
 KINDS = ("identification", "reconstruction")
 ANONYMIZERS = (
     "pseudo_olh:epsilon=1",
@@ -63,8 +66,16 @@ ATTACKS = (
 )
 
 
-def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) -> tuple[float, dict[str, Credit]]:
-    """Utility of one release, and what each attack earns on it."""
+class Played(NamedTuple):
+    """Utility of one release, what "always 0" reconstructs, and what each attack earns."""
+
+    utility: float
+    always_0: int
+    credits: dict[str, Credit]
+
+
+def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) -> Played:
+    """One release under attack."""
     handout = Handout("01", (original,))
     release = BOOK.anonymize(handout, registry.build("anonymizers", anonymizer), stream(seed, "replay", anonymizer))
     submission = Submission(release.tables)
@@ -83,18 +94,15 @@ def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) ->
         if isinstance(method, Reconstructing):
             values = method.reconstruct(target.knowledge, identified[finder], stream(seed, "replay", anonymizer, attack))
         credits[attack] = BOOK.credit(target.answer, RatingsGuess(identified[finder].people, values))
-    return utility, credits
+    return Played(utility, constant_answer(target.answer.values, NOT_SEEN).hits, credits)
 
 
-def originals(path: str | None, seeds: int) -> list[Table]:
+def originals(path: Path | None, seeds: int) -> list[Table]:
     """The table of the file for every seed, or a table per seed from the embedded statistics."""
     if path is None:
         draw = RatingsGenerator(stream(0, "replay", "calibration"))
         return [draw(1, 10_000, stream(seed, "replay", "original"))[0] for seed in range(seeds)]
-    handout = BOOK.read_handout(Path(path))
-    if isinstance(handout, Problems):
-        raise SystemExit("\n".join(map(str, handout)))
-    return [handout.table] * seeds
+    return [read_original(path)] * seeds
 
 
 def interval(values: Sequence[float]) -> str:
@@ -102,33 +110,7 @@ def interval(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1f} ± {1.96 * np.std(values, ddof=1) / np.sqrt(len(values)):.1f}"
 
 
-def poster(path: str | None, seeds: int) -> str:
-    tables = originals(path, seeds)
-    attacks = ("euclidean", "collaborative_filtering:variant=w50", "sample", "posterior")
-    lines = [
-        "| epsilon | | utility | identification | reconstruction | anonymity |",
-        "| ---: | --- | ---: | ---: | ---: | ---: |",
-    ]
-    for epsilon, printed in POSTER.items():
-        lines.append(f"| {epsilon} | the poster, one draw | {' | '.join(map(str, printed))} |")
-        runs = [play(original, f"pseudo_olh:epsilon={epsilon}", attacks, seed) for seed, original in enumerate(tables)]
-        utility = interval([run[0] for run in runs])
-        for name, finders in (
-            ("team 09's attacks", attacks[:2]),
-            ("the sample attack", ("sample", "sample")),
-            ("`posterior` with `bayes`", ("posterior", "posterior")),
-        ):
-            found = [run[1][finders[0]].details["identification"] for run in runs]
-            rebuilt = [run[1][finders[1]].details["reconstruction"] for run in runs]
-            anonymity = [100 - a - b for a, b in zip(found, rebuilt, strict=True)]
-            lines.append(
-                f"| {epsilon} | {name} | {utility} | {interval(found)} | {interval(rebuilt)} | {interval(anonymity)} |"
-            )
-            print(lines[-1], flush=True)
-    return "\n".join(lines) + "\n"
-
-
-def matrix(path: str | None, seeds: int) -> str:
+def matrix(path: Path | None, seeds: int) -> str:
     tables = originals(path, seeds)
     heads = [attack.replace("collaborative_filtering:variant=", "cf ").replace(ROW, " row") for attack in ATTACKS]
     lines = [
@@ -137,13 +119,14 @@ def matrix(path: str | None, seeds: int) -> str:
     ]
     for anonymizer in ANONYMIZERS:
         runs = [play(original, anonymizer, ATTACKS, seed) for seed, original in enumerate(tables)]
-        anonymity = [100 - max(credit.hits for credit in credits.values()) for _, credits in runs]
-        totals = [float(total_score(Fraction(a), Fraction(str(run[0])))) for a, run in zip(anonymity, runs, strict=True)]
+        anonymity = [100 - max(credit.hits for credit in run.credits.values()) for run in runs]
+        totals = [float(total_score(Fraction(a), Fraction(str(run.utility)))) for a, run in zip(anonymity, runs, strict=True)]
         cells = [
-            " + ".join(f"{np.mean([run[1][attack].details[kind] for run in runs]):.1f}" for kind in KINDS) for attack in ATTACKS
+            " + ".join(f"{np.mean([run.credits[attack].details[kind] for run in runs]):.1f}" for kind in KINDS)
+            for attack in ATTACKS
         ]
         shown = anonymizer.removeprefix("pipeline:steps=").replace("|", " then ")
-        utility = f"{np.mean([run[0] for run in runs]):.1f}"
+        utility = f"{np.mean([run.utility for run in runs]):.1f}"
         lines.append(f"| `{shown}` | {utility} | {' | '.join(cells)} | {np.mean(anonymity):.1f} | {interval(totals)} |")
         print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
@@ -152,15 +135,22 @@ def matrix(path: str | None, seeds: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("poster", "matrix"))
-    parser.add_argument("original", nargs="?", metavar="B.csv")
+    parser.add_argument("originals", nargs="*", type=Path, metavar="B.csv")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    seeds = given.seeds or {"poster": 20, "matrix": 5}[given.what]
-    table = {"poster": poster, "matrix": matrix}[given.what](given.original, seeds)
-    page = {"poster": DOCS / "replays" / "pwscup2024.md", "matrix": DOCS / "pwscup2024.md"}[given.what]
-    head, begin, rest = page.read_text().partition("<!-- table -->\n")
+    if given.what == "poster":
+        from poster_pwscup2024 import page
+
+        if not given.originals:
+            parser.error("the poster's table is re-made on B files: name at least one")
+        (DOCS / "replays" / "pwscup2024.md").write_text(page(given.originals, given.seeds or 20, given.jobs), encoding="utf-8")
+        return
+    table = matrix(given.originals[0] if given.originals else None, given.seeds or 5)
+    target = DOCS / "pwscup2024.md"
+    head, begin, rest = target.read_text(encoding="utf-8").partition("<!-- table -->\n")
     _, end, tail = rest.partition("<!-- end of table -->\n")
-    page.write_text(head + begin + table + end + tail)
+    target.write_text(head + begin + table + end + tail, encoding="utf-8")
 
 
 if __name__ == "__main__":

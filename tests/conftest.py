@@ -26,6 +26,12 @@ def reference_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences are tested in English, whatever the language of the person who runs the tests."""
+    monkeypatch.setenv("KAKURENBO_LANG", "en")
+
+
+@pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees or touches the store of the person who runs it."""
     monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path_factory.mktemp("store")))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
-from kakurenbo.contracts import Mechanism, Preparation
+from kakurenbo.contracts import Mechanism
 from kakurenbo.datasets import ratings
-from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, Submission
-from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from kakurenbo.rng import stream
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, draw_test
 from kakurenbo.tables import Schema, Table, Text
+
+__all__ = ["BOOK", "Handout", "hits", "small_original", "under_attack", "zipped"]
 
 BOOK = Pwscup2024()
 
@@ -39,13 +44,21 @@ def under_attack(
     original: Table, released: tuple[Table, ...], seed: int = 3, mechanism: Mechanism | None = None
 ) -> tuple[RatingsKnowledge, Answer]:
     """What attackers get of a release, and the answer."""
-    preparation = Preparation({"01": Handout("01", (original,))}, {}, {}, Secrets())
-    target = BOOK.publish(preparation, {"01": Submission(released)}, seed)["01"]
-    knowledge = target.knowledge
-    return RatingsKnowledge(knowledge.people, knowledge.ratings, knowledge.files, mechanism), target.answer
+    people, masks = (stream(seed, "pwscup2024", purpose, "01") for purpose in ("people", "masks"))
+    known, answer = draw_test(original, released, people, masks.integers(len(ratings.MOVIES), size=50))
+    return RatingsKnowledge(known.people, known.ratings, known.files, mechanism), answer
 
 
 def hits(answer: Answer, guess: RatingsGuess) -> tuple[int, int]:
     """Identified, reconstructed."""
     details = BOOK.credit(answer, guess).details
-    return details["identification"], details["reconstruction"]
+    return int(details["identification"]), int(details["reconstruction"])
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip archive of these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()

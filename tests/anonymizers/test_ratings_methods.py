@@ -10,7 +10,7 @@ from tests.pwscup2024 import BOOK, Handout, small_original
 
 from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, CrosstabRepairFast
+from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, CrosstabRepairFast, repair_trace
 from kakurenbo.anonymizers.ratings.local_hashing import OLH, PseudoOLH
 from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
 from kakurenbo.anonymizers.ratings.shuffling import GroupShuffle, PermuteColumns, ShuffleRows, SwapCells
@@ -125,11 +125,46 @@ def test_one_round_of_the_posters_repair_overwrites_an_over_represented_pair_by_
     noisy = released("pseudo_olh").tables[2]
     before = CrosstabState.of(original, noisy)
     first, second = sorted(divmod(int(before.errors.argmax()), len(before.names)))
-    repaired = CrosstabRepair(iterations=1)._treat_file(original, noisy, RNG(1))
+    repaired = CrosstabRepair(iterations=1, rows=1)._treat_file(original, noisy, RNG(1))
     after = CrosstabState.of(original, repaired)
     # two cells of the table that had the largest error are one closer each
     assert after.errors[first, second] == before.errors[first, second] - 2
     assert int((after.codes != before.codes).any(axis=0).sum()) == 1
+
+
+def test_a_round_overwrites_as_many_rows_of_the_worst_table_as_it_is_told_and_none_of_a_perfect_one() -> None:
+    original, noisy = ratings.split(small_original())[2], released("pseudo_olh").tables[2]
+    before = CrosstabState.of(original, noisy)
+    first, second = sorted(divmod(int(before.errors.argmax()), len(before.names)))
+    most = int(before.errors[first, second]) // 2
+    for rows, overwritten in ((1, 1), (3, 3), (10_000, most)):
+        repaired = CrosstabRepair(iterations=1, rows=rows)._treat_file(original, noisy, RNG(1))
+        after = CrosstabState.of(original, repaired)
+        assert after.errors[first, second] == before.errors[first, second] - 2 * overwritten
+    assert CrosstabRepair()._treat_file(original, original, RNG(1)) == original
+
+
+def test_the_posters_repair_stops_at_the_utility_it_is_asked_for() -> None:
+    noisy = released("pseudo_olh")
+    splits = ratings.split(small_original())
+    aligned = released("pipeline:steps=pseudo_olh|crosstab_repair:utility=60;rows=1").tables
+    for before, now, after in zip(splits, noisy.tables, aligned, strict=True):
+        already, reached = (crosstab_utility(before, table, ratings.ATTRIBUTES).value for table in (now, after))
+        assert reached == already if already >= 60 else 60 <= reached < 61
+
+
+def test_the_trace_of_a_repair_is_the_utility_of_every_file_after_every_round() -> None:
+    noisy, repair = released("pseudo_olh"), CrosstabRepair(iterations=40, utility=62)
+    trace = repair_trace(repair, small_original(), noisy, RNG(7))
+    repaired = repair.after(small_original(), noisy, RNG(7))
+    assert [round_ for round_, _ in trace] == list(range(len(trace)))
+    assert len(trace) <= 41
+    for tables, (_, utilities) in ((noisy.tables, trace[0]), (repaired.tables, trace[-1])):
+        measured = [
+            crosstab_utility(b, c, ratings.ATTRIBUTES).value
+            for b, c in zip(ratings.split(small_original()), tables, strict=True)
+        ]
+        assert measured == pytest.approx(list(utilities))
 
 
 def test_incremental_errors_are_those_of_the_table() -> None:
@@ -173,7 +208,7 @@ def test_a_step_on_the_whole_table_is_refused_after_the_files_were_split() -> No
         released("pipeline:steps=shuffle_rows|permute_columns:per_file=false")
 
 
-@pytest.mark.parametrize("steps", ["no_such_step", "pseudo_olh:epsilon=-1", "rr", "pseudo_olh|delete"])
+@pytest.mark.parametrize("steps", ["no_such_step", "pseudo_olh:epsilon=-1", "rr:p=2"])
 def test_a_bad_step_is_refused_when_the_steps_are_named(steps: str) -> None:
     with pytest.raises(KakurenboError):
         Pipeline(steps=steps)
@@ -192,3 +227,9 @@ def test_the_mechanism_of_steps_is_known_as_long_as_cells_are_treated_by_themsel
 def test_names_are_left_out(method: ShuffleRows) -> None:
     for table in method(small_original(), RNG(1)).tables:
         assert ratings.NAME not in table.schema
+
+
+@pytest.mark.parametrize("steps", ["rr", "pseudo_olh|delete", "monthly_pseudonyms"])
+def test_steps_of_other_data_do_not_fit(steps: str) -> None:
+    assert Pipeline(steps).unfit(BOOK.schema) == f"step {steps.split('|')[-1]}: it takes tables of other columns"
+    assert Pipeline("pseudo_olh|shuffle_rows").unfit(BOOK.schema) == ""

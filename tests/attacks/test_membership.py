@@ -22,7 +22,7 @@ from kakurenbo.contracts import Attack, Mechanism
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import ParameterError
 from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Decimal, Integer, Schema, Source, Table, read_table
+from kakurenbo.tables import Category, Decimal, Integer, Read, Schema, Source, Table, read_table
 
 PEOPLE = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
 SEX = Schema([Category("sex", ("Female", "Male"))])
@@ -283,8 +283,8 @@ def small_contest(method: str, p: float, seed: int) -> tuple[Table, Table, np.nd
 
 def reference_table(reference_data: Path, name: str) -> Table:
     table = read_table(Source.of(reference_data / "amic2020" / "reference" / name), SCHEMA)
-    assert isinstance(table, Table)
-    return table
+    assert isinstance(table, Read)
+    return table.value
 
 
 def reference(reference_data: Path) -> tuple[Table, Table, np.ndarray]:

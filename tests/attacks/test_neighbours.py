@@ -115,7 +115,7 @@ def test_a_category_counts_once_however_many_levels_it_has(levels: int) -> None:
 @pytest.mark.parametrize("case", ["rrp90", "swap20", "fresh_sample"])
 def test_counts_of_squared_nearest_distances_are_those_of_the_reference(reference_data: Path, case: str) -> None:
     folder = reference_data / "amic2020" / "reference"
-    base, queries = (read_table(Source.of(folder / name), SCHEMA) for name in ("B.csv.gz", f"D_{case}.csv.gz"))
+    base, queries = (read_table(Source.of(folder / name), SCHEMA).value for name in ("B.csv.gz", f"D_{case}.csv.gz"))
     assert isinstance(base, Table)
     assert isinstance(queries, Table)
     rows, squares = nearest_rows(base, queries)

@@ -11,8 +11,9 @@ from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.hamming import side_by_side
-from kakurenbo.attacks.reconstruction.row_model import doubly_stochastic, fit_row_model
+from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
+from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets import ratings
 from kakurenbo.errors import ParameterError
 from kakurenbo.rng import stream
@@ -87,6 +88,41 @@ def test_collaborative_filtering_by_items_votes_with_bs_own_ratings() -> None:
     assert all(value in row for value, row in zip(guess.values.tolist(), given, strict=True))
 
 
+def poster_filtering(told: np.ndarray, hidden: np.ndarray, variant: str) -> list[int]:
+    """The poster's collaborative filtering on b alone, one row after the other, as its drawing has it."""
+    filled = told.astype(float)
+    for row, movie in enumerate(hidden):
+        filled[row, movie] = np.bincount(told[told[:, movie] >= 0, movie], minlength=6).argmax()
+    scaled = np.where(filled > 0, filled + (50 if variant == "w50" else 0), 0)
+
+    def cosine(x: np.ndarray, y: np.ndarray) -> float:
+        lengths = np.linalg.norm(x) * np.linalg.norm(y)
+        return float(x @ y / lengths) if lengths else 0.0
+
+    answers = []
+    for row, movie in enumerate(hidden):
+        users = [(cosine(scaled[row], scaled[other]), int(filled[other, movie])) for other in range(len(told)) if other != row]
+        items = [
+            (cosine(scaled[:, movie], scaled[:, other]), int(filled[row, other]))
+            for other in range(told.shape[1])
+            if other != movie
+        ]
+        asked = {"user": [users], "item": [items]}.get(variant, [users, items])
+        votes = [vote for voters in asked for vote in sorted(voters, key=lambda vote: -vote[0])[:5]]
+        weights = {value: sum(s if variant.startswith("w") else 1 for s, v in votes if v == value) for value in range(6)}
+        nearest = {value: max((s for s, v in votes if v == value), default=0.0) for value in range(6)}
+        answers.append(max(range(6), key=lambda value: (round(weights[value], 9), round(nearest[value], 9))))
+    return answers
+
+
+@pytest.mark.parametrize("variant", ["user", "item", "w", "w50"])
+def test_the_posters_collaborative_filtering_asks_b_alone(variant: str) -> None:
+    for seed in range(3):
+        knowledge, _ = under_attack(small_original(), tables("permute_columns"), seed)
+        guess = registry.build("attacks", f"collaborative_filtering:on=b,variant={variant}")(knowledge, stream(1, "a"))
+        assert guess.values.tolist() == poster_filtering(knowledge.rating_codes, knowledge.hidden, variant)
+
+
 def test_bayes_finds_the_same_people_with_the_mechanism_declared_and_with_the_noise_fitted() -> None:
     fitted = outcome("bayes", "pseudo_olh:epsilon=3")
     declared = outcome("bayes", "pseudo_olh:epsilon=3", declared="pseudo_olh:epsilon=3")
@@ -147,7 +183,7 @@ def test_methods_combine_by_name_and_a_partner_of_the_wrong_kind_is_refused() ->
 
 
 def test_a_match_is_one_to_one() -> None:
-    pairs = doubly_stochastic(np.random.default_rng(1).normal(size=(6, 6)) * 3)
+    pairs = balanced(np.random.default_rng(1).normal(size=(6, 6)) * 3, 30)
     assert pairs.sum(axis=1) == pytest.approx(1)
     assert pairs.sum(axis=0) == pytest.approx(1, abs=0.02)
 

@@ -12,16 +12,18 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess, Reidentifi
 from kakurenbo.attacks.reidentification.keys import KeyMatch
 from kakurenbo.attacks.reidentification.likelihood import Bag, estimate_retention, month_to_learn_from, size_scores
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, PairwiseAttack, Profile, Rhythm, TfIdf
-from kakurenbo.attacks.reidentification.matching import assigned_three, balanced, best_three
+from kakurenbo.attacks.reidentification.matching import assigned_three, best_three
 from kakurenbo.attacks.reidentification.monthly import months_of
 from kakurenbo.attacks.reidentification.overlap import Overlap
+from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets.transactions import SCHEMA
 from kakurenbo.errors import ParameterError
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019
-from kakurenbo.rulebooks.darc2019.files import Handout, answer_of
-from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.files import Handout
+from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.tables import Table
 
 RNG = np.random.default_rng(0)
@@ -110,7 +112,7 @@ def test_one_to_one_assignment_gives_a_pseudonym_away_once() -> None:
 
 
 def test_balanced_scores_sum_alike_over_rows_and_columns() -> None:
-    chance = balanced(np.random.default_rng(1).normal(0, 3, (5, 5)).astype(np.float32))
+    chance = balanced(np.random.default_rng(1).normal(0, 3, (5, 5)).astype(np.float32), 20)
     assert chance.sum(axis=1) == pytest.approx(np.ones(5), abs=1e-3)
     assert chance.sum(axis=0) == pytest.approx(np.ones(5), abs=1e-2)
 

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.utility import disabled_e2
-from kakurenbo.tables import Problems, Source
+from kakurenbo.tables import Problems, Source, Table
 
 CASES = {"i_400": 0, "i_full": 1, "ii_400": 2, "ii_full": 3}
 
 
 @cache
-def read(folder: Path, case: int, mode: str) -> tuple[dict[str, Any], Handout, Submission]:
+def read(folder: Path, case: int, mode: str) -> tuple[dict[str, Any], Handout, Table]:
     expected = json.loads((folder / "darc/reference/reference.json").read_text())["cases"][case]
     book = Darc2019(mode=mode)
     places = [folder / "darc", folder / "darc" / "reference"]
     original = next(place / expected["T"] for place in places if (place / expected["T"]).exists())
     handout = book.read_handout(original)
     assert not isinstance(handout, Problems)
-    submission = book.check_release(handout, [Source.of(folder / "darc" / "reference" / expected["A"])])
+    submission = book.check_release(handout.value, [Source.of(folder / "darc" / "reference" / expected["A"])])
     assert not isinstance(submission, Problems)
-    return expected, handout, submission
+    return expected, handout.value, submission.value
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -42,7 +42,7 @@ def test_mode_aicrowd_equals_the_competitions_evaluator(reference_data: Path, ca
     for name in ("E4", "E5", "E6", "S1", "S2", "S3", "S4", "S5", "S6", "S7"):
         assert scores[name] == wanted[name.lower()], name
     assert scores["U"] == max(scores[f"E{number}"] for number in range(1, 7))
-    assert disabled_e2(handout.original, submission.table) == pytest.approx(wanted["e2_enabled"], abs=1e-14)
+    assert disabled_e2(handout.original, submission) == pytest.approx(wanted["e2_enabled"], abs=1e-14)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -57,10 +57,10 @@ def test_mode_rules_equals_the_computation_from_the_rule_text(reference_data: Pa
 
 @pytest.mark.parametrize("case", CASES)
 def test_f_has_the_cells_that_the_competition_counted(reference_data: Path, case: str) -> None:
-    from kakurenbo.rulebooks.darc2019.files import answer_of
+    from kakurenbo.rulebooks.darc2019.matrices import answer_of
 
     expected, handout, submission = read(reference_data, CASES[case], "aicrowd")
-    answer, rows = answer_of(handout.original, submission.table)
+    answer, rows = answer_of(handout.original, submission)
     assert len(rows) == expected["rows_S"]
     assert int((answer.cells >= 0).sum()) == expected["F_cells_nonDEL"]
     assert int((answer.cells[:, :12] >= 0).sum()) == expected["F_cells_nonDEL_months_0_11"]

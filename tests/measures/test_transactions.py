@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_items, top_list_distance
+from kakurenbo.datasets.transactions import top_items
+from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
 from kakurenbo.measures.row_changes import date_change, deleted_share, price_change
 
 Rows = list[tuple[int, int, int]]

@@ -15,7 +15,7 @@ from kakurenbo.errors import ParameterError
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.privacy import delta_presence, k_anonymity
-from kakurenbo.measures.trees import TreeTask, f_measure, tree_utilities, tree_utility
+from kakurenbo.measures.trees import TreeTask, f_measure, tree_utility
 from kakurenbo.tables import Category, Integer, Moments, Schema, Table
 
 SCHEMA = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
@@ -97,9 +97,10 @@ def test_identity_scores_histogram_1_and_vcm_infinite_whatever_the_row_order() -
     for edition in (1, 2):
         assert covariance_utility(Moments.of(sample), Moments.of(same), edition).value == math.inf
     assert correlation_difference(Moments.of(sample), Moments.of(same)).value == 0
-    scores = tree_utilities(TreeTask("income", "<=50K", 5), sample, same, sample)
-    assert {score.value for score in scores.values()} == {1.0}
-    assert all(score.limit == {} for score in scores.values())
+    for level in ("<=50K", ">50K"):
+        score = tree_utility(TreeTask("income", level, 5), sample, same, sample)
+        assert score.value == 1
+        assert score.limit == {}
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30), st.data())
@@ -115,6 +116,13 @@ def test_f_measure_is_that_of_precision_and_recall(truth: list[bool], data: st.D
 
 def test_f_measure_of_nothing_is_0() -> None:
     assert f_measure(np.array([False]), np.array([False])) == 0
+
+
+def test_an_evenly_split_leaf_is_never_of_the_positive_class_whichever_that_is() -> None:
+    schema = Schema([Integer("age", 17, 90), Category("income", (">50K", "<=50K"))])
+    even = Table.from_rows(schema, [(20, ">50K"), (20, "<=50K")])
+    for level in ("<=50K", ">50K"):
+        assert tree_utility(TreeTask("income", level, 5), even, even, even).value == 0, "nobody is predicted: 0/0"
 
 
 def test_trees_say_where_they_first_differ() -> None:

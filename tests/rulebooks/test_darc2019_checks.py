@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.contracts import RoundResults
+from kakurenbo.attacks.reidentification import ReidentificationKnowledge
+from kakurenbo.contracts import Target
 from kakurenbo.datasets.online_retail import read_online_retail
-from kakurenbo.datasets.transactions import SCHEMA, delete_rows, release_bytes, with_users
-from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, Submission
-from kakurenbo.rulebooks.darc2019.files import answer_of, guess_bytes, read_answer, read_guess
-from kakurenbo.rulebooks.darc2019.scores import read_results
-from kakurenbo.tables import Problem, Problems, Source, Table
+from kakurenbo.datasets.transactions import CONTEST, SCHEMA, delete_rows, release_bytes, with_users
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
+from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
+from kakurenbo.rulebooks.darc2019.matrices import GuessForm, answer_bytes, answer_of, read_answer, read_guess
+from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
+from kakurenbo.tables import Problem, Problems, Read, Reading, Source, Table, table_bytes
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 T = [
@@ -43,7 +44,7 @@ def handout() -> Handout:
     return Handout("01", table)
 
 
-def check(lines: list[str], mode: str = "rules", header: str = HEADER) -> Submission | Problems:
+def check(lines: list[str], mode: str = "rules", header: str = HEADER) -> Reading[Table]:
     data = "\n".join([header, *lines, ""]).encode()
     return Darc2019(mode=mode).check_release(handout(), [Source("A_01.csv", data)])
 
@@ -61,18 +62,17 @@ def only_problem(lines: list[str], mode: str = "rules", header: str = HEADER) ->
 
 def test_a_valid_release_is_read_with_deleted_rows_marked() -> None:
     found = check(A)
-    assert isinstance(found, Submission)
-    assert found.table.values("id_user").tolist() == ["p1", "p1", "p2", "p3", "DEL", "p1"]
-    assert found.name == "01"
+    assert isinstance(found, Read)
+    assert found.value.values("id_user").tolist() == ["p1", "p1", "p2", "p3", "DEL", "p1"]
 
 
 def test_a_row_that_begins_with_del_is_deleted_whatever_else_it_holds() -> None:
-    assert isinstance(check(changed(4, "DEL,2099/13/77,x,unknown,nan,some")), Submission)
+    assert isinstance(check(changed(4, "DEL,2099/13/77,x,unknown,nan,some")), Read)
 
 
 def test_two_customers_may_share_a_pseudonym_and_a_customer_may_keep_one_all_year() -> None:
     shared = [line if line.startswith("DEL") else "p," + line.split(",", 1)[1] for line in A]
-    assert isinstance(check(shared), Submission)
+    assert isinstance(check(shared), Read)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,11 @@ def test_two_customers_may_share_a_pseudonym_and_a_customer_may_keep_one_all_yea
         (0, "p1,2010-12-31,08:26,22693,1.25,24", "date", "write 2010/12/31"),
         (3, "p3,2010/12/02,09:00,99999,2.55,2", "id_item", "an item of T"),
         (3, "p3,2010/12/02,09:00,85123A,nan,2", "price", "a number"),
-        (3, "p3,2010/12/02,09:00,85123A,-1,2", "price", "at least 0"),
+        (3, "p3,2010/12/02,09:00,85123A,inf,2", "price", "a number"),
         (3, "p3,2010/12/02,09:00,85123A,2.55,2.5", "qty", "an integer"),
         (3, "p3,2010/12/02,9:00,85123A,2.55,2", "hours", "HH:MM"),
         (3, ",2010/12/02,09:00,85123A,2.55,2", "id_user", "the cell is empty"),
         (3, "p3,2010/12/02,,85123A,2.55,2", "hours", "the cell is empty"),
-        (3, "p3:p4,2010/12/02,09:00,85123A,2.55,2", "id_user", '":"'),
         (1, "p9,2010/12/15,00:00,85123A,0,6", "id_user", "another pseudonym"),
         (5, "DEL,,,,,", "id_user", "every row of this row's customer"),
     ],
@@ -103,7 +102,7 @@ def test_a_bad_row_is_refused_with_its_line_and_column(record: int, line: str, c
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
     lines = changed(0, "p1,2011/01/01,08:26,22693,1.25,24")
-    lines[3] = "p3:x,2010/12/02,09:00,unknown,nan,2"
+    lines[3] = ",2010/12/02,09:00,unknown,nan,2"
     found = check(lines)
     assert isinstance(found, Problems)
     assert sorted((problem.row, problem.column) for problem in found) == [
@@ -127,11 +126,11 @@ def test_swapped_columns_are_refused_by_the_header_and_by_their_cells() -> None:
 
 def test_exactly_half_deleted_is_too_much_and_the_row_that_is_one_too_many_is_named() -> None:
     lines = [*A[:2], "DEL,,,,,", "DEL,,,,,", "p3,2011/12/05,09:30,22693,1.25,1", "p1,2011/02/28,16:45,22694,2.5,3"]
-    assert isinstance(check(lines), Submission)
+    assert isinstance(check(lines), Read)
     lines[1] = "DEL,,,,,"
     problem = only_problem(lines)
     assert (problem.row, "3 of 6 rows are deleted" in problem.message) == (5, True)
-    assert isinstance(check(lines, "aicrowd"), Submission)
+    assert isinstance(check(lines, "aicrowd"), Read)
 
 
 def test_another_number_of_rows_is_refused() -> None:
@@ -140,11 +139,104 @@ def test_another_number_of_rows_is_refused() -> None:
     assert "instead of 6" in only_problem(changed(3, "p3,2010/12/02,09:00,85123A,2.55")).message
 
 
-def test_the_evaluator_compared_the_number_of_the_month_only_and_let_two_pseudonyms_pass() -> None:
-    assert isinstance(check(changed(0, "p1,2011/12/31,08:26,22693,1.25,24"), "aicrowd"), Submission)
-    assert isinstance(check(changed(1, "p9,2010/12/15,00:00,85123A,0,6"), "aicrowd"), Submission)
-    assert only_problem(changed(3, "p3:p4,2010/12/02,09:00,85123A,2.55,2"), "aicrowd").row == 5
-    assert only_problem(changed(2, "p2,2011/03/01,10:00,22693,1.25,12"), "aicrowd").row == 4
+def test_price_is_any_finite_number_and_qty_any_integer() -> None:
+    found = check(changed(3, "p3,2010/12/02,09:00,85123A,-1.5,-123456789012345"))
+    assert isinstance(found, Read)
+    assert found.value.rows()[3][4:] == (-1.5, -123456789012345)
+
+
+def test_pseudonyms_are_any_strings_but_del_and_without_colon_in_mode_aicrowd() -> None:
+    lines = changed(3, "p3:p4,2010/12/02,09:00,85123A,2.55,2")
+    assert isinstance(check(lines), Read)
+    problem = only_problem(lines, "aicrowd")
+    assert (problem.row, problem.column, problem.value) == (5, "id_user", "p3:p4")
+
+
+def test_crlf_and_a_byte_order_mark_are_accepted_with_a_notice() -> None:
+    data = b"\xef\xbb\xbf" + "\r\n".join([HEADER, *A, ""]).encode()
+    for mode in ("rules", "aicrowd"):
+        read = read_release(Source("A.csv", data), handout().original, mode)
+        assert isinstance(read, Read)
+        assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
+
+
+def test_a_deleted_row_gets_the_values_of_t() -> None:
+    found = check(changed(4, "DEL,2099/13/77,x,unknown,nan,some"))
+    assert isinstance(found, Read)
+    assert found.value.rows()[4][1:] == handout().original.rows()[4][1:]
+
+
+# -- mode aicrowd (darc2019-evaluator.md, 11 to 14) -------------------------------------------------------------------
+
+
+def test_11_the_evaluator_compared_the_number_of_the_month_only() -> None:
+    assert isinstance(check(changed(0, "p1,2011/12/31,08:26,22693,1.25,24"), "aicrowd"), Read)
+    problem = only_problem(changed(2, "p2,2011/03/01,10:00,22693,1.25,12"), "aicrowd")
+    assert (problem.row, problem.column) == (4, "date")
+
+
+def test_12_two_pseudonyms_in_a_month_pass_and_f_holds_the_one_newly_seen_last() -> None:
+    """Alice has p, q, p in one month: q is the last that was new, though p stands in the last row."""
+    lines = [f"alice,2010/12/0{day},08:00,22693,1,1" for day in (1, 2, 3)]
+    original = Table.from_rows(SCHEMA, [line.split(",") for line in lines])
+    data = "\n".join([HEADER, *(line.replace("alice", name) for line, name in zip(lines, "pqp", strict=True)), ""])
+    released = read_release(Source("A.csv", data.encode()), original, "aicrowd")
+    assert isinstance(released, Read)
+    answer, _ = answer_of(original, released.value)
+    assert answer.pseudonyms[answer.cells[0, 0]] == "q"
+    refused = read_release(Source("A.csv", data.encode()), original, "rules")
+    assert isinstance(refused, Problems)
+    assert (refused[0].row, refused.total) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        (5, "DEL,,,,,"),  # carol's only row
+        (3, "p3,2010/12/02,in the morning,85123A,2.55,2"),
+        (3, "p3,2010/12/2,09:00,85123A,2.55,2"),
+        (2, "p2,2011/2/8,10:00,22693,1.25,12"),
+        (3, "p3,2010/12/02,09:00,85123A,inf,2"),
+        (3, "p3,2010/12/02,09:00,85123A,nan,2"),
+    ],
+)
+@pytest.mark.parametrize("deleted", [True, False])
+def test_13_the_evaluator_also_accepted(record: int, line: str, deleted: bool) -> None:
+    lines = changed(record, line)
+    if not deleted:
+        lines[4] = "p3,2011/12/05,09:30,22693,1.25,1"
+    assert isinstance(check(lines, "aicrowd"), Read)
+    assert isinstance(check(lines, "rules"), Problems)
+
+
+def test_13_the_evaluator_accepted_other_header_names() -> None:
+    assert isinstance(check(A, "aicrowd", "who,when,hour,what,paid,pieces"), Read)
+    assert isinstance(check(A, "aicrowd", "who,when,hour,what,paid"), Problems)
+    assert isinstance(check(A, "rules", "who,when,hour,what,paid,pieces"), Problems)
+
+
+def test_14_when_rows_are_deleted_prices_keep_their_text_through_s_and_its_file() -> None:
+    lines = changed(3, "p3,2010/12/02,09:00,85123A,2.550,2")
+    found = check(lines, "aicrowd")
+    assert isinstance(found, Read)
+    _, rows = answer_of(handout().original, found.value)
+    assert rows.texts("price").to_list() == ["1.25", "0", "1.25", "2.550", "1e3"]
+    published = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "aicrowd")
+    assert isinstance(published, Read)
+    assert published.value == rows
+    lines[4] = "p3,2011/12/05,09:30,22693,1.25,1"  # nothing is deleted: prices are numbers
+    found = check(lines, "aicrowd")
+    assert isinstance(found, Read)
+    assert found.value.values("price")[3] == 2.55
+
+
+def test_s_is_read_back_as_it_was_published() -> None:
+    found = check(A)
+    assert isinstance(found, Read)
+    _, rows = answer_of(handout().original, found.value)
+    again = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "rules")
+    assert isinstance(again, Read)
+    assert again.value == rows
 
 
 def test_a_release_is_one_file() -> None:
@@ -160,32 +252,32 @@ def test_items_and_pseudonyms_with_commas_and_quotation_marks_survive_their_file
     data = release_bytes(released)
     assert data.splitlines()[-1] == b"DEL,,,,,"
     found = Darc2019().check_release(Handout("01", table), [Source("A.csv", data)])
-    assert isinstance(found, Submission), found
-    assert found.table.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
-    assert found.table.values("id_item")[0] == 'BOX, "RED"'
+    assert isinstance(found, Read), found
+    assert found.value.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
+    assert found.value.values("id_item")[0] == 'BOX, "RED"'
 
 
 # -- F and F^ ---------------------------------------------------------------------------------------------------------
 
 
-def submission() -> Submission:
+def submission() -> Read[Table]:
     found = check(A)
-    assert isinstance(found, Submission)
+    assert isinstance(found, Read)
     return found
 
 
 def test_f_has_del_where_a_customer_has_no_kept_row(tmp_path: Path) -> None:
-    from kakurenbo.rulebooks.darc2019.files import answer_bytes
 
-    answer, rows = answer_of(handout().original, submission().table)
+    answer, rows = answer_of(handout().original, submission().value)
     assert len(rows) == 5
     (tmp_path / "F.csv").write_bytes(answer_bytes(answer))
     lines = (tmp_path / "F.csv").read_text().splitlines()
     assert lines[1] == "alice,p1,DEL,p2" + ",DEL" * 10
     assert lines[2] == "bob,p3" + ",DEL" * 12
     assert lines[3] == "carol,DEL,DEL,p1" + ",DEL" * 10
-    again = read_answer(tmp_path / "F.csv")
-    assert not isinstance(again, Problems)
+    read = read_answer(Source.of(tmp_path / "F.csv"))
+    assert isinstance(read, Read)
+    again = read.value
     assert (again.customers, again.pseudonyms) == (answer.customers, answer.pseudonyms)
     assert (again.cells == answer.cells).all()
 
@@ -194,62 +286,17 @@ CUSTOMERS = ("alice", "bob", "carol")
 GUESS = ["carol,DEL,DEL,p1:p2:p3" + ",DEL" * 10, "alice,p1:p3,DEL,p2" + ",DEL" * 10, "bob,p1" + ",DEL" * 12]
 
 
-def guess_problem(lines: list[str]) -> Problem:
-    found = read_guess(Source("guess_01_02.csv", "\n".join(lines).encode()), CUSTOMERS)
-    assert isinstance(found, Problems)
-    assert found.total == 1, list(map(str, found))
-    return found[0]
-
-
-def test_a_guess_matrix_comes_in_any_order_with_or_without_header() -> None:
-    numbers = "id_user," + ",".join(map(str, range(13)))
-    for lines in (GUESS, [numbers, *GUESS]):
-        guess = read_guess(Source("guess", "\n".join(lines).encode()), CUSTOMERS)
-        assert not isinstance(guess, Problems), guess
-        assert guess.customers == CUSTOMERS
-        names = [*guess.pseudonyms, None]
-        assert [[names[code] for code in guess.cells[row, 2]] for row in (0, 2)] == [["p2", None, None], ["p1", "p2", "p3"]]
-        again = read_guess(Source("guess", guess_bytes(guess)), CUSTOMERS)
-        assert not isinstance(again, Problems)
-        assert (again.cells == guess.cells).all()
-
-
-def test_four_guesses_in_a_cell_are_refused_with_row_and_column() -> None:
-    problem = guess_problem([GUESS[0], GUESS[1].replace("p1:p3", "p1:p2:p3:p4"), GUESS[2]])
-    assert (problem.row, problem.column, problem.value) == (2, "2010/12", "p1:p2:p3:p4")
-
-
-def test_a_missing_a_doubled_and_an_unknown_customer_are_refused_with_their_row() -> None:
-    assert "customer bob has no row" in guess_problem(GUESS[:2]).message
-    assert guess_problem(GUESS[:2]).row == 2
-    doubled = read_guess(Source("g", "\n".join([GUESS[0], GUESS[0], GUESS[2]]).encode()), CUSTOMERS)
-    assert isinstance(doubled, Problems)
-    assert [(problem.row, problem.value) for problem in doubled] == [(2, "carol"), (3, "alice")]
-    unknown = read_guess(Source("g", "\n".join([*GUESS[:2], GUESS[2].replace("bob", "dave")]).encode()), CUSTOMERS)
-    assert isinstance(unknown, Problems)
-    assert {(problem.row, problem.value) for problem in unknown} == {(3, "dave"), (3, "bob")}
-
-
-def test_empty_guesses_cells_and_rows_of_other_widths_are_refused() -> None:
-    assert guess_problem([GUESS[0].replace("p1:p2", "p1:"), *GUESS[1:]]).row == 1
-    assert guess_problem([GUESS[0], GUESS[1].replace("p2", ""), GUESS[2]]).column == "2011/02"
-    assert guess_problem([GUESS[0], GUESS[1] + ",DEL", GUESS[2]]).row == 2
-
-
-def test_an_eleventh_attack_on_a_table_is_refused() -> None:
+def test_an_eleventh_attack_on_a_table_is_refused_alone() -> None:
     book = Darc2019()
-    targets = book.publish(
-        type("P", (), {"handouts": {"01": handout()}, "state": None})(),  # type: ignore[arg-type]
-        {"01": submission()},
-        5,
-    )
-    data = "\n".join(GUESS).encode()
-    for name in ("guess_01_02.csv", "guess_01_02-10.csv"):
-        found = book.check_guesses(targets, [Source(name, data)], "02")
-        assert isinstance(found, dict)
-        assert set(found) == {"01"}
-    for name in ("guess_01_02-11.csv", "guess_01_03.csv"):
-        assert isinstance(book.check_guesses(targets, [Source(name, data)], "02"), Problems)
+    answer, rows = answer_of(handout().original, submission().value)
+    known = ReidentificationKnowledge(handout().original, rows)
+    targets = {"01": Target("01", known, book.guess_form(known))}
+    data = "\n".join(GUESS).replace(":", "").encode()
+    names = [f"guess_01_02-{number}.csv" for number in range(1, 12)]
+    found = book.read_guesses(targets, [Source(name, data) for name in names], "02")
+    assert [guess.file for guess in found.found] == names[:10]
+    assert [(file, problems[0].code) for file, problems in found.refused] == [("guess_01_02-11.csv", "guess.too_many")]
+    assert answer.customers == CUSTOMERS
 
 
 # -- hostile bytes ----------------------------------------------------------------------------------------------------
@@ -260,7 +307,7 @@ hostile = st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=20).map(l
 
 @given(hostile, st.sampled_from(["rules", "aicrowd"]))
 def test_any_bytes_are_a_release_a_guess_or_problems(data: bytes, mode: str) -> None:
-    assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Submission | Problems)
-    assert isinstance(read_guess(Source("guess.csv", data), CUSTOMERS), ReidentificationGuess | Problems)
-    assert isinstance(read_results(Source("results.csv", data)), RoundResults | Problems)
-    assert isinstance(read_online_retail(Source("retail.csv", data)), Table | Problems)
+    assert isinstance(Darc2019(mode=mode).check_release(handout(), [Source("A.csv", data)]), Read | Problems)
+    assert isinstance(read_guess(Source("guess.csv", data), GuessForm(CUSTOMERS, ("p1", "p2"), CONTEST, mode)), Read | Problems)
+    assert isinstance(read_results(Source("results.csv", data)), Read | Problems)
+    assert isinstance(read_online_retail(Source("retail.csv", data)), Read | Problems)

@@ -3,120 +3,71 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
-from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.commitments import verify
-from kakurenbo.contracts import Credit, RoundResults
+from kakurenbo.anonymizers.transactions.rows import Dates
+from kakurenbo.contracts import ContestFacts, Credit, PreparedRound, RoundResults
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.darc2019 import Answer, Darc2019
-from kakurenbo.rulebooks.darc2019.files import answer_of, read_answer
-from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, read_results, reid, standings
-from kakurenbo.tables import Problems, Source
-
-
-def answer(*cells: tuple[int, int, str], pseudonyms: tuple[str, ...] = ("a", "b", "c")) -> Answer:
-    """Two customers; (customer, month, pseudonym) for each cell that is not DEL."""
-    table = np.full((2, 13), -1, dtype=np.int32)
-    for customer, month, name in cells:
-        table[customer, month] = pseudonyms.index(name)
-    return Answer(("x", "y"), pseudonyms, table)
-
-
-def guess(cells: dict[tuple[int, int], str], pseudonyms: tuple[str, ...] = ("a", "b", "c", "zz")) -> ReidentificationGuess:
-    table = np.full((2, 13, 3), -1, dtype=np.int32)
-    for (customer, month), told in cells.items():
-        for place, name in enumerate(told.split(":")):
-            table[customer, month, place] = pseudonyms.index(name)
-    return ReidentificationGuess(("x", "y"), pseudonyms, table)
-
-
-def test_a_guess_is_worth_1_two_thirds_or_a_third_by_its_position() -> None:
-    truth = answer((0, 0, "a"), (0, 1, "b"), (1, 2, "c"), (1, 12, "a"))
-    told = guess({(0, 0): "a:b:c", (0, 1): "a:b", (1, 2): "zz:a:c", (1, 3): "a"})
-    credit = count_credit(truth, told, "rules")
-    assert (credit.hits, credit.of) == (pytest.approx(2), 4)
-    assert credit.details["reid"] == pytest.approx(2 / 4)  # 12b: cells that are not DEL
-    assert credit.details["reid_of_all_cells"] == pytest.approx(2 / 26)  # 12a: 13 n
-
-
-def test_a_guess_of_del_earns_nothing() -> None:
-    assert count_credit(answer((0, 0, "a")), guess({}), "rules").hits == 0
-
-
-def test_the_evaluator_left_out_december_2011() -> None:
-    truth, told = answer((0, 12, "a"), (0, 1, "b")), guess({(0, 12): "a"})
-    assert (reid(truth, told, "rules"), reid(truth, told, "aicrowd")) == (0.5, 0)
-
-
-def test_the_evaluator_took_a_part_for_the_whole_and_the_last_match() -> None:
-    names = ("a", "b", "ab", "xaby")
-    truth = answer((0, 0, "a"), (0, 1, "ab"), pseudonyms=names)
-    told = guess({(0, 0): "b:xaby", (0, 1): "ab:b:xaby"}, names)
-    assert count_credit(truth, told, "aicrowd").hits == pytest.approx(2 / 3 + 1 / 3)
-    assert count_credit(truth, told, "rules").hits == 1
-    twice = guess({(0, 0): "a:a"}, names)
-    assert count_credit(truth, twice, "aicrowd").hits == pytest.approx(2 / 3)
-    assert count_credit(truth, twice, "rules").hits == 1
-
-
-def test_blind_guessing_earns_2_of_the_pseudonyms_of_a_month_per_cell() -> None:
-    cells = np.full((100, 13), -1, dtype=np.int32)
-    cells[:, 4] = np.arange(100)
-    chance = blind_guessing(Answer(tuple(map(str, range(100))), tuple(map(str, range(100))), cells))
-    assert chance.mean == pytest.approx(100 * 2 / 100)
-    assert chance.low < chance.mean < chance.high
-
+from kakurenbo.rounds import judge_release
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
+from kakurenbo.rulebooks.darc2019.scores import read_published, standings
+from kakurenbo.tables import Problems, Source, write_folder
 
 # -- publish ----------------------------------------------------------------------------------------------------------
 
-
-def test_publish_shuffles_by_the_committed_seed_and_commits_to_f(tmp_path: Path) -> None:
-    book = Darc2019(scale="small", data="embedded")
-    preparation = book.prepare(3, ["01"])
-    handout = preparation.handouts["01"]
-    release = book.anonymize(handout, Pseudonyms(), stream(1, "a"))
-    files = book.release_files(handout, release)
-    submission = book.check_release(handout, [Source("A_01-2.csv", files["A_01.csv"])])
-    assert not isinstance(submission, Problems)
-    first, second = (book.publish(preparation, {"01": submission}, seed)["01"] for seed in (7, 8))
-    assert first.public_files == second.public_files  # the seed of the preparation decides, not that of the call
-    assert set(first.public_files) == {"S_01-2.csv", "commitments.json"}
-    findings = verify(
-        first.public_files["commitments.json"],
-        first.secret_files["opening.json"],
-        {"secret/F_01-2.csv": first.secret_files["F_01-2.csv"]},
-    )
-    assert {finding.state for finding in findings} == {"kept"}
-    (tmp_path / "F.csv").write_bytes(first.secret_files["F_01-2.csv"])
-    read = read_answer(tmp_path / "F.csv")
-    assert not isinstance(read, Problems)
-    assert (read.cells == first.answer.cells).all()
-    _, rows = answer_of(handout.original, submission.table)
-    released = first.knowledge.released
-    assert released != rows
-    assert sorted(map(str, released.rows())) == sorted(map(str, rows.rows()))
+BOOK = Darc2019(scale="small", data="embedded")
 
 
-def test_a_release_that_names_customers_gets_monthly_pseudonyms() -> None:
-    from kakurenbo.anonymizers.transactions.rows import Dates
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedRound[Handout]:
+    folder = tmp_path_factory.mktemp("darc2019") / "contest"
+    write_folder(folder, BOOK.prepare(3, ["01", "02"]).files())
+    return PreparedRound(Darc2019(), folder)
 
-    book = Darc2019(scale="small", data="embedded")
-    handout = book.prepare(3, ["01"]).handouts["01"]
-    release = book.anonymize(handout, Dates(), stream(1, "a"))
+
+def test_the_order_of_s_comes_from_seed_team_and_table_never_from_a_file_name(prepared: PreparedRound[Handout]) -> None:
+    handout = prepared.handout("01")
+    data = BOOK.release_files(handout, BOOK.anonymize(handout, Pseudonyms(), stream(1, "a")))["A_01.csv"]
+    other = BOOK.release_files(handout, BOOK.anonymize(handout, Pseudonyms(), stream(2, "a")))["A_01.csv"]
+
+    def rows(target: str, name: str, content: bytes) -> list[bytes]:
+        judged = judge_release(prepared, target, [Source(name, content)])
+        assert judged.publication is not None, judged.record
+        return judged.publication.target[f"S_{target}.csv"].splitlines()
+
+    first = rows("01", "A_01.csv", data)
+    assert first == rows("01", "mine.csv", data) == rows("01-2", "A_01-2.csv", data)
+    assert sorted(first) == sorted(rows("02", "A_02.csv", data))
+    assert first != rows("02", "A_02.csv", data)
+    assert sorted(first) != sorted(rows("01", "A_01.csv", other))
+    kept = [line for line in data.splitlines() if not line.startswith(b"DEL")]
+    assert sorted(first) == sorted(kept)
+    assert first != kept
+
+
+def test_a_table_that_names_another_team_is_refused(prepared: PreparedRound[Handout]) -> None:
+    handout = prepared.handout("01")
+    data = BOOK.release_files(handout, BOOK.anonymize(handout, Pseudonyms(), stream(1, "a")))["A_01.csv"]
+    judged = judge_release(prepared, "02", [Source("A_01.csv", data)])
+    assert (judged.record.state, judged.publication) == ("refused", None)
+    assert "the name says team 01" in judged.record.cause
+
+
+def test_a_release_that_names_customers_gets_monthly_pseudonyms(prepared: PreparedRound[Handout]) -> None:
+    handout = prepared.handout("01")
+    release = BOOK.anonymize(handout, Dates(), stream(1, "a"))
     assert not set(release.table.vocabularies["id_user"]) & set(handout.original.vocabularies["id_user"])
     cells = {(a, b) for a, b in zip(handout.original.values("id_user"), release.table.values("id_user"), strict=True)}
     assert len(cells) == len(release.table.vocabularies["id_user"])
 
 
 def test_the_mode_of_the_contest_holds_unless_another_is_asked_for() -> None:
-    assert Darc2019().following({"settings": {"mode": "aicrowd"}}).mode == "aicrowd"
-    assert Darc2019(mode="aicrowd").following({"settings": {"mode": "rules"}}).mode == "aicrowd"
-    assert Darc2019().following({}).mode == "rules"
+    facts = ContestFacts(rulebook="darc2019", settings={"mode": "aicrowd"})
+    assert Darc2019().under(facts).mode == "aicrowd"
+    assert Darc2019(mode="rules").under(facts).mode == "rules", "given explicitly, though it is the default"
+    assert Darc2019().under(None).mode == "rules"
 
 
 # -- standings --------------------------------------------------------------------------------------------------------
@@ -132,13 +83,15 @@ def results(utility: dict[str, float], credits: dict[str, dict[str, float]], **m
 
 
 def test_the_score_is_the_mean_of_u_and_the_highest_reid_and_the_lowest_wins() -> None:
-    found = standings({"main": results({"01": 0.2, "02": 0.5}, {"01": {"S7": 0.3, "02": 0.1}, "02": {"S7": 0.0, "01": 0.25}})})
+    given = results({"01": 0.2, "02": 0.5}, {"01": {"S6": 0.3, "02": 0.1}, "02": {"S6": 0.0, "01": 0.25}})
+    found = standings({"main": given})
     assert [(line.team, line.rank, float(line.score or 0)) for line in found.anonymization] == [
         ("01", 1, 0.25),
         ("02", 2, 0.375),
     ]
-    assert [(line.team, line.rank) for line in found.attack] == [("02", 1), ("01", 2), ("S7", None)]
-    assert found.details["awards"] == {"anonymization": ["01", "02"], "re-identification": ["02"]}
+    assert [(line.team, line.rank) for line in found.attack] == [("02", 1), ("01", None), ("S6", None)]
+    assert found.awards == {"anonymization": ("01", "02"), "re-identification": ("02",)}
+    assert found.lower_is_better == {"anonymization", "overall"}
     assert found.details["tables"]["01"] == {"U": 0.2, "reid": 0.3, "score": 0.25}
 
 
@@ -146,53 +99,90 @@ def test_the_last_three_tables_of_a_team_count_and_the_best_of_them_ranks() -> N
     utility = {"01-1": 0.0, "01-2": 0.4, "01-3": 0.3, "01-10": 0.6, "02": 0.35}
     found = standings({"main": results(utility, {table: {"S1": 0.0} for table in utility})})
     assert [(line.team, line.score) for line in found.anonymization] == [
-        ("01", Fraction(0.3) / 2),
-        ("02", Fraction(0.35) / 2),
+        ("01", Fraction(15, 100)),
+        ("02", Fraction(175, 1000)),
     ]
     assert set(found.details["tables"]) == {"01-2", "01-3", "01-10", "02"}
 
 
-def test_ten_attacks_of_an_attacker_count_on_a_table() -> None:
-    tries = {f"02-{number}": number / 100 for number in range(1, 12)}
-    found = standings({"main": results({"01": 0.1}, {"01": tries})})
+def test_the_best_of_ten_attacks_of_an_attacker_counts_on_a_table() -> None:
+    tries = [f"02-{number}" for number in range(1, 12)]
+    text = f"table,utility,{','.join(tries)}\n01,0.1,{','.join(str(number / 100) for number in range(1, 12))}\n"
+    read = read_published(Source("r.csv", text.encode()))
+    assert not isinstance(read, Problems)
+    assert read.value.attackers == ("02",)
+    assert len(read.value.tries["01"]["02"]) == 10
+    assert standings({"main": read.value}).details["tables"]["01"]["reid"] == 0.1
+
+
+def test_the_seventh_baseline_counts_in_mode_aicrowd_alone() -> None:
+    given = results({"01": 0.1}, {"01": {"S6": 0.2, "S7": 0.5}})
+    assert standings({"main": given}, "rules").details["tables"]["01"]["reid"] == 0.2
+    assert standings({"main": given}, "aicrowd").details["tables"]["01"]["reid"] == 0.5
+
+
+def test_decimals_are_compared_as_decimals() -> None:
+    """U + reid is .1 + .2 for one team and .15 + .15 for the other: a tie, though not in binary."""
+    found = standings({"main": results({"01": 0.1, "02": 0.15}, {"01": {"S1": 0.2}, "02": {"S1": 0.15}})})
+    assert [line.rank for line in found.anonymization] == [1, 1]
+
+
+def test_the_organizers_own_team_is_shown_not_ranked_and_its_attacks_do_not_count() -> None:
+    given = results({"01": 0.5, "09": 0.1}, {"01": {"S1": 0.1, "09": 0.9}, "09": {"S1": 0.0, "01": 0.2}}, excluded={"09"})
+    found = standings({"main": given})
+    assert [(line.team, line.rank) for line in found.anonymization] == [("01", 1), ("09", None)]
     assert found.details["tables"]["01"]["reid"] == 0.1
+    assert found.awards["anonymization"] == ("01",)
 
 
 def test_nobody_is_credited_for_an_attack_on_a_table_of_their_own() -> None:
     found = standings({"main": results({"01": 0.1}, {"01": {"01": 0.9, "02": 0.2}})})
     assert found.details["tables"]["01"]["reid"] == 0.2
-    assert [(line.team, line.rank, line.note) for line in found.attack] == [("02", 1, ""), ("01", 2, "owns the table")]
+    assert [(line.team, line.rank, line.note) for line in found.attack] == [("02", 1, ""), ("01", None, "owns the table")]
 
 
 def test_tied_teams_are_all_awarded() -> None:
     utility = {f"0{number}": 0.2 for number in range(1, 6)}
     found = standings({"main": results(utility, {table: {"06": 0.5, "07": 0.5} for table in utility})})
-    assert found.details["awards"] == {"anonymization": ["01", "02", "03", "04", "05"], "re-identification": ["06", "07"]}
+    assert found.awards == {"anonymization": ("01", "02", "03", "04", "05"), "re-identification": ("06", "07")}
 
 
 def test_a_refused_table_ranks_behind_all_others() -> None:
     given = results({"02": 0.9}, {"01": {}, "02": {"S1": 1.0}}, out={"01": "disqualified"})
     found = standings({"main": given})
-    assert [(line.team, line.rank, line.note) for line in found.anonymization] == [("02", 1, ""), ("01", 2, "disqualified")]
-    assert found.details["awards"]["anonymization"] == ["02"]
+    assert [(line.team, line.rank, line.note) for line in found.anonymization] == [("02", 1, ""), ("01", None, "disqualified")]
+    assert found.awards["anonymization"] == ("02",)
 
 
-def test_results_are_read_from_a_table_and_from_json() -> None:
-    text = "table,utility,S7,02\n01-1,0.5,0.25,\n03,0.125,0.5,0.75\n"
-    table = read_results(Source("r.csv", text.encode()))
-    assert not isinstance(table, Problems)
+def test_results_are_read_from_a_table() -> None:
+    read = read_published(Source("r.csv", b"table,utility,S7,2\n1-1,0.5,0.25,\n03,0.125,0.5,0.75\n"))
+    assert not isinstance(read, Problems)
+    table = read.value
     assert table.utility == {"01-1": 0.5, "03": 0.125}
     assert table.unranked == {"S7"}
+    assert table.attackers == ("S7", "02"), "1 and 01 are one team"
     assert set(table.credits["01-1"]) == {"S7"}
-    import json
 
-    again = read_results(Source("r.json", json.dumps(table.as_json()).encode()))
-    assert not isinstance(again, Problems)
-    assert standings({"a": again}).as_json() == standings({"a": table}).as_json()
+
+def test_a_table_without_baselines_is_noticed() -> None:
+    read = read_published(Source("r.csv", b"table,utility,02\n01,0.5,0.25\n"))
+    assert not isinstance(read, Problems)
+    assert [notice.code for notice in read.notices] == ["darc2019.no_baselines"]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", "table,utility,02\n01,2.5,\n", "table,utility\n01,0.1\n01,0.2\n", "{", "{}"]
+    "text",
+    [
+        "",
+        "a,b\n1,2\n",
+        "table,utility,02\n01,2.5,\n",
+        "table,utility,02\n01,-5,\n",
+        "table,utility,02\n01,nan,\n",
+        "table,utility\n01,0.1\n01,0.2\n",
+        "table,utility\n1,0.1\n01,0.2\n",
+        "table,utility,2,02\n01,0.1,0,0\n",
+        "{",
+    ],
 )
 def test_other_files_of_results_are_refused(text: str) -> None:
-    assert isinstance(read_results(Source("r", text.encode())), Problems)
+    assert isinstance(read_published(Source("r", text.encode())), Problems)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import check_free, write_file, write_folder
+from kakurenbo.tables import check_free, json_bytes, write_file, write_folder
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -34,6 +35,12 @@ def test_a_folder_appears_whole_with_its_secrets_closed(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "out" / "secret").stat().st_mode) == 0o700
 
 
+def test_files_of_a_folder_are_written_as_they_are_be_their_names_packed_or_not(tmp_path: Path) -> None:
+    packed = gzip.compress(b"39,Male\n", mtime=0)
+    write_folder(tmp_path / "out", {"D.csv.gz": packed})
+    assert (tmp_path / "out" / "D.csv.gz").read_bytes() == packed, "it was packed already when a team handed it in"
+
+
 def test_nothing_is_left_when_writing_a_folder_fails(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         write_folder(tmp_path / "out", {"a": b"1", "a/b": b"2"})
@@ -51,3 +58,35 @@ def test_nothing_is_ever_overwritten_by_a_folder(tmp_path: Path) -> None:
 def test_a_folder_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="folder"):
         write_file(tmp_path, b"")
+
+
+def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "real.csv").write_bytes(b"old")
+    link, dangling = tmp_path / "link.csv", tmp_path / "dangling.csv"
+    link.symlink_to(tmp_path / "kept" / "real.csv")
+    dangling.symlink_to(tmp_path / "new" / "file.csv")
+    for path in (link, dangling):
+        write_file(path, b"new")
+        assert path.is_symlink()
+        assert path.read_bytes() == b"new"
+    assert (tmp_path / "kept" / "real.csv").read_bytes() == b"new"
+
+
+def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for name in ("pipe", "loop", "null"):
+        with pytest.raises(UsageError, match=f"{name}: this is a pipe, a device or a broken link"):
+            write_file(tmp_path / name, b"")
+    with pytest.raises(UsageError, match="device"):
+        write_file("/dev/null", b"")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "null", "pipe"]
+
+
+def test_json_is_readable_and_the_same_every_time() -> None:
+    assert json_bytes({"b": "あ", "a": [1, None]}) == '{\n "b": "あ",\n "a": [\n  1,\n  null\n ]\n}\n'.encode()
+    with pytest.raises(ValueError, match="JSON"):
+        json_bytes(float("nan"))

@@ -151,24 +151,15 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
     # --8<-- [start:standings]
     def standings(self, rounds: Mapping[str, kb.RoundResults]) -> kb.Standings:
         (results,) = rounds.values()
-        share = {
-            (target, attacker): Fraction(int(credit.hits), GUESSES)
-            for target, row in results.credits.items()
-            for attacker, credit in row.items()
-            if attacker in results.ranked_attackers
-        }
-        hidden: dict[str, Fraction | None] = {
-            team: 1 - max((value for (target, _), value in share.items() if target == team), default=Fraction(0))
-            if team in results.in_play
-            else None
-            for team in results.targets
-        }
-        found: dict[str, Fraction | None] = {
-            attacker: sum((value for (_, other), value in share.items() if other == attacker), Fraction(0))
+        hidden: dict[str, Fraction | None] = dict.fromkeys(team for team in results.teams if team in results.targets)
+        for team in results.ranked_targets:
+            hidden[team] = 1 - max((results.share(team, other) for other in results.ranked_attackers), default=Fraction(0))
+        found = {
+            attacker: sum((results.share(team, attacker) for team in results.in_play), Fraction(0))
             for attacker in results.ranked_attackers
         }
         hiding = kb.rank(hidden, {team: kb.why_out(team, rounds) for team in hidden})
-        both = {team: (hidden.get(team) or 0) + (found.get(team) or Fraction(0)) for team in results.teams}
+        both = {team: (hidden.get(team) or 0) + found.get(team, Fraction(0)) for team in results.teams}
         awards = {"hiding": kb.awarded(hiding, 1), "seeking": kb.awarded(kb.rank(found), 1)}
         return kb.Standings(hiding, kb.rank(found), kb.rank(both), awards)
 

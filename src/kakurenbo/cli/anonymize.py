@@ -7,19 +7,21 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, method_verb, seed_option
-from kakurenbo.contracts import Anonymizer, json_number
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file, write_folder
 
 
 def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, as_json: bool) -> int:
-    handout = rulebook.read_handout(given)
+    rules = rulebook.in_folder(given)
+    handout = rules.read_handout(given)
     if isinstance(handout, Problems):
         return output.refuse(handout, as_json)
+    output.print_notices(handout.notices)
     seed = chosen_seed(seed)
-    release = rulebook.anonymize(handout, method, stream(seed, "anonymize"))
-    files = rulebook.release_files(handout, release)
+    release = rules.anonymize(handout.value, method, stream(seed, "anonymize"))
+    files = rules.release_files(handout.value, release)
     if len(files) == 1:
         write_file(out, next(iter(files.values())))
     else:

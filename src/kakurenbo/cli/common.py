@@ -91,11 +91,8 @@ class PluginGroup(click.Group):
         return [name for name in registry.names(self._group) if self._offered(registry.load(self._group, name))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in self.list_commands(context):
-            # An unknown name is told with its nearest neighbour; a known one that does not fit is told why.
-            registry.load(self._group, name)
-            return None
-        return self._make_command(name)
+        # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
+        return self._make_command(name) if self._offered(registry.load(self._group, name)) else None
 
 
 def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:

@@ -21,10 +21,11 @@ def _import(name: str, files: tuple[Path, ...], as_json: bool) -> int:
     report = import_dataset(name, files)
     if isinstance(report, Problems):
         return output.refuse(report, as_json)
+    output.print_notices(report.notices)
     if as_json:
-        output.print_json(report)
+        output.print_json(report.value)
     else:
-        for key, value in report.items():
+        for key, value in report.value.items():
             output.console().print(f"{key}: {value}")
     return output.DONE
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
@@ -50,7 +51,7 @@ def _print(published: PublishedRound, out: Path) -> None:
     console = output.console()
     table = output.plain_table("target", "", "why")
     for record in published.records:
-        table.add_row(record.target, record.state, output.escape(record.cause))
+        table.add_row(record.target, record.state, escape(record.cause))
         output.print_notices(f"{record.target}: {notice}" for notice in record.notices)
     console.print(table)
     for _, problems in published.unassigned:

@@ -30,6 +30,19 @@ def team_of(target: str) -> str:
     return target.partition("-")[0]
 
 
+def two_digits(name: str) -> str:
+    """A team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
+
+    Examples
+    --------
+    >>> two_digits("1"), two_digits("007"), two_digits("1-2"), two_digits("attack.py")
+    ('01', '07', '01-2', 'attack.py')
+    """
+    team, dash, table = name.partition("-")
+    known = team.isascii() and team.isdecimal() and len(team) <= 9
+    return f"{int(team):02d}{dash}{table}" if known else name
+
+
 def by_number(team: str) -> tuple[tuple[int, str], ...]:
     """Sorting key that puts team 2 before team 10.
 
@@ -109,6 +122,13 @@ class RoundResults:
     def credit(self, target: str, attacker: str) -> Credit | None:
         """What an attacker earned on a target; None where there was no valid guess."""
         return self.credits.get(target, {}).get(attacker)
+
+    def share(self, target: str, attacker: str) -> Fraction:
+        """What an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        if credit is None or credit.of <= credit.least:
+            return Fraction(0)
+        return (as_decimal(credit.hits) - as_decimal(credit.least)) / (as_decimal(credit.of) - as_decimal(credit.least))
 
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
         """The results with these targets, or all targets of these teams, out of play."""

@@ -1,17 +1,24 @@
-"""UCI "Online Retail" (D. Chen, 2015): the importer that makes T of darc2019 from the original file, xlsx or csv."""
+"""T of darc2019 from a file: UCI "Online Retail" (D. Chen, 2015), xlsx or csv, or a table that has T's columns already.
+
+The latter is the contest's own ``ground_truth.csv``, or that of another shop.
+"""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
 import zipfile
+import zlib
 from typing import Any
 
 import polars as pl
 
-from kakurenbo.datasets.transactions import FIRST_DAY, LAST_DAY, SCHEMA
+from kakurenbo.datasets.transaction_files import read_transactions
+from kakurenbo.datasets.transactions import ANY_MONTHS, MAX_MONTHS, SCHEMA, month_span, narrowed
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import ProblemCollector, Problems, Read, Severity, Source, Table, refused
+from kakurenbo.messages import Phrase
+from kakurenbo.tables import Problem, ProblemCollector, Problems, Read, Reading, Severity, Source, Table, notices_of, refused
 
 COLUMNS = ("InvoiceNo", "StockCode", "Description", "Quantity", "InvoiceDate", "UnitPrice", "CustomerID", "Country")
 NEEDED = ("StockCode", "Quantity", "InvoiceDate", "UnitPrice", "CustomerID")
@@ -19,44 +26,125 @@ MIN_ROWS, MAX_ROWS = 5, 500  # rows of a customer, counted before any other filt
 CUSTOMERS, ROWS = 4_034, 307_054  # what the rules give for the real file
 MAX_FILE_BYTES = 200 * 1000 * 1000
 MAX_UNPACKED_BYTES = 1000 * 1000 * 1000
-_DATE_PATTERNS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%m/%d/%Y %H:%M", "%m/%d/%y %H:%M", "%d-%m-%Y %H:%M")
+_DATE_PATTERNS = (
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%m/%d/%y %H:%M",  # before %Y, which takes 10 for the year 10
+    "%m/%d/%Y %H:%M",
+    "%d-%m-%Y %H:%M",
+)
+_BOM = b"\xef\xbb\xbf"
 
 
-def read_online_retail(source: Source) -> Read[Table] | Problems:
-    """T from the original file.
+def read_online_retail(source: Source) -> Reading[Table]:
+    """T from a file, plain or .gz.
 
     Parameters
     ----------
     source : Source
-        ``Online Retail.xlsx`` as UCI gives it, or the same table as CSV with its header.
+        ``Online Retail.xlsx`` as UCI gives it, the same table as CSV with its header, or a CSV with T's own header. Another
+        shop's may have other dates.
 
     Returns
     -------
     Read of Table, or Problems
-        T in the order of the file: customers with 5 to 500 rows, then only positive quantities and prices.
+        T in the order of the file. Of UCI's file: customers with 5 to 500 rows, then only positive quantities and prices.
     """
     data = source.read(MAX_FILE_BYTES)
     if isinstance(data, Problems):
         return data
-    texts = _read_workbook(data, source) if data[:4] == b"PK\x03\x04" else _read_csv(data, source)
-    if isinstance(texts, Problems):
-        return texts
+    if data[:4] == b"PK\x03\x04":
+        texts = _read_workbook(data, source)
+        return texts if isinstance(texts, Problems) else _of_uci(texts, source)
+    ended = _check_last_line(data, source)
+    if isinstance(ended, Problems):
+        return ended
+    read = _read_text(data, source)
+    return read if isinstance(read, Problems) else Read(read.value, notices_of(ended, read))
+
+
+def _read_text(data: bytes, source: Source) -> Reading[Table]:
+    """A CSV of either kind."""
+    if _has_columns_of_t(data):
+        read = read_transactions(Source(source.name.removesuffix(".gz"), data), MAX_FILE_BYTES)
+        return read.in_file(source.name) if isinstance(read, Problems) else read
+    texts = _read_csv(data, source)
+    return texts if isinstance(texts, Problems) else _of_uci(texts, source)
+
+
+def _of_uci(texts: pl.DataFrame, source: Source) -> Reading[Table]:
+    """T of the cells of UCI's file."""
     missing = [name for name in NEEDED if name not in texts.columns]
     if missing:
-        return _refused(source, "retail.columns_missing", missing=missing, expected=COLUMNS)
+        return _refused(source, "retail.columns_missing", missing=missing, expected=COLUMNS, own=",".join(SCHEMA.names))
     typed = _typed(texts.select(NEEDED), source)
-    return typed if isinstance(typed, Problems) else Read(_transactions(_filtered(typed)))
+    if isinstance(typed, Problems):
+        return typed
+    kept = _filtered(typed)
+    if not len(kept):
+        return _refused(source, "retail.nobody", low=MIN_ROWS, high=MAX_ROWS)
+    table = _transactions(kept)
+    if (span := month_span(table)) > MAX_MONTHS:
+        return _refused(source, "transactions.many_months", column="InvoiceDate", span=span, limit=MAX_MONTHS)
+    return Read(narrowed(table))
+
+
+def compared_with_contest(table: Table) -> dict[str, Any]:
+    """Customers and rows of an imported T, and whether they are those of the contest's."""
+    customers, rows = len(table.vocabularies["id_user"]), len(table)
+    expected = {"customers": CUSTOMERS, "rows": ROWS}
+    found = {"customers": customers, "rows": rows}
+    return {**found, "contest": expected, "equals_contest": found == expected}
+
+
+def _has_columns_of_t(data: bytes) -> bool:
+    """Whether the first line names T's columns, in whatever order, rather than those of UCI's file."""
+    return set(SCHEMA.names) <= set(_cells(data.removeprefix(_BOM).partition(b"\n")[0]) or ())
+
+
+def _check_last_line(data: bytes, source: Source) -> Reading[None]:
+    """A last line without an end passes with a notice where it is complete; else the file is cut short."""
+    if data[-1:] in (b"\n", b"\r") or not data.strip():
+        return Read(None)
+    header, last = _cells(data.removeprefix(_BOM).partition(b"\n")[0]), _cells(data.rpartition(b"\n")[2])
+    row = data.count(b"\n") + 1
+    if row == 1 or header is None or last is None or len(last) < len(header) or not last[-1].strip():
+        return _cut_short(source, Phrase("retail.no_line_end"), row=row)
+    return Read(None, (Problem("retail.last_line_open", {}, source.name, row, value=last[-1], severity=Severity.NOTICE),))
+
+
+def _cells(line: bytes) -> list[str] | None:
+    """The cells of a line; None where a quotation mark is not closed."""
+    try:
+        return next(csv.reader([line.decode("latin-1").rstrip("\r")], strict=True), [])
+    except csv.Error:
+        return None
 
 
 # -- the two kinds of file --------------------------------------------------------------------------------------------
 
 
 def _read_csv(data: bytes, source: Source) -> pl.DataFrame | Problems:
+    short = _first_short_row(data)
+    if short is not None:
+        return _cut_short(source, Phrase("retail.short_line"), row=short)
     try:
         # The file of UCI is Latin-1 in its descriptions, which we do not read.
         return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8-lossy", glob=False)
     except pl.exceptions.PolarsError as error:
         return _refused(source, "retail.not_csv", reason=type(error).__name__)
+
+
+def _first_short_row(data: bytes) -> int | None:
+    """Line of the first record that has fewer cells than the header or does not end; Polars would fill it with nulls."""
+    records = csv.reader(io.TextIOWrapper(io.BytesIO(data.removeprefix(_BOM)), encoding="latin-1", newline=""), strict=True)
+    try:
+        width = len(next(records, []))
+        return next((records.line_num for record in records if 0 < len(record) < width), None)
+    except csv.Error:
+        return records.line_num
 
 
 def _read_workbook(data: bytes, source: Source) -> pl.DataFrame | Problems:
@@ -70,8 +158,13 @@ def _read_workbook(data: bytes, source: Source) -> pl.DataFrame | Problems:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
                 return _refused(source, "retail.workbook_too_large", limit=MAX_UNPACKED_BYTES)
+            damaged = archive.testzip()
+        if damaged is not None:
+            return _cut_short(source, Phrase("retail.part_damaged"))
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_index(0).to_python()
-    except (CalamineError, zipfile.BadZipFile, IndexError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        return _cut_short(source, Phrase("retail.not_unpacked", {"reason": type(error).__name__}))
+    except (CalamineError, NotImplementedError, RuntimeError, IndexError) as error:
         return _refused(source, "retail.workbook_unreadable", reason=type(error).__name__)
     if not rows:
         return _refused(source, "retail.sheet_empty")
@@ -108,11 +201,11 @@ def _typed(texts: pl.DataFrame, source: Source) -> pl.DataFrame | Problems:
         pl.col("UnitPrice").cast(pl.Float64, strict=False).alias("price"),
         pl.col("Quantity").str.strip_suffix(".0").cast(pl.Int64, strict=False).alias("qty"),
     )
-    day = pl.col("InvoiceDate").dt.date()
+    days = ANY_MONTHS["date"].encode(typed["InvoiceDate"].dt.strftime("%Y/%m/%d"))
     names = {"InvoiceDate": "InvoiceDate", "id_item": "StockCode", "price": "UnitPrice", "qty": "Quantity"}
     found = ProblemCollector(source.name)
     checks = {
-        "InvoiceDate": ~day.is_between(FIRST_DAY, LAST_DAY).fill_null(False),
+        "InvoiceDate": pl.lit(days.is_null()),
         "id_item": pl.col("id_item").fill_null("") == "",
         "price": ~pl.col("price").is_finite().fill_null(False),
         "qty": pl.col("qty").is_null(),
@@ -139,7 +232,11 @@ def _transactions(frame: pl.DataFrame) -> Table:
         pl.col("price").cast(pl.String),
         pl.col("qty").cast(pl.String),
     )
-    return Table.from_encoded(SCHEMA, {column.name: column.encode(texts[column.name]) for column in SCHEMA})
+    return Table.from_encoded(ANY_MONTHS, {column.name: column.encode(texts[column.name]) for column in ANY_MONTHS})
+
+
+def _cut_short(source: Source, sign: Phrase, row: int | None = None) -> Problems:
+    return refused("retail.cut_short", source.name, row=row, severity=Severity.MALFORMED, sign=sign)
 
 
 def _refused(source: Source, code: str, **parameters: Any) -> Problems:

@@ -1,4 +1,7 @@
-"""What is stored of T: quantiles and counts that describe the shop, no row of it. The simulator draws from them."""
+"""What is stored of T: quantiles and counts that describe the shop, no row of it. The simulator draws from them.
+
+This module counts customers, visits and repetition; ``shelf_statistics`` counts items, prices and quantities.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from kakurenbo.datasets.transactions import MONTHS, months
+from kakurenbo.datasets.shelf_statistics import LEVELS, item_statistics, likeness, price_statistics, quantiles
+from kakurenbo.datasets.transactions import months
 from kakurenbo.tables import Table
 
 FILE = "online_retail_statistics.json"
-LEVELS = np.round(
-    np.concatenate(([0, 0.001, 0.005, 0.01, 0.02], np.arange(0.05, 0.96, 0.05), [0.98, 0.99, 0.995, 0.999, 1])), 4
-)
-"""Levels at which quantiles are stored."""
-_CURVE = np.linspace(0, 1, 101)  # item popularity needs a finer grid: its two ends carry the Zipf law
-CLASSES = 10  # popularity and price classes
+CLASSES = 10  # of baskets by size, and of customers by rows
+MOST_VISITS = 8  # of a basket; more are counted as these
+WEEK = 7
+POSTAGE = "POST"
+EARLIER_ROWS = (1, 6, 12, 25, 50, 100, 200)
+"""Lower ends of the classes of rows that a customer bought before a visit."""
 
 
 @cache
@@ -33,80 +36,73 @@ def shop_statistics() -> dict[str, Any]:
 
 def statistics_of(table: Table) -> dict[str, Any]:
     """Statistics of a transaction table, in the form that is stored of T."""
-    frame = pl.DataFrame(
-        {
-            "user": table.codes["id_user"],
-            "item": table.codes["id_item"],
-            "month": months(table),
-            "date": table.codes["date"],
-            "minute": table.codes["hours"],
-            "price": table.codes["price"],
-            "qty": table.values("qty"),
-        }
-    )
-    invoices = frame.unique(["user", "date", "minute"])
-    baskets = frame.group_by("user", "month").agg(rows=pl.len(), items=pl.col("item").n_unique()).sort("user", "month")
-    visits = invoices.group_by("user", "month").agg(visits=pl.len())
-    baskets = baskets.join(visits, on=["user", "month"], maintain_order="left")
-    customers = frame.group_by("user").agg(rows=pl.len(), items=pl.col("item").n_unique(), months=pl.col("month").n_unique())
-    items = (
-        frame.group_by("item", "price").len().sort("len", "price", descending=True)
-        .group_by("item", maintain_order=True).agg(usual=pl.col("price").first(), rows=pl.col("len").sum())
-        .sort("rows", "item")
-    )  # fmt: skip
-    priced = frame.join(items.select("item", "usual"), on="item")
-    unusual = priced.filter(pl.col("price") != pl.col("usual"))
+    frame = _frame(table)
     return {
-        "customers": len(customers),
-        "items": len(items),
+        "customers": frame["user"].n_unique(),
+        "items": frame["item"].n_unique(),
         "rows": len(frame),
         "levels": LEVELS.tolist(),
-        "months_per_customer": np.bincount(customers["months"], minlength=MONTHS + 1)[1:].tolist(),
-        "customers_per_month": np.bincount(baskets["month"], minlength=MONTHS).tolist(),
-        "invoices_per_date": np.bincount(invoices["date"]).tolist(),
-        "minute_of_invoice": _quantiles(invoices["minute"]),
-        "rows_per_customer": _quantiles(customers["rows"]),
-        "rows_per_basket": _quantiles(baskets["rows"]),
-        "items_per_basket": _quantiles(baskets["items"]),
-        "visits_per_basket": _visits(baskets),
-        "rows_per_item": np.quantile(items["rows"].to_numpy(), _CURVE).round(2).tolist(),
-        "usual_price": _by_class(np.argsort(np.argsort(items["rows"], kind="stable")), items["usual"].to_numpy()),
-        "share_of_other_prices": round(len(unusual) / len(frame), 4),
-        "price_over_usual": _quantiles(unusual["price"] / unusual["usual"]),
-        "price": _quantiles(frame["price"]),
-        "qty": _quantiles(frame["qty"]),
-        "qty_by_price": _by_class(np.argsort(np.argsort(frame["price"], kind="stable")), frame["qty"].to_numpy()),
-        "qty_likeness": _likeness(frame["user"].to_numpy(), frame["qty"].to_numpy()),
-        "basket_likeness": _likeness(baskets["user"].to_numpy(), baskets["rows"].to_numpy()),
+        **_baskets(frame),
+        **_visits(frame),
+        **_repetition(frame, table.vocabularies["id_item"]),
+        **item_statistics(frame, table.vocabularies["id_item"]),
+        **price_statistics(frame, table.vocabularies["id_item"]),
+    }
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    """The rows as numbers, ``visit`` numbering what a customer bought in one minute, by customer and time."""
+    user, date, minute = (table.codes[name].astype(np.int64) for name in ("id_user", "date", "hours"))
+    moment = (user * (int(date.max(initial=0)) + 1) + date) * 24 * 60 + minute
+    return pl.DataFrame(
+        {
+            "user": user,
+            "item": table.codes["id_item"],
+            "month": months(table),
+            "date": date,
+            "minute": minute,
+            "price": table.codes["price"],
+            "qty": table.values("qty"),
+            "visit": np.unique(moment, return_inverse=True)[1],
+        }
+    )
+
+
+# -- customers and months ---------------------------------------------------------------------------------------------
+
+
+def _baskets(frame: pl.DataFrame) -> dict[str, Any]:
+    """A basket is what a customer bought in a month."""
+    baskets = (
+        frame.group_by("user", "month")
+        .agg(rows=pl.len(), items=pl.col("item").n_unique(), visits=pl.col("visit").n_unique())
+        .sort("user", "month")
+    )
+    customers = frame.group_by("user").agg(
+        rows=pl.len(), items=pl.col("item").n_unique(), months=pl.col("month").n_unique(), first=pl.col("month").min()
+    )
+    count = int(frame["month"].to_numpy().max()) + 1
+    by_month = [baskets.filter(pl.col("month") == month) for month in range(count)]
+    return {
+        "months_per_customer": np.bincount(customers["months"], minlength=count + 1)[1:].tolist(),
+        "customers_per_month": [len(part) for part in by_month],
+        "new_customers_per_month": np.bincount(customers["first"], minlength=count).tolist(),
+        "rows_per_month": [int(part["rows"].sum()) for part in by_month],
+        "rows_per_customer": quantiles(customers["rows"]),
+        "rows_per_basket": [quantiles(part["rows"]) for part in by_month],
+        "items_per_basket": quantiles(baskets["items"]),
+        "basket_likeness": likeness(baskets["user"].to_numpy(), baskets["rows"].to_numpy()),
+        "visits_per_basket": _visits_per_basket(baskets),
         "distinct_share": _distinct_share(customers),
     }
 
 
-def _quantiles(values: pl.Series) -> list[float]:
-    return [float(f"{value:.5g}") for value in np.quantile(values.to_numpy(), LEVELS)]
-
-
-def _by_class(place: NDArray[np.int64], values: NDArray[Any]) -> list[list[float]]:
-    """Quantiles of ``values`` in ten classes of equal size by ``place``."""
-    classes = place * CLASSES // len(place)
-    return [_quantiles(pl.Series(values[classes == number])) for number in range(CLASSES)]
-
-
-def _visits(baskets: pl.DataFrame) -> list[list[float]]:
+def _visits_per_basket(baskets: pl.DataFrame) -> list[list[float]]:
     """Share of baskets bought in 1, 2, ... 8 and more visits, in ten classes of basket size."""
     classes = np.argsort(np.argsort(baskets["rows"], kind="stable")) * CLASSES // len(baskets)
-    visits = np.minimum(baskets["visits"].to_numpy(), 8)
-    counts = [np.bincount(visits[classes == number], minlength=9)[1:] for number in range(CLASSES)]
-    return [(count / count.sum()).round(4).tolist() for count in counts]
-
-
-def _likeness(users: NDArray[Any], values: NDArray[Any]) -> float:
-    """Correlation of the normal scores of two values of the same user (intraclass)."""
-    from scipy.stats import norm, rankdata
-
-    scores = norm.ppf((rankdata(values) - 0.5) / len(values))
-    total, squares, count = (np.bincount(users, weights) for weights in (scores, scores**2, None))
-    return round(float((total**2 - squares).sum() / (count * (count - 1.0)).sum()), 4)
+    visits = np.minimum(baskets["visits"].to_numpy(), MOST_VISITS)
+    counts = [np.bincount(visits[classes == number], minlength=MOST_VISITS + 1)[1:] for number in range(CLASSES)]
+    return [(count / max(1, count.sum())).round(4).tolist() for count in counts]
 
 
 def _distinct_share(customers: pl.DataFrame) -> list[list[float]]:
@@ -114,4 +110,57 @@ def _distinct_share(customers: pl.DataFrame) -> list[list[float]]:
     ordered = customers.sort("rows", "user")
     parts = np.array_split(np.arange(len(ordered)), CLASSES)
     rows, items = ordered["rows"].to_numpy(), ordered["items"].to_numpy()
-    return [[round(float(rows[part].mean()), 2), round(float(items[part].sum() / rows[part].sum()), 4)] for part in parts]
+    return [
+        [round(float(rows[part].mean()), 2), round(float(items[part].sum() / rows[part].sum()), 4)]
+        for part in parts
+        if len(part)
+    ]
+
+
+# -- visits -----------------------------------------------------------------------------------------------------------
+
+
+def _visits(frame: pl.DataFrame) -> dict[str, Any]:
+    visits = frame.group_by("visit").agg(pl.col("date", "minute").first(), rows=pl.len()).sort("visit")
+    by_weekday = [visits.filter(pl.col("date") % WEEK == day)["minute"] for day in range(WEEK)]
+    return {
+        "visits": len(visits),
+        "visits_per_date": np.bincount(visits["date"]).tolist(),
+        "minute_of_visit": [quantiles(part) for part in by_weekday],
+        "rows_per_visit": quantiles(visits["rows"]),
+    }
+
+
+def _repetition(frame: pl.DataFrame, items: tuple[str, ...]) -> dict[str, Any]:
+    """Rows that repeat: an item of an earlier visit, an item of the same visit, a whole row; and postage."""
+    rows = len(frame)
+    first = pl.col("visit").min().over("user", "item")
+    visits = frame.unique(["visit", "item"], maintain_order=True).with_columns(again=pl.col("visit") > first)
+    before = (pl.col("visit").rank("min").over("user") - 1).alias("before")
+    earlier = frame.select("visit", "user", before).unique("visit")
+    known = visits.join(earlier.select("visit", "before"), on="visit").filter(pl.col("before") > 0)
+    classes = np.searchsorted(EARLIER_ROWS, known["before"].to_numpy(), side="right") - 1
+    again = np.bincount(classes, known["again"].to_numpy(), minlength=len(EARLIER_ROWS))
+    of = np.bincount(classes, minlength=len(EARLIER_ROWS))
+    unlike = frame.unique(["visit", "item", "price", "qty"])
+    return {
+        "bought_before": (again / np.maximum(1, of)).round(4).tolist(),
+        "same_item_in_visit": round((rows - len(visits)) / rows, 5),
+        "exact_duplicates": rows - len(unlike),
+        "postage": _postage(frame, items),
+    }
+
+
+def _postage(frame: pl.DataFrame, items: tuple[str, ...]) -> dict[str, float]:
+    """Share of the customers who ever pay postage, of their other visits in which they do, and of those with it last."""
+    if POSTAGE not in items:
+        return {"customers": 0.0, "visits": 0.0, "last": 0.0}
+    posted = pl.col("item") == items.index(POSTAGE)
+    visits = frame.group_by("visit", maintain_order=True).agg(pl.col("user").first(), posted=posted.any(), last=posted.last())
+    payers = visits.filter(pl.col("posted").any().over("user"))
+    customers, paid = payers["user"].n_unique(), int(payers["posted"].sum())
+    return {
+        "customers": round(customers / frame["user"].n_unique(), 4),
+        "visits": round((paid - customers) / max(1, len(payers) - customers), 4),
+        "last": round(int(payers["last"].sum()) / paid, 4),
+    }

@@ -1,31 +1,33 @@
 """A seeded shop simulator: a transaction table that looks like T of darc2019, drawn from its stored statistics.
 
-Items follow T's popularity curve, customers have tastes and a repertoire that they buy from again, months have seasons.
+Items follow T's popularity curve and seasons, prices have few points, customers have tastes and buy again what they bought.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.stats import rankdata
 
-from kakurenbo.datasets.shop_statistics import CLASSES, LEVELS, shop_statistics
-from kakurenbo.datasets.transactions import MONTHS, SCHEMA, months
+from kakurenbo.datasets.shelf_statistics import LEVELS, VISIT_SIZES
+from kakurenbo.datasets.shop_statistics import CLASSES, EARLIER_ROWS, POSTAGE, WEEK, shop_statistics
+from kakurenbo.datasets.transactions import SCHEMA, months
+from kakurenbo.generators.shelf import ANY_TASTE, TASTES, Floats, Ints, Shelf, shared_out
 from kakurenbo.tables import Integer, Schema, Table, Text
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-MOST_ROWS = 500  # of one customer, as in the contest's filter
-TASTES, TASTES_PER_CUSTOMER = 40, 3
-TASTE_SHARE = 0.4  # of a repertoire that comes from the customer's tastes rather than from the whole shop
-REPERTOIRE_MARGIN = 1.35  # popular items stand in a repertoire more than once
-SEASONAL_MONTHS = (0, 9, 10, 11, 12)  # the first taste sells as Christmas goods
-SEASONAL_SHARE = 0.12
-LETTER_SHARE = 0.085  # of item codes that end in a letter
+FEWEST_ROWS, MOST_ROWS = 5, 500  # of one customer, as in the contest's filter
+TASTES_PER_CUSTOMER = 3
+TASTE_SHARE = 0.3  # of new items that come from the customer's tastes rather than from the whole shop
+LOYALTY = 0.1  # spread of customers between early and late months, per month
+IN_SEASON = 0.3  # of its mean weekly sales, below which an item is bought again less
+COARSENESS = 0.72  # how alike quantities are for levels that are quite alike: most levels share their quantity with others
+UNEVENNESS = 1.0  # shape of the gamma weights by which a basket's rows fall on its visits
+_FITTING, _REDRAWS, _TRIES = 12, 3, 3
 
 
 def simulate_shop(rng: np.random.Generator, customers: int | None = None, items: int | None = None) -> Table:
@@ -44,14 +46,11 @@ def simulate_shop(rng: np.random.Generator, customers: int | None = None, items:
     """
     known = shop_statistics()
     count = known["customers"] if customers is None else customers
-    basket_customer, basket_month, basket_rows = _baskets(known, count, rng)
-    row_basket = np.repeat(np.arange(len(basket_rows)), basket_rows)
-    customer, month = basket_customer[row_basket], basket_month[row_basket]
-    date, minute = _visits(known, basket_month, basket_rows, row_basket, rng)
-    shelf = _Shelf(known, known["items"] if items is None else items, rng)
-    item = _choose_items(known, shelf, customer, month, count, rng)
-    price = _prices(known, shelf.usual_price[item], rng)
-    qty = _quantities(known, price, customer, count, rng)
+    visits = _visits(known, _baskets(known, count, rng), rng)
+    shelf = Shelf(known, known["items"] if items is None else items, rng)
+    customer, date, minute = (part[visits.of_row] for part in (visits.customer, visits.date, visits.minute))
+    item, again = _choose_items(known, shelf, visits, count, rng)
+    qty, price = _amounts(known, shelf, visits, item, again, rng)
     users = _numbers(count, 12346, rng)
     order = np.lexsort((users[customer], minute, date))
     texts = {"id_user": users.astype(str)[customer[order]], "id_item": shelf.codes[item[order]]}
@@ -68,144 +67,241 @@ def simulate_shop(rng: np.random.Generator, customers: int | None = None, items:
 # -- who buys how much, and when --------------------------------------------------------------------------------------
 
 
-def _baskets(known: dict[str, Any], count: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
-    """Customer, month and number of rows of every basket (a customer's month)."""
-    weights = np.asarray(known["months_per_customer"], dtype=np.float64)
-    active = rng.choice(np.arange(1, MONTHS + 1), size=count, p=weights / weights.sum())
-    # Gumbel noise on log weights: the `active` highest months are a weighted draw without replacement.
-    appeal = np.log(known["customers_per_month"]) + rng.gumbel(size=(count, MONTHS))
-    place = np.argsort(np.argsort(-appeal, axis=1), axis=1)
-    customer, month = np.nonzero(place < active[:, None])
-    level = _alike(known["basket_likeness"], customer, count, rng)
-    rows = np.maximum(1, np.rint(_draw(known["rows_per_basket"], level))).astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class _Baskets:
+    """What customers buy in a month: customer, month and number of rows of each, shape (baskets,)."""
+
+    customer: Ints
+    month: Ints
+    rows: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Visits:
+    """Visits to the shop by customer and time: customer, date, minute and number of rows of each, shape (visits,)."""
+
+    customer: Ints
+    date: Ints
+    minute: Ints
+    rows: Ints
+
+    @cached_property
+    def of_row(self) -> Ints:
+        """Visit of each row, shape (rows,)."""
+        return np.repeat(np.arange(len(self.rows)), self.rows)
+
+    @cached_property
+    def begins(self) -> Ints:
+        """First row of each visit, shape (visits,)."""
+        found: Ints = np.cumsum(self.rows) - self.rows
+        return found
+
+
+def _baskets(known: dict[str, Any], count: int, rng: np.random.Generator) -> _Baskets:
+    there = _presence(known, count, rng)
+    customer, month = np.nonzero(there)
+    own = rng.standard_normal(count)[customer]
+    alike = known["basket_likeness"]
+    score = np.sqrt(alike) * own + np.sqrt(1 - alike) * rng.standard_normal(len(customer))
+    rows = np.empty(len(customer))
+    for number in range(there.shape[1]):
+        here = np.nonzero(month == number)[0]
+        level = (np.argsort(np.argsort(score[here])) + rng.random(len(here))) / max(1, len(here))
+        drawn = np.exp(np.interp(level, LEVELS, np.log(known["rows_per_basket"][number])))
+        # Quantiles at some levels miss a little of the sum: T's rows per customer of this month make it good.
+        mean = known["rows_per_month"][number] / known["customers_per_month"][number]
+        rows[here] = drawn * mean / max(1.0, drawn.mean()) if len(here) >= CLASSES else drawn
     total = np.bincount(customer, rows, minlength=count)[customer]
-    rows = np.where(total > MOST_ROWS, np.maximum(1, rows * MOST_ROWS // np.maximum(total, 1)), rows).astype(np.int64)
-    return customer, month, rows
+    rows *= np.minimum(1.0, MOST_ROWS / np.maximum(total, 1))
+    whole = np.maximum(1, np.floor(rows + rng.random(len(rows)))).astype(np.int64)
+    over = np.bincount(customer, whole, minlength=count)[customer] > MOST_ROWS
+    whole = np.where(over, np.maximum(1, np.floor(rows)), whole).astype(np.int64)
+    first = np.searchsorted(customer, np.arange(count))
+    whole[first] += np.maximum(0, FEWEST_ROWS - np.bincount(customer, whole, minlength=count).astype(np.int64))
+    return _Baskets(customer, month, whole)
 
 
-def _visits(
-    known: dict[str, Any], basket_month: Ints, basket_rows: Ints, row_basket: Ints, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Date and minute of every row: a basket is bought in one or more visits to the shop."""
+def _presence(known: dict[str, Any], count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which customers buy in which months, shape (customers, months): months per customer and customers per month as in T."""
+    number = len(known["customers_per_month"])
+    active = rng.permutation(np.repeat(np.arange(1, number + 1), shared_out(known["months_per_customer"], count)))
+    wanted = np.asarray(known["customers_per_month"]) * active.sum() / np.sum(known["customers_per_month"])
+    # Gumbel noise on log weights: the `active` highest months are a weighted draw without replacement.
+    noise = rng.gumbel(size=(count, number)) + LOYALTY * rng.standard_normal(count)[:, None] * np.arange(number)
+    weight = np.log(wanted)
+    for _ in range(_FITTING):
+        appeal = noise + weight
+        least = np.take_along_axis(-np.sort(-appeal, axis=1), active[:, None] - 1, axis=1)
+        there: NDArray[np.bool_] = appeal >= least
+        weight += np.log(wanted / np.maximum(0.5, there.sum(axis=0)))
+    return there
+
+
+def _visits(known: dict[str, Any], baskets: _Baskets, rng: np.random.Generator) -> _Visits:
+    """A basket is bought in one or more visits, on days and at times as busy as in T."""
     shares = np.cumsum(known["visits_per_basket"], axis=1)
-    classes = np.argsort(np.argsort(basket_rows, kind="stable")) * CLASSES // len(basket_rows)
-    visits = 1 + (rng.random(len(basket_rows))[:, None] > shares[classes][:, :-1]).sum(axis=1)
-    visits = np.minimum(visits, basket_rows)
-    first = np.cumsum(visits) - visits
-    weights = np.asarray(known["invoices_per_date"], dtype=np.float64)
+    classes = np.argsort(np.argsort(baskets.rows, kind="stable")) * CLASSES // len(baskets.rows)
+    number = 1 + (rng.random(len(classes))[:, None] > shares[classes][:, :-1]).sum(axis=1)
+    number = np.minimum(number, baskets.rows)
+    basket = np.repeat(np.arange(len(number)), number)
+    date = _dates(known, baskets.month[basket], rng)
+    minutes = np.array([quantiles or [0.0] * len(LEVELS) for quantiles in known["minute_of_visit"]])
+    level = np.interp(rng.random(len(date)), LEVELS, np.arange(len(LEVELS)))
+    low, part = np.floor(level).astype(np.int64), level % 1
+    high = np.minimum(low + 1, len(LEVELS) - 1)
+    weekday = date % WEEK
+    minute = np.rint((1 - part) * minutes[weekday, low] + part * minutes[weekday, high]).astype(np.int64)
+    rows = _rows_per_visit(baskets.rows, number, basket, rng)
+    order = np.lexsort((minute, date, baskets.customer[basket]))
+    return _Visits(baskets.customer[basket][order], date[order], minute[order], rows[order])
+
+
+def _dates(known: dict[str, Any], month: Ints, rng: np.random.Generator) -> Ints:
+    weights = np.asarray(known["visits_per_date"], dtype=np.float64)
     passed = np.concatenate(([0.0], np.cumsum(weights)))
-    starts = np.searchsorted(months_of_days(len(weights)), np.arange(MONTHS + 1))
-    low, high = passed[starts[basket_month]], passed[starts[basket_month + 1]]
-    where = np.repeat(low, visits) + rng.random(visits.sum()) * np.repeat(high - low, visits)
-    date = np.minimum(np.searchsorted(passed, where, side="right") - 1, len(weights) - 1)
-    minute = np.rint(_draw(known["minute_of_invoice"], rng.random(len(date)))).astype(np.int64)
-    within = np.arange(len(row_basket)) - np.repeat(np.cumsum(basket_rows) - basket_rows, basket_rows)
-    # Every visit gets a row; the others fall where they may.
-    chosen = np.where(within < visits[row_basket], within, rng.integers(0, visits[row_basket]))
-    visit = first[row_basket] + chosen
-    return date[visit], minute[visit]
+    month_of_day = months(Table(Schema([SCHEMA["date"]]), {"date": np.arange(len(weights))}))
+    low = passed[np.searchsorted(month_of_day, month)]
+    high = passed[np.searchsorted(month_of_day, month, side="right")]
+    where = low + rng.random(len(month)) * (high - low)
+    date: Ints = np.minimum(np.searchsorted(passed, where, side="right") - 1, len(weights) - 1)
+    return date
 
 
-def months_of_days(days: int) -> NDArray[np.int8]:
-    """Month of each of the first ``days`` days of the calendar."""
-    blank = np.zeros(days, dtype=np.int64)
-    one = Schema([SCHEMA["date"]])
-    return months(Table(one, {"date": blank + np.arange(days)}))
+def _rows_per_visit(basket_rows: Ints, number: Ints, basket: Ints, rng: np.random.Generator) -> Ints:
+    """Every visit gets a row; the others fall on the visits of their basket by uneven weights."""
+    passed = np.concatenate(([0.0], np.cumsum(rng.gamma(UNEVENNESS, size=len(basket)) + 1e-6)))
+    first = np.cumsum(number) - number
+    owner = np.repeat(np.arange(len(number)), basket_rows - number)
+    low, high = passed[first[owner]], passed[first[owner] + number[owner]]
+    place = np.searchsorted(passed, low + rng.random(len(owner)) * (high - low), side="right") - 1
+    place = np.clip(place, first[owner], first[owner] + number[owner] - 1)
+    return 1 + np.bincount(place, minlength=len(basket))
 
 
 # -- what they buy ----------------------------------------------------------------------------------------------------
 
 
-class _Shelf:
-    """The items of the shop: popularity, usual price, code, and the taste each belongs to."""
-
-    def __init__(self, known: dict[str, Any], count: int, rng: np.random.Generator) -> None:
-        curve = np.asarray(known["rows_per_item"])
-        place = (np.arange(count) + 0.5) / count
-        # Half a row more, so that few items are never sold at all.
-        self.popularity = 0.5 + np.exp(np.interp(place, np.linspace(0, 1, len(curve)), np.log(curve)))
-        classes = np.arange(count) * CLASSES // count
-        prices = [
-            _draw(quantiles, rng.random(int((classes == number).sum())))
-            for number, quantiles in enumerate(known["usual_price"])
-        ]
-        self.usual_price = np.maximum(0.01, np.concatenate(prices).round(2))
-        letters = np.where(rng.random(count) < LETTER_SHARE, rng.choice(list("ABCDEFGLMNPSW"), size=count), "")
-        self.codes = np.char.add(_numbers(count, 20000, rng).astype(str), letters)
-        taste = rng.integers(0, TASTES, size=count)
-        self._by_taste = np.argsort(taste, kind="stable")
-        self._passed = np.concatenate(([0.0], np.cumsum(self.popularity[self._by_taste])))
-        self._starts = np.searchsorted(taste[self._by_taste], np.arange(TASTES + 1))
-
-    def pick(self, taste: Ints, rng: np.random.Generator) -> Ints:
-        """An item of each taste by popularity; taste -1 is the whole shop."""
-        low = np.where(taste < 0, 0, self._passed[self._starts[taste]])
-        high = np.where(taste < 0, self._passed[-1], self._passed[self._starts[taste + 1]])
-        where = low + rng.random(len(taste)) * (high - low)
-        place = np.minimum(np.searchsorted(self._passed, where, side="right") - 1, len(self._by_taste) - 1)
-        found: Ints = self._by_taste[place]
-        return found
-
-
 def _choose_items(
-    known: dict[str, Any], shelf: _Shelf, customer: Ints, month: Ints, count: int, rng: np.random.Generator
-) -> Ints:
-    """Every customer draws rows from a repertoire, whose size gives T's share of repeat purchases."""
-    rows = np.bincount(customer, minlength=count)
-    size = _repertoire_sizes(known, rows)
-    owner = np.repeat(np.arange(count), size)
+    known: dict[str, Any], shelf: Shelf, visits: _Visits, count: int, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Item of every row: bought before by the same customer, or new; few twice in a visit; and postage.
+
+    Returns
+    -------
+    item, again : arrays of int, shape (rows,)
+        ``again`` is the row of the same visit whose item a row repeats, -1 for most.
+    """
+    visit = visits.of_row
+    customer, date = visits.customer[visit], visits.date[visit]
     tastes = rng.integers(0, TASTES, size=(count, TASTES_PER_CUSTOMER))
-    own = tastes[owner, rng.integers(0, TASTES_PER_CUSTOMER, size=len(owner))]
-    repertoire = shelf.pick(np.where(rng.random(len(owner)) < TASTE_SHARE, own, -1), rng)
-    first = np.cumsum(size) - size
-    item: Ints = repertoire[first[customer] + rng.integers(0, size[customer])]
-    seasonal = np.isin(month, SEASONAL_MONTHS) & (rng.random(len(month)) < SEASONAL_SHARE)
-    item[seasonal] = shelf.pick(np.zeros(int(seasonal.sum()), dtype=np.int64), rng)
-    return item
+    own = tastes[customer, rng.integers(0, TASTES_PER_CUSTOMER, size=len(visit))]
+    taste = np.where(rng.random(len(visit)) < TASTE_SHARE, own, ANY_TASTE)
+    item = shelf.pick(date, taste, rng)
+    item = _bought_again(known, shelf, visits, item, rng)
+    for _ in range(_REDRAWS):
+        seen = np.nonzero(_seen_in_visit(visit, item))[0]
+        item[seen] = shelf.pick(date[seen], np.full(len(seen), ANY_TASTE), rng)
+    again = _within_visit(known, visits, item, rng)
+    posted = _add_postage(known, shelf, visits, item, rng)
+    again[posted | posted[again]] = -1
+    return item, again
 
 
-def _repertoire_sizes(known: dict[str, Any], rows: Ints) -> Ints:
-    """L so that n draws from L items give T's share of different items: (1 - exp(-n/L)) / (n/L)."""
-    at, share = np.transpose(known["distinct_share"])
-    wanted = np.interp(np.log(np.maximum(rows, 1)), np.log(at), share)
-    load = np.linspace(0.01, 3, 300)
-    per_item = np.interp(-wanted, -(1 - np.exp(-load)) / load, load)
-    sizes: Ints = np.maximum(1, np.ceil(REPERTOIRE_MARGIN * rows / per_item)).astype(np.int64)
-    return sizes
+def _bought_again(known: dict[str, Any], shelf: Shelf, visits: _Visits, item: Ints, rng: np.random.Generator) -> Ints:
+    """Some rows take the item of a row of the customer's earlier visits, if it is in season."""
+    visit = visits.of_row
+    first = visits.begins[np.searchsorted(visits.customer, visits.customer)][visit]
+    earlier = visits.begins[visit] - first
+    share = np.concatenate(([0.0], known["bought_before"]))[np.searchsorted(EARLIER_ROWS, earlier, side="right")]
+    source = np.arange(len(visit))
+    copies = rng.random(len(visit)) < share
+    source[copies] = first[copies] + (rng.random(int(copies.sum())) * earlier[copies]).astype(np.int64)
+    while (source != (further := source[source])).any():  # a copy of a copy is a copy of the first
+        source = further
+    new, item = item, item[source]
+    date, bound = visits.date[visit], IN_SEASON * rng.random(len(visit))
+    for _ in range(_TRIES):
+        out = np.nonzero(copies & (shelf.in_season(date, item) < bound))[0]
+        item[out] = item[first[out] + (rng.random(len(out)) * earlier[out]).astype(np.int64)]
+    return np.where(copies & (shelf.in_season(date, item) < bound), new, item)
 
 
-def _prices(known: dict[str, Any], usual: Floats, rng: np.random.Generator) -> Floats:
-    other = rng.random(len(usual)) < known["share_of_other_prices"]
-    ratio = _draw(known["price_over_usual"], rng.random(len(usual)))
-    return np.maximum(0.01, np.where(other, (usual * ratio).round(2), usual))
+def _seen_in_visit(visit: Ints, item: Ints) -> NDArray[np.bool_]:
+    """Which rows have an item that an earlier row of their visit has."""
+    order = np.lexsort((item, visit))
+    same = np.zeros(len(item), dtype=bool)
+    same[order[1:]] = (visit[order[1:]] == visit[order[:-1]]) & (item[order[1:]] == item[order[:-1]])
+    return same
 
 
-def _quantities(known: dict[str, Any], price: Floats, customer: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """Cheap things are bought by the dozen, and some customers buy more of everything."""
-    level = _alike(known["qty_likeness"], customer, count, rng)
-    classes = np.argsort(np.argsort(price, kind="stable"), kind="stable") * CLASSES // len(price)
-    qty = np.empty(len(price))
-    for number, quantiles in enumerate(known["qty_by_price"]):
-        qty[classes == number] = _draw(quantiles, level[classes == number])
-    return np.maximum(1, np.rint(qty)).astype(np.int64)
+def _within_visit(known: dict[str, Any], visits: _Visits, item: Ints, rng: np.random.Generator) -> Ints:
+    """Let some rows repeat the item of the row before them; the first row of the item in the visit, -1 for most."""
+    share = known["same_item_in_visit"] * len(item) / max(1, len(item) - len(visits.rows))
+    again = rng.random(len(item)) < share
+    again[visits.begins] = False
+    source = np.arange(len(item))
+    source[again] -= 1
+    while (source != (further := source[source])).any():
+        source = further
+    item[again] = item[source[again]]
+    return np.where(again, source, -1)
 
 
-# -- draws ------------------------------------------------------------------------------------------------------------
+def _add_postage(
+    known: dict[str, Any], shelf: Shelf, visits: _Visits, item: Ints, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Customers abroad pay postage in most visits, mostly as the last row; which rows became postage, shape (rows,)."""
+    facts, posted = known["postage"], np.zeros(len(item), dtype=bool)
+    if POSTAGE not in shelf.codes:
+        return posted
+    abroad = rng.random(int(visits.customer.max()) + 1) < facts["customers"]
+    first = np.arange(len(visits.rows)) == np.searchsorted(visits.customer, visits.customer)
+    paid = np.nonzero(abroad[visits.customer] & (first | (rng.random(len(first)) < facts["visits"])))[0]
+    last = rng.random(len(paid)) < facts["last"]
+    posted[visits.begins[paid] + np.where(last, visits.rows[paid] - 1, rng.integers(0, visits.rows[paid]))] = True
+    item[posted] = np.nonzero(shelf.codes == POSTAGE)[0][0]
+    return posted
 
 
-def _draw(quantiles: list[float], level: Floats) -> Floats:
-    """Values at these levels of a stored distribution; on a log scale between two levels, as its tails are long."""
-    return np.exp(np.interp(level, LEVELS, np.log(quantiles)))
+# -- how many, and at what price --------------------------------------------------------------------------------------
 
 
-def _alike(likeness: float, customer: Ints, count: int, rng: np.random.Generator) -> Floats:
-    """Uniform levels whose normal scores correlate by ``likeness`` within a customer."""
-    own = rng.standard_normal(count)[customer]
-    level: Floats = ndtr(np.sqrt(likeness) * own + np.sqrt(1 - likeness) * rng.standard_normal(len(customer)))
+def _amounts(
+    known: dict[str, Any], shelf: Shelf, visits: _Visits, item: Ints, again: Ints, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """Quantity and price of every row.
+
+    A second row of an item in a visit is there because of another quantity, or it is an exact duplicate.
+    """
+    qty = shelf.quantities(item, _quantity_levels(known, visits, rng), rng)
+    repeated = again >= 0
+    exact = repeated & (rng.random(len(item)) * known["same_item_in_visit"] * known["rows"] < known["exact_duplicates"])
+    for _ in range(_REDRAWS):
+        equal = np.nonzero(repeated & ~exact & (qty == qty[again]))[0]
+        qty[equal] = shelf.quantities(item[equal], rng.random(len(equal)), rng)
+    qty[exact] = qty[again[exact]]
+    price = shelf.prices(item, visits.date[visits.of_row], qty, rng)
+    price[exact] = price[again[exact]]
+    return qty, price
+
+
+def _quantity_levels(known: dict[str, Any], visits: _Visits, rng: np.random.Generator) -> Floats:
+    """Uniform levels whose normal scores are alike within a customer and more so within a visit, shape (rows,).
+
+    Who buys few things buys more of each.
+    """
+    of_user, of_visit = (known["quantity_likeness"][of] / COARSENESS for of in ("user", "visit"))
+    own = np.sqrt(of_user) * rng.standard_normal(int(visits.customer.max()) + 1)[visits.customer]
+    then = own + np.sqrt(of_visit - of_user) * rng.standard_normal(len(own))
+    mean, spread = np.asarray(known["quantity_level"])[:, np.searchsorted(VISIT_SIZES, visits.rows, side="right") - 1]
+    visit = visits.of_row
+    score = then[visit] + np.sqrt(1 - of_visit) * rng.standard_normal(len(visit))
+    # Ranks, as a mixture of normal scores has longer tails than one.
+    level: Floats = (rankdata(mean[visit] + spread[visit] * score) - rng.random(len(score))) / len(score)
     return level
 
 
 def _numbers(count: int, first: int, rng: np.random.Generator) -> Ints:
-    """Different numbers from ``first`` on, sorted, with gaps such as customer and item numbers have."""
+    """Different numbers from ``first`` on, sorted, with gaps such as customer numbers have."""
     numbers: Ints = first + np.sort(rng.choice(int(count * 1.45) + 1, size=count, replace=False))
     return numbers

@@ -62,6 +62,13 @@ class Purchases:
         low.data = np.where(low.data < limit, low.data, 0.0)
         return self._indexed(low)
 
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What the compiled loops read: the end of the user and the item of each score, the scores, items, norms."""
+        # Unsigned numbers spare the loops the question whether an index counts from the end.
+        ends = np.repeat(self.by_user.indptr[1:], np.diff(self.by_user.indptr)).astype(np.uint32)
+        items, start, places = (part.astype(np.uint32) for part in (self.by_user.indices, self.item_start, self.item_places))
+        return ends, items, self.scores, start, places, self.norms()
+
     def norms(self) -> Floats:
         """sqrt(sum_x r_xi^2) of each item over all users, shape (items,)."""
         return np.sqrt(np.bincount(self.by_user.indices, self.scores**2, minlength=self.by_user.shape[1]))
@@ -87,20 +94,7 @@ def similarity_distance(original: Purchases, released: Purchases, chosen: tuple[
     copurchasers : bool
         Whether norms are sums over U_ij, the users who bought both items (the rules), or over all users (plain cosine).
     """
-    sides = []
-    for side in (original, released):
-        matrix = side.by_user
-        sides.append(
-            (
-                matrix.indptr.astype(np.int64),
-                matrix.indices.astype(np.int64),
-                matrix.data,
-                side.item_start,
-                side.item_places,
-                side.norms(),
-            )
-        )
-    sums = _sum_up(*sides, *chosen, copurchasers)
+    sums = _sum_up(original.arrays(), released.arrays(), *chosen, copurchasers)
     return Distance(_ratio(sums[:, 0].sum(), sums[:, 1].sum()), _ratio(sums[:, 2].sum(), sums[:, 3].sum()))
 
 
@@ -117,44 +111,54 @@ def _sum_up(original: Any, released: Any, chosen: Any, chosen_released: Any, cop
 
     The matrices are symmetric, so half of each is enough. Each row is summed in one order, whoever runs it.
     """
-    items = len(original[3]) - 1
+    items = len(chosen)
     sums = np.zeros((items, 4))
-    product, first, second = np.zeros((2, items)), np.zeros((2, items)), np.zeros((2, items))
+    ours, theirs = np.zeros((items, 4)), np.zeros((items, 4))
     for i in range(items):
-        for side in range(2):
-            user_start, user_items, scores, item_start, item_places, _ = original if side == 0 else released
-            for place in item_places[item_start[i] : item_start[i + 1]]:
-                user = np.searchsorted(user_start, place, side="right") - 1
-                own = scores[place]
-                for other in range(place, user_start[user + 1]):
-                    j = user_items[other]
-                    product[side, j] += own * scores[other]
-                    first[side, j] += own * own
-                    second[side, j] += scores[other] * scores[other]
+        _add_pairs(original, i, ours)
+        _add_pairs(released, i, theirs)
+        difference = total = chosen_difference = chosen_total = 0.0
+        watched = chosen[i] or chosen_released[i]
         for j in range(i, items):
-            values = np.zeros(2)
-            for side in range(2):
-                if first[side, j] > 0:
-                    norms = original[5] if side == 0 else released[5]
-                    size = np.sqrt(first[side, j] * second[side, j]) if copurchasers else norms[i] * norms[j]
-                    values[side] = product[side, j] / size
-                    product[side, j] = first[side, j] = second[side, j] = 0.0
+            if ours[j, 1] == 0.0 and theirs[j, 1] == 0.0:
+                continue
+            before = _similarity(ours, original[5], i, j, copurchasers)
+            after = _similarity(theirs, released[5], i, j, copurchasers)
             weight = 1.0 if i == j else 2.0
-            sums[i, 0] += weight * abs(values[0] - values[1])
-            sums[i, 1] += weight * values[0]
-            ours = values[0] if chosen[i] and chosen[j] else 0.0
-            theirs = values[1] if chosen_released[i] and chosen_released[j] else 0.0
-            sums[i, 2] += weight * abs(ours - theirs)
-            sums[i, 3] += weight * ours
+            difference += weight * abs(before - after)
+            total += weight * before
+            if watched:
+                before = before if chosen[i] and chosen[j] else 0.0
+                after = after if chosen_released[i] and chosen_released[j] else 0.0
+                chosen_difference += weight * abs(before - after)
+                chosen_total += weight * before
+        sums[i] = difference, total, chosen_difference, chosen_total
     return sums
 
 
-def top_items(items: Codes, item_count: int, places: int) -> Mask:
-    """The items with most rows, ties by item code (codes are positions in the sorted item list), shape (items,)."""
-    counts = np.bincount(items, minlength=item_count)
-    order = np.argsort(-counts, kind="stable")[:places]
-    found = np.zeros(item_count, dtype=bool)
-    found[order[counts[order] > 0]] = True
+@compiled
+def _add_pairs(side: Any, i: int, pairs: Any) -> None:  # pragma: no cover
+    """Sums over U_ij of r_xi r_xj, r_xi^2 and r_xj^2 into row j of ``pairs``, for all j >= i."""
+    user_end, user_items, scores, item_start, item_places, _ = side
+    for number in range(item_start[i], item_start[i + 1]):
+        place = item_places[number]
+        own = scores[place]
+        square = own * own
+        for other in range(place, user_end[place]):
+            j, score = user_items[other], scores[other]
+            pairs[j, 0] += own * score
+            pairs[j, 1] += square
+            pairs[j, 2] += score * score
+
+
+@compiled
+def _similarity(pairs: Any, norms: Any, i: int, j: int, copurchasers: bool) -> Any:  # pragma: no cover
+    """M_ij from the sums over U_ij, which are wiped for the next item; 0 where nobody bought both."""
+    if pairs[j, 1] == 0.0:
+        return 0.0
+    size = np.sqrt(pairs[j, 1] * pairs[j, 2]) if copurchasers else norms[i] * norms[j]
+    found = pairs[j, 0] / size
+    pairs[j, 0] = pairs[j, 1] = pairs[j, 2] = 0.0
     return found
 
 

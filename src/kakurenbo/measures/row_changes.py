@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.datasets.transactions import price_changes
+
 DAYS = 31
 
 
@@ -18,10 +20,9 @@ def date_change(original: NDArray[np.int64], released: NDArray[np.int64], kept: 
 
 
 def price_change(original: NDArray[np.float64], released: NDArray[np.float64], kept: NDArray[np.bool_]) -> float:
-    """E5: mean of 1 - min(p, p') / max(p, p') over the rows of T, 0 where both prices are 0."""
-    low, high = np.minimum(original, released)[kept], np.maximum(original, released)[kept]
-    change = 1 - np.divide(low, high, out=np.ones_like(high), where=high > 0)
-    return float(change.sum()) / len(kept) if len(kept) else 0.0
+    """E5: mean of ``price_changes`` over the rows of T."""
+    changes = price_changes(original[kept], released[kept])
+    return float(changes.sum()) / len(kept) if len(kept) else 0.0
 
 
 def deleted_share(kept: NDArray[np.bool_]) -> float:

@@ -196,8 +196,9 @@ def _implausible(rulebook: AnyRulebook, source: Source, rounds: Rounds) -> Probl
                 return refused("results.unknown_target", source.name, target=target)
             for attacker, credit in row.items():
                 if not credit.least <= credit.hits <= credit.of or credit.of <= credit.least:
-                    figures: dict[str, Any] = {"hits": credit.hits, "of": credit.of}
-                    return refused("results.impossible_hits", source.name, target=target, attacker=attacker, **figures)
+                    return refused(
+                        "results.impossible_hits", source.name, target=target, attacker=attacker, hits=credit.hits, of=credit.of
+                    )
         for target in results.in_play if rulebook.utility_score else ():
             if target not in results.utility:
                 return refused("results.no_utility", source.name, target=target)

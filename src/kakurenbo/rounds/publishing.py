@@ -292,13 +292,16 @@ def _team_named(prepared: PreparedRound[Any], name: str) -> str:
 
 
 def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Problems | None:
-    """A file whose name tells another team than the one that handed it in."""
-    wrong = []
+    """A file whose name tells another team than the one that handed it in, or another round."""
+    wrong, round_ = [], rules.round_name
     for source in sources:
         for pattern in rules.phase(ANONYMIZE).files:
             fields = pattern.parse(source.name)
             if fields and fields.get("team", team) != team:
                 wrong.append(refused("release.other_team", source.name, named=fields["team"], team=team))
+                break
+            if fields and fields.get("round", round_) != round_:
+                wrong.append(refused("release.other_round", source.name, named=fields["round"], round=round_))
                 break
     return Problems.of(*wrong) if wrong else None
 

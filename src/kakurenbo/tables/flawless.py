@@ -2,11 +2,14 @@
 
 Polars is more lenient than the rules, so what it read is proven to be what stands in the file; at the first doubt the file
 goes to the careful lane, which names every problem. The proof: no cell is missing, there are as many records as lines, and
-the cells spelled as the rules spell them, with their delimiters, are exactly as many bytes as the file has.
+every cell is the rules' own spelling of its value. Where Polars parsed numbers, which have other spellings too ("+3", "03",
+" 3"), those are all longer: so the rules' spellings with their delimiters must be as many bytes as the file has, which also
+shows that no line was passed over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.tables.lines import MAX_LINE_BYTES, cells_of, line_count, unquoted
+from kakurenbo.tables.lines import MAX_LINE_BYTES, cells_of, count_byte, unquoted
 from kakurenbo.tables.schema import Codes, Column, Integer, Schema, Text
 from kakurenbo.tables.table import Table
 
@@ -22,13 +25,13 @@ _WHOLE_NUMBERS: tuple[tuple[type[pl.DataType], int], ...] = ((pl.Int8, 7), (pl.I
 
 
 def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
-    """The table of a UTF-8 file with ``\\n`` line ends, or None at the first doubt."""
+    """The table of a UTF-8 file with ``\\n`` or ``\\r\\n`` line ends, or None at the first doubt."""
     head = _header_bytes(data, schema) if header else 0
-    if head is None:
+    returns = _carriage_returns(data)
+    # Polars drops an empty cell at the very end.
+    if head is None or returns is None or data.endswith(b","):
         return None
-    lines = line_count(data) - header
-    quoted = b'"' in data
-    lanes = {column.name: _lane(column, quoted) for column in schema}
+    lanes = _lanes(schema, quoted=b'"' in data)
     try:
         frame = pl.read_csv(
             data,
@@ -40,28 +43,43 @@ def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
         )
     except pl.exceptions.PolarsError:
         return None
-    if frame.height != lines or any(frame.null_count().row(0)):
+    if any(frame.null_count().row(0)):
         return None
     parsed: dict[str, _Parsed] = {}
     for name, lane in lanes.items():
-        column = lane.codes(frame[name])
+        column = lane.parsed(frame[name])
         if column is None:
             return None
         parsed[name] = column
-    delimited = lines * len(schema) - (not data.endswith(b"\n"))
-    if sum(column.bytes for column in parsed.values()) + delimited != len(data) - head:
-        return None
     if sum(column.longest + 1 for column in parsed.values()) > MAX_LINE_BYTES:
+        return None
+    unended = not data.endswith(b"\n")
+    if any(isinstance(lane, _Numbers) for lane in lanes.values()):
+        delimiters = frame.height * len(schema) - unended + returns - (b"\r" in data[:head])
+        whole = sum(column.spelled_bytes() for column in parsed.values()) + delimiters == len(data) - head
+    else:
+        whole = frame.height == count_byte(data, b"\n", head) + unended
+    if not whole:
         return None
     vocabularies = {name: column.vocabulary for name, column in parsed.items() if column.vocabulary is not None}
     return Table(schema, {name: column.codes for name, column in parsed.items()}, vocabularies)
 
 
 def _header_bytes(data: bytes, schema: Schema) -> int | None:
-    """Length of the first line if it is the header that the schema wants."""
+    """Length of the first line with its end, if it is the header that the schema wants."""
     line = data[: MAX_LINE_BYTES + 1].partition(b"\n")[0]
-    names = cells_of(line.decode("utf-8", "replace"))
+    names = cells_of(line.removesuffix(b"\r").decode("utf-8", "replace"))
     return len(line) + 1 if names == list(schema.names) and len(line) <= MAX_LINE_BYTES else None
+
+
+def _carriage_returns(data: bytes) -> int | None:
+    """How many ``\\r`` there are, if each belongs to a line end: Polars takes them off the end of any cell."""
+    if b"\r" not in data:
+        return 0
+    stream = np.frombuffer(data, dtype=np.uint8)
+    places = np.flatnonzero(stream == ord("\r"))
+    ended = places[-1] + 1 < len(stream) and (stream[places + 1] == ord("\n")).all()
+    return len(places) if ended else None
 
 
 @dataclass(frozen=True)
@@ -69,40 +87,45 @@ class _Parsed:
     """One column as read."""
 
     codes: Codes  # (n,)
-    bytes: int  # of all cells together, as the rules spell them
     longest: int  # bytes of a cell, at most
+    spelled_bytes: Callable[[], int]  # of all cells together, as the rules spell them
     vocabulary: list[str] | None = None  # of free text
 
-
-def _lane(column: Column, quoted: bool) -> _Numbers | _Levels | _Texts:
-    if not quoted and isinstance(column, Integer) and (dtype := _number_type(column)) is not None:
-        return _Numbers(column, dtype)
-    if not quoted and column.spellings is not None:
-        return _Levels(column)
-    return _Texts(column)
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)  # so that the table need not copy it
 
 
-def _number_type(column: Integer) -> type[pl.DataType] | None:
+def _lanes(schema: Schema, quoted: bool) -> dict[str, _Numbers | _Levels | _Texts]:
+    return {column.name: _Texts(column) if quoted else _lane(column) for column in schema}
+
+
+def _lane(column: Column) -> _Numbers | _Levels | _Texts:
+    if isinstance(column, Integer):
+        return _Numbers(column, _number_type(column))
+    levels = _levels(column)
+    return _Texts(column) if levels is None else _Levels(column, *levels)
+
+
+def _number_type(column: Integer) -> type[pl.DataType]:
     """The smallest type that holds the whole domain."""
-    return next((dtype for dtype, bits in _WHOLE_NUMBERS if -(2**bits) <= column.low and column.high < 2**bits), None)
+    return next(dtype for dtype, bits in _WHOLE_NUMBERS if -(2**bits) <= column.low and column.high < 2**bits)
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Whole numbers, parsed as such: Polars takes "+3", "03" and " 3" too, but those are longer than "3"."""
+    """Whole numbers, parsed as such."""
 
     column: Integer
     dtype: type[pl.DataType]
 
-    def codes(self, parsed: pl.Series) -> _Parsed | None:
-        values = parsed.to_numpy()
+    def parsed(self, cells: pl.Series) -> _Parsed | None:
+        values = cells.to_numpy()
         low, high = int(values.min()), int(values.max())
         if low < self.column.low or high > self.column.high:
             return None
         wide = np.result_type(values.dtype, self.column.dtype)
-        codes = (values.astype(wide) - wide.type(self.column.low)).astype(self.column.dtype)
-        longest = max(len(str(low)), len(str(high)))
-        return _Parsed(codes, _digits(values, low, high), longest)
+        codes = (values.astype(wide, copy=False) - wide.type(self.column.low)).astype(self.column.dtype, copy=False)
+        return _Parsed(codes, max(len(str(low)), len(str(high))), lambda: _digits(values, low, high))
 
 
 def _digits(values: NDArray[np.signedinteger], low: int, high: int) -> int:
@@ -116,39 +139,40 @@ def _digits(values: NDArray[np.signedinteger], low: int, high: int) -> int:
     return total
 
 
+@dataclass(frozen=True, eq=False)
 class _Levels:
     """A domain whose every value is spelled out: Polars looks each cell up in it."""
 
-    def __init__(self, column: Column) -> None:
-        self.dtype, self._lengths = _levels(column)
+    column: Column
+    dtype: pl.Enum
+    lengths: NDArray[np.uint32]  # (size,) bytes of each spelling
 
-    def codes(self, parsed: pl.Series) -> _Parsed:
-        codes = parsed.to_physical().to_numpy()
-        return _Parsed(codes, int(self._lengths[codes].sum()), int(self._lengths.max()))
+    def parsed(self, cells: pl.Series) -> _Parsed:
+        codes = cells.to_physical().to_numpy().astype(self.column.dtype)
+        return _Parsed(codes, int(self.lengths.max()), lambda: int(self.lengths.take(codes).sum()))
 
 
 @lru_cache(maxsize=256)
-def _levels(column: Column) -> tuple[pl.Enum, NDArray[np.int64]]:
+def _levels(column: Column) -> tuple[pl.Enum, NDArray[np.uint32]] | None:
+    if column.spellings is None:
+        return None
     spellings = pl.Series(column.spellings, dtype=pl.String)
-    return pl.Enum(spellings), spellings.str.len_bytes().to_numpy().astype(np.int64)
+    return pl.Enum(spellings), spellings.str.len_bytes().to_numpy()
 
 
 class _Texts:
     """Any other column, and every column of a file with quotation marks: each different cell is judged once, as a text."""
 
     def __init__(self, column: Column) -> None:
-        self._column, self._categories = column, pl.Categories.random()
-        self.dtype = pl.Categorical(self._categories)
+        self._column = column
+        self.dtype = pl.Categorical(pl.Categories.random())  # numbers of this column's own
 
-    def codes(self, parsed: pl.Series) -> _Parsed | None:
-        different = self._categories.to_series()
-        place = parsed.to_physical().to_numpy()
-        times = np.bincount(place, minlength=len(different))
-        texts = unquoted(different)
-        if texts is None or not times.all():
-            return None
-        encoded = self._column.encode(texts)
-        if encoded.null_count():
+    def parsed(self, cells: pl.Series) -> _Parsed | None:
+        places = cells.to_physical().to_numpy()
+        different = _different(cells, places)
+        texts = None if different is None else unquoted(different)
+        encoded = None if texts is None else self._column.encode(texts)
+        if different is None or encoded is None or encoded.null_count():
             return None
         vocabulary = None
         if isinstance(self._column, Text):
@@ -156,5 +180,12 @@ class _Texts:
             vocabulary = ordered.to_list()
             encoded = encoded.cast(pl.Enum(ordered)).to_physical()
         lengths = different.str.len_bytes().to_numpy()
-        codes = encoded.to_numpy().astype(self._column.dtype)[place]
-        return _Parsed(codes, int(times @ lengths.astype(np.int64)), int(lengths.max()), vocabulary)
+        codes = encoded.to_numpy().astype(self._column.dtype).take(places)
+        return _Parsed(codes, int(lengths.max()), lambda: int(lengths.take(places).sum()), vocabulary)
+
+
+def _different(cells: pl.Series, places: NDArray[np.uint32]) -> pl.Series | None:
+    """The text of each number that Polars gave to a cell; None where it left one out."""
+    occurrence = np.full(int(places.max()) + 1, -1)
+    occurrence[places] = np.arange(len(places))
+    return None if (occurrence < 0).any() else cells.gather(occurrence).cast(pl.String)

@@ -39,9 +39,9 @@ def split(data: bytes, width: int, found: ProblemCollector) -> Lines:
     return _split_quoted(data, width, found) if b'"' in data else _split_irregular(data, width, found)
 
 
-def line_count(data: bytes) -> int:
-    """How many lines there are, whether or not the last one is ended."""
-    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE)) + (not data.endswith(b"\n"))
+def count_byte(data: bytes, byte: bytes, start: int = 0) -> int:
+    """How often a byte occurs from ``start`` on; faster than ``bytes.count`` where it occurs often."""
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8)[start:] == ord(byte))) if byte in data else 0
 
 
 def cells_of(line: str) -> list[str] | None:
@@ -97,7 +97,9 @@ def _split_regular(data: bytes, width: int) -> Lines | None:
 def _unquoted_column(column: pl.Series) -> pl.Series | None:
     different = column.unique()
     plain = unquoted(different)
-    return plain if plain is None or plain is different else column.replace_strict(different, plain, return_dtype=pl.String)
+    if plain is None or plain is different:
+        return None if plain is None else column
+    return column.replace_strict(different, plain, return_dtype=pl.String)
 
 
 def _split_irregular(data: bytes, width: int, found: ProblemCollector) -> Lines:

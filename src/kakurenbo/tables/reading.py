@@ -20,7 +20,7 @@ from kakurenbo.tables.readings import Read
 from kakurenbo.tables.schema import Column, Schema
 from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
 from kakurenbo.tables.table import Table
-from kakurenbo.tables.texts import plain_text, unix_lines
+from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
 
 _SHOWN_NAMES = 43  # characters of a list of missing columns
 
@@ -81,10 +81,10 @@ def read_table(
     text = plain_text(raw, found)
     if text is None:
         return found.problems()
-    data = unix_lines(text, found)
-    table = read_flawless(data, schema, header=layout.header) if mend is None else None
+    note_line_ends(text, found)
+    table = read_flawless(text, schema, header=layout.header) if mend is None else None
     if table is None or not layout.allows(len(table)):
-        table = _read_carefully(data, schema, layout, mend, found)
+        table = _read_carefully(unix_lines(text), schema, layout, mend, found)
     return found.problems() if table is None else Read(table, found.notices)
 
 

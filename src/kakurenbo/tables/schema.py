@@ -107,6 +107,8 @@ class Integer(Column):
         super().__post_init__()
         if self.high < self.low:
             raise ParameterError("high", f"at least {self.low}", self.high)
+        if self.low < -(2**62) or self.high >= 2**62:  # so that value - low is a 64-bit number
+            raise ParameterError("low and high", "from -2^62 to 2^62 - 1", (self.low, self.high))
 
     @property
     def size(self) -> int:

@@ -88,8 +88,11 @@ def _regular_bytes(path: Path, limit: int) -> bytes:
     # Asked before opening, which would wake a writer that waits at a pipe; asked again of what was opened in the end.
     _check_regular(path.stat(), limit)
     with _open_at_once(path) as file:
-        _check_regular(os.fstat(file.fileno()), limit)
-        return file.read(_packed_limit(limit) + 1)
+        status = os.fstat(file.fileno())
+        _check_regular(status, limit)
+        data = file.read(status.st_size + 1)
+        # A file that grows while it is read is read to its end, or to where it is too large.
+        return data if len(data) <= status.st_size else data + file.read(_packed_limit(limit) - status.st_size)
 
 
 def _open_at_once(path: Path) -> IO[bytes]:

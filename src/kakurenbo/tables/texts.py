@@ -12,7 +12,8 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
     """UTF-8 text without byte-order mark, or None where the file cannot be read as text at all."""
     if data.startswith(_BOM):
         found.add("text.bom", row=1, severity=Severity.NOTICE)
-        data = data[len(_BOM) :]
+        while data.startswith(_BOM):  # some tools put one before another's
+            data = data[len(_BOM) :]
     if not data or data.isspace():
         found.add("text.empty", severity=Severity.MALFORMED)
         return None
@@ -22,13 +23,15 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
     return data if data.isascii() or _is_utf8(data, found) else None
 
 
-def unix_lines(data: bytes, found: ProblemCollector) -> bytes:
+def note_line_ends(data: bytes, found: ProblemCollector) -> None:
+    """A notice where line ends are not ``\\n``."""
+    if b"\r" in data:
+        found.add("text.line_ends", row=_line(data, data.index(b"\r")), severity=Severity.NOTICE)
+
+
+def unix_lines(data: bytes) -> bytes:
     """The same text with ``\\n`` line ends."""
-    if b"\r" not in data:
-        return data
-    found.add("text.line_ends", row=_line(data, data.index(b"\r")), severity=Severity.NOTICE)
-    data = data.replace(b"\r\n", b"\n")
-    return data.replace(b"\r", b"\n") if b"\r" in data else data
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def _is_utf8(data: bytes, found: ProblemCollector) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,34 +10,67 @@ import numpy as np
 from kakurenbo.anonymizers.ratings.files import FileStep
 from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
 from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
+from kakurenbo.contracts import Release
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 
 
 @dataclass(frozen=True)
 class CrosstabRepair(FileStep):
-    """The poster's repair: in the worst two-way table overwrite one row of the most over-represented cell, repeatedly.
+    """The poster's repair: in the worst two-way table overwrite rows of the most over-represented cell, repeatedly.
 
-    Each round takes the pair of columns with the largest absolute error, its most over-represented and its most
-    under-represented cell, and writes the latter's values into one random row of the former.
+    Each round takes the pair of columns with the largest absolute error. In it, ``rows`` times, the values of the cell that is
+    then most under-represented are written into one random row of the cell that is then most over-represented. The poster
+    names one row a round; its graph gains 15 points in 200 rounds, and a row gains at most 0.01 points, so that at least
+    eight rows must have been overwritten in each.
     """
 
     iterations: int = parameter(3000, "rounds for each file", low=0, high=1_000_000)
+    rows: int = parameter(10, "rows that a round overwrites", low=1, high=10_000)
+    utility: float = parameter(100.0, "utility of a file at which to stop; the poster's was 72.2", low=0, high=100)
 
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
         state = CrosstabState.of(original, current)
+        for _ in self.rounds(state, rng):
+            pass
+        return state.applied_to(current)
+
+    def rounds(self, state: CrosstabState, rng: np.random.Generator) -> Iterator[float]:
+        """Repair a file round by round, giving its utility after each."""
+        bound = largest_error(self.utility, state.codes.shape[1])
         for _ in range(self.iterations):
             worst = int(state.errors.argmax())
             first, second = sorted(divmod(worst, len(state.names)))
-            if state.errors[first, second] == 0:
+            if state.errors[first, second] <= bound:
                 break
-            table = state.table(first, second)
-            over, under = (divmod(int(cell), table.shape[1]) for cell in (table.argmax(), table.argmin()))
-            rows = np.flatnonzero((state.codes[first] == over[0]) & (state.codes[second] == over[1]))
-            row = int(rng.choice(rows))
-            state.overwrite(first, row, under[0])
-            state.overwrite(second, row, under[1])
-        return state.applied_to(current)
+            for _ in range(min(self.rows, int(state.errors[first, second]) // 2)):
+                _overwrite_one_row(state, first, second, rng)
+            yield state.utility
+
+
+def _overwrite_one_row(state: CrosstabState, first: int, second: int, rng: np.random.Generator) -> None:
+    """Bring two cells of a two-way table one row closer each: its error, which must not be 0, falls by 2."""
+    table = state.table(first, second)
+    over, under = (divmod(int(cell), table.shape[1]) for cell in (table.argmax(), table.argmin()))
+    row = int(rng.choice(np.flatnonzero((state.codes[first] == over[0]) & (state.codes[second] == over[1]))))
+    state.overwrite(first, row, under[0])
+    state.overwrite(second, row, under[1])
+
+
+def repair_trace(
+    repair: CrosstabRepair, original: Table, release: Release, rng: np.random.Generator
+) -> list[tuple[int, tuple[float, ...]]]:
+    """The graph of a repair: (round, utility of each file after it), round 0 being what ``release`` has.
+
+    It is the repair that ``repair.after(original, release, rng)`` does, step by step; a file that has stopped keeps its last
+    utility.
+    """
+    courses = []
+    for before, now, stream in repair.files(original, release, rng):
+        state = CrosstabState.of(before, now)
+        courses.append([state.utility, *repair.rounds(state, stream)])
+    longest = max(map(len, courses))
+    return [(round_, tuple(course[min(round_, len(course) - 1)] for course in courses)) for round_ in range(longest)]
 
 
 @dataclass(frozen=True)

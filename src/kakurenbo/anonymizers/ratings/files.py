@@ -36,6 +36,17 @@ class FileStep(Anonymizer):
         return self.after(table, Release.of(table, UNTOUCHED), rng)
 
     def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+        files = self.files(original, release, rng)
+        tables = tuple(self._treat_file(*each) for each in files)
+        known = release.mechanism
+        if known is not None:
+            known = known.then(_of_all([self.mechanism(current) for _, current, _ in files]))
+        return Release(tables, known)
+
+    def files(
+        self, original: Table, release: Release, rng: np.random.Generator
+    ) -> list[tuple[Table, Table, np.random.Generator]]:
+        """What is treated by itself: the original's table, the one that earlier steps made of it, and a stream for it alone."""
         before: tuple[Table, ...] = (_without_names(original),)
         now = tuple(map(_without_names, release.tables))
         if ratings.is_split(now) and not self.per_file:
@@ -43,10 +54,7 @@ class FileStep(Anonymizer):
         if self.per_file:
             before = ratings.split(before[0])
             now = now if ratings.is_split(now) else ratings.split(now[0])
-        # Each file has a stream of its own, so that none depends on the others.
-        tables = tuple(self._treat_file(*each) for each in zip(before, now, rng.spawn(len(now)), strict=True))
-        known = release.mechanism
-        return Release(tables, known.then(_of_all([self.mechanism(table) for table in now])) if known is not None else None)
+        return list(zip(before, now, rng.spawn(len(now)), strict=True))
 
     @abstractmethod
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:

@@ -69,6 +69,12 @@ class CrosstabState:
         cells = np.concatenate(tables).astype(np.int32) if tables else np.zeros(0, dtype=np.int32)
         return cls(names, sizes, after, cells, offsets, strides, errors)
 
+    @property
+    def utility(self) -> float:
+        """100 (1 - max e / 2n) of the file as it stands."""
+        rows = int(self.codes.shape[1])
+        return 50 * (2 * rows - int(self.errors.max())) / rows
+
     def table(self, first: int, second: int) -> NDArray[np.int32]:
         """A view of the signed errors of one pair (first < second), shape (size of first, size of second)."""
         begin = self.offsets[first, second]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, rename
 from kakurenbo.contracts import Release
-from kakurenbo.datasets.transactions import MONTHS, delete_rows
+from kakurenbo.datasets.transactions import delete_rows
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 
@@ -73,10 +73,7 @@ class ShareBaskets(TransactionAnonymizer):
 
 def similar_baskets(baskets: Baskets, k: int, rng: np.random.Generator) -> Iterator[Ints]:
     """Groups of at least k baskets of one month, nearly equal in size, in random order; fewer where a month has fewer."""
-    for month in range(MONTHS):
-        found = np.flatnonzero(baskets.month == month)
-        if not len(found):
-            continue
+    for found in baskets.by_month():
         found = found[np.lexsort((rng.random(len(found)), baskets.sizes[found]))]
         for group in np.array_split(found, max(1, len(found) // k)):
             yield rng.permutation(group)

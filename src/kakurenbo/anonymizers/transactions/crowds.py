@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, rename
 from kakurenbo.contracts import Release
-from kakurenbo.datasets.transactions import MONTHS, delete_rows
+from kakurenbo.datasets.transactions import delete_rows, price_changes, top_items
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Integer, Table
 
@@ -68,10 +68,7 @@ class Crowds(TransactionAnonymizer):
         """Groups of baskets of one month, in random order."""
         mean_date = np.add.reduceat(table.codes["date"][baskets.rows].astype(np.float64), baskets.start[:-1]) / baskets.sizes
         price = self.crowd_price * float(baskets.sizes.mean())
-        for month in range(MONTHS):
-            found = np.flatnonzero(baskets.month == month)
-            if not len(found):
-                continue
+        for found in baskets.by_month():
             found = found[np.lexsort((rng.random(len(found)), -baskets.sizes[found]))]
             ends = cut_by_size(baskets.sizes[found], self.smallest * self.date_classes, _LARGEST * self.date_classes, price)
             for part in np.split(found, ends[:-1]):
@@ -117,23 +114,17 @@ def _fitting_rows(prices: list[Floats], size: int) -> tuple[list[Ints], Floats]:
     pooled = np.sort(np.concatenate(prices))
     shown = pooled[((np.arange(size) + 0.5) * len(pooled) / size).astype(np.int64)]
     matched = np.array([own[_matched(own, shown)] for own in prices])  # (members, size)
-    distances = _price_change(matched[:, None, :], matched[None, :, :]).sum(axis=1)
+    distances = price_changes(matched[:, None, :], matched[None, :, :]).sum(axis=1)
     shown = np.sort(matched[distances.argmin(axis=0), np.arange(size)])
     return [_matched(own, shown) for own in prices], shown
 
 
 def _matched(own: Floats, shown: Floats) -> Ints:
     """For each place of the list the row of the member that is matched to it at the least total change of price."""
-    rows, places = linear_sum_assignment(_price_change(own[:, None], shown[None, :]))
+    rows, places = linear_sum_assignment(price_changes(own[:, None], shown[None, :]))
     found = np.empty(len(shown), dtype=np.int64)
     found[places] = rows
     return found
-
-
-def _price_change(first: Floats, second: Floats) -> Floats:
-    """1 - min / max, as in E5."""
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    return 1 - np.divide(low, high, out=np.ones_like(high), where=high > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +141,7 @@ class _ItemWorth:
         pairs, number = np.unique(key, return_inverse=True)
         scores = np.bincount(number, table.values("qty"))
         norm = np.sqrt(np.bincount(pairs % count, scores**2, minlength=count))
-        top = np.zeros(count, dtype=bool)
-        rows = np.bincount(table.codes["id_item"], minlength=count)
-        top[np.argsort(-rows, kind="stable")[: max(1, int(_TOP_SHARE * count))]] = True
+        top = top_items(table.codes["id_item"], count, max(1, int(_TOP_SHARE * count)))
         return cls(np.maximum(norm, 1e-12), top)
 
     def goods(self, table: Table, rows: Ints, size: int) -> tuple[Ints, Ints]:

@@ -6,6 +6,7 @@ compose. Monthly pseudonyms are the base of all: the rulebook adds them where a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.contracts import Anonymizer, Release, has_columns
-from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, kept, months, with_users
+from kakurenbo.datasets.transactions import DELETED, SCHEMA, Calendar, kept, months, with_users
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Schema, Table
 
@@ -39,7 +40,7 @@ class Pseudonyms(TransactionAnonymizer):
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         owner = table.codes["id_user"].astype(np.int64)
         if self.period == "month":
-            owner = owner * MONTHS + months(table)
+            owner = owner * Calendar.of(table).months + months(table)
         return Release.of(rename(table, owner, rng))
 
 
@@ -88,6 +89,11 @@ class Baskets:
     def sizes(self) -> Ints:
         """Rows of each basket."""
         return np.diff(self.start)
+
+    def by_month(self) -> Iterator[Ints]:
+        """The baskets of each month that has some."""
+        for month in np.unique(self.month):
+            yield np.flatnonzero(self.month == month)
 
     def of_rows(self, row_count: int) -> Ints:
         """Basket of each row of the table; -1 for a deleted row."""

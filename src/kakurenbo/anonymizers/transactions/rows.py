@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, changed, shuffled_within
 from kakurenbo.contracts import Release
-from kakurenbo.datasets.transactions import MONTH_LENGTH, MONTH_START, delete_rows, kept, months
+from kakurenbo.datasets.transactions import Calendar, delete_rows, kept, months
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Integer, Table
 
@@ -61,8 +61,9 @@ class Dates(TransactionAnonymizer):
             date[rows] = date[rows[shuffled_within(month[rows].astype(np.int64), rng)]]
         else:
             moved = date + np.rint(rng.normal(0, self.days, len(date))).astype(np.int64)
-            first = MONTH_START[month].astype(np.int64)
-            date = np.clip(moved, first, first + MONTH_LENGTH[month] - 1)
+            calendar = Calendar.of(table)
+            first = calendar.month_start[month].astype(np.int64)
+            date = np.clip(moved, first, first + calendar.month_length[month] - 1)
         return changed(table, {"date": date})
 
 

@@ -10,8 +10,9 @@ from scipy.optimize import linear_sum_assignment
 from kakurenbo.attacks.reconstruction.crosstab_evidence import CrosstabEvidence
 from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
 from kakurenbo.attacks.reconstruction.methods import Identification, Identifying
-from kakurenbo.attacks.reconstruction.row_model import RowModel, doubly_stochastic, fit_row_model
+from kakurenbo.attacks.reconstruction.row_model import MATCH_ROUNDS, RowModel, fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
+from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES, files_with
 from kakurenbo.parameters import parameter
 
@@ -41,7 +42,7 @@ class Bayes(Identifying):
         )
         scores = np.tensordot(learn_weights(real, made_up), real, axes=1)  # (k, k)
         _, people = linear_sum_assignment(-scores)
-        pairs = doubly_stochastic(scores)
+        pairs = balanced(scores, MATCH_ROUNDS)
         return Identification(people.astype(np.int64), _likeliest_values(knowledge, model, pairs), pairs, model)
 
 

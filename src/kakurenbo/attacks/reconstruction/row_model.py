@@ -16,10 +16,12 @@ from scipy import sparse
 
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
+from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES
 
 Floats = NDArray[np.float64]
 
+MATCH_ROUNDS = 30  # of balancing a match of one to one
 _ITERATIONS = 12
 _SETTLED = 5e-3  # largest change of a kappa at which the fit ends
 _POOLING = 20.0  # a column's own kappa weighs as much as the pooled one after this many observations
@@ -138,19 +140,10 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
     noise = Noise({name: _start(len(shares[name])) for name in ATTRIBUTES + MOVIES}, 0.5, shares)
     for _ in range(0 if len(known) == len(shares) else _ITERATIONS):
         model = _expect(knowledge, groups, noise, known)
-        before, noise = noise, _maximize(knowledge, model, doubly_stochastic(model.pair_scores), noise)
+        before, noise = noise, _maximize(knowledge, model, balanced(model.pair_scores, MATCH_ROUNDS), noise)
         if noise.distance(before) < _SETTLED:
             break
     return _expect(knowledge, groups, noise, known)
-
-
-def doubly_stochastic(scores: Floats, rounds: int = 30) -> Floats:
-    """P(a | b) under a one-to-one match: Sinkhorn's scaling of exp(scores), shape (k, k)."""
-    scores = scores - scores.max(axis=1, keepdims=True)
-    for _ in range(rounds):
-        scores = scores - np.logaddexp.reduce(scores, axis=0, keepdims=True)
-        scores = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-    return np.exp(scores)
 
 
 # -- noise --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from kakurenbo.attacks.reconstruction.row_model import doubly_stochastic
+from kakurenbo.attacks.reconstruction.row_model import MATCH_ROUNDS
+from kakurenbo.attacks.sinkhorn import balanced
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def learn_weights(real: Floats, crowd: Floats) -> Floats:
     real, crowd = real - level, crowd - level
     weights = np.full(kinds, _CENTRE)
     for _ in range(_ROUNDS):
-        matches = doubly_stochastic(np.tensordot(weights, real, axes=1))
+        matches = balanced(np.tensordot(weights, real, axes=1), MATCH_ROUNDS)
         found = (matches * real).sum(axis=(1, 2))
         solution = minimize(
             _loss, weights, args=(found, crowd), jac=True, method="L-BFGS-B", bounds=[(0, 3)] * kinds, options={"maxiter": 30}

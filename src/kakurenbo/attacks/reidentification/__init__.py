@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import MONTHS
+from kakurenbo.datasets.transactions import CONTEST, Calendar
+from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
 
-GUESSES = 3  # per cell, worth 1, 2/3 and 1/3 by position
+GUESSES = 3  # per cell in mode aicrowd, worth 1, 2/3 and 1/3 by position; the rules take the first alone
 NOBODY = -1
 
 
@@ -21,6 +22,14 @@ class ReidentificationKnowledge:
 
     original: Table
     released: Table
+
+    def __post_init__(self) -> None:
+        if Calendar.of(self.original) != Calendar.of(self.released):
+            raise ParameterError("released", "a table of the original's months", Calendar.of(self.released).names)
+
+    @property
+    def calendar(self) -> Calendar:
+        return Calendar.of(self.original)
 
     @property
     def customers(self) -> tuple[str, ...]:
@@ -39,19 +48,23 @@ class ReidentificationGuess:
     ----------
     customers, pseudonyms : tuple of str
         Sorted; what the rows stand for and what the codes point to.
-    cells : array of int32, shape (n, 13, 3)
+    cells : array of int32, shape (n, months, 3)
         Codes of pseudonyms; -1 for no guess.
+    calendar : Calendar
+        The months of T.
     """
 
     customers: tuple[str, ...]
     pseudonyms: tuple[str, ...]
     cells: NDArray[np.int32]
+    calendar: Calendar = CONTEST
 
     @classmethod
     def blank(cls, knowledge: ReidentificationKnowledge) -> ReidentificationGuess:
         """A matrix without any guess, to be filled."""
-        shape = (len(knowledge.customers), MONTHS, GUESSES)
-        return cls(knowledge.customers, knowledge.pseudonyms, np.full(shape, NOBODY, dtype=np.int32))
+        shape = (len(knowledge.customers), knowledge.calendar.months, GUESSES)
+        cells = np.full(shape, NOBODY, dtype=np.int32)
+        return cls(knowledge.customers, knowledge.pseudonyms, cells, knowledge.calendar)
 
 
 ReidentificationAttack = Attack[ReidentificationKnowledge, ReidentificationGuess]

@@ -19,7 +19,6 @@ from kakurenbo.attacks.reidentification.likelihood import FIELDS, estimate_reten
 from kakurenbo.attacks.reidentification.matching import Scores, assigned_three, best_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
 from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import MONTHS
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 
@@ -126,13 +125,13 @@ class _Year:
 
     candidates: Any  # sparse, shape (customers, pseudonyms): evidence above the weakest candidate, summed over months
     monthly: dict[int, Any]  # the part of it that each month gave
-    customers_there: NDArray[np.float32]  # (customers, 13), 0/1
-    pseudonyms_there: NDArray[np.float32]  # (pseudonyms, 13), 0/1
+    customers_there: NDArray[np.float32]  # (customers, months), 0/1
+    pseudonyms_there: NDArray[np.float32]  # (pseudonyms, months), 0/1
 
     @classmethod
     def of(cls, months: Sequence[Month], score: Any) -> _Year:
         shape = tuple(1 + max(int(getattr(month, side).owners.max()) for month in months) for side in ("original", "released"))
-        there = [np.zeros((size, MONTHS), dtype=np.float32) for size in shape]
+        there = [np.zeros((size, 1 + months[-1].number), dtype=np.float32) for size in shape]
         monthly = {}
         for month in months:
             there[0][month.original.owners, month.number] = 1

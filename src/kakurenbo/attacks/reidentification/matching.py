@@ -8,11 +8,10 @@ from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.attacks.reidentification.monthly import Month
+from kakurenbo.attacks.sinkhorn import balanced
 
 Scores = NDArray[np.float32]
 _ROUNDS = 20  # of balancing rows against columns
-_SMALLEST = 1e-30
-_FARTHEST = -30.0
 _LARGEST_EXACT = 4000  # customers of a month: the time of an assignment grows with their third power
 
 
@@ -33,29 +32,13 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
     The likelihood of a pair in a random matching with these scores is approximated by balancing exp(scores) until rows and
     columns sum alike. It ranks alone where a month is too large for an exact assignment.
     """
-    chance = balanced(scores)
+    chance = balanced(scores, _ROUNDS)
     if min(scores.shape) > _LARGEST_EXACT:
         return best_three(chance)
     customers, pseudonyms = linear_sum_assignment(scores, maximize=True)
     # Unassigned rows keep their likeliest first: nothing else is known of them.
     chance[customers, pseudonyms] = np.inf
     return best_three(chance)
-
-
-def balanced(scores: Scores) -> Scores:
-    """exp(scores) scaled so that rows sum to 1 and columns sum alike (Sinkhorn), shape as given."""
-    # Far below the best of a row nothing can win any more; cut there, as denormal numbers are slow.
-    pairs: Scores = scores - scores.max(axis=1, keepdims=True)
-    np.maximum(pairs, np.float32(_FARTHEST), out=pairs)
-    np.exp(pairs, out=pairs)
-    rows, columns = np.ones(len(pairs), dtype=np.float32), np.ones(pairs.shape[1], dtype=np.float32)
-    share = np.float32(len(pairs) / pairs.shape[1])
-    for _ in range(_ROUNDS):
-        columns = share / np.maximum(rows @ pairs, _SMALLEST)
-        rows = 1 / np.maximum(pairs @ columns, _SMALLEST)
-    pairs *= rows[:, None]
-    pairs *= columns[None, :]
-    return pairs
 
 
 def write_month(guess: ReidentificationGuess, month: Month, places: NDArray[np.int64]) -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.datasets.transactions import MONTHS, item_codes, months
+from kakurenbo.datasets.transactions import Calendar, item_codes, months, prices
 from kakurenbo.tables import Table
 
 Matrix = Any  # scipy.sparse.csr_array
@@ -92,7 +92,7 @@ def months_of(knowledge: ReidentificationKnowledge) -> Iterator[Month]:
     """The months in which both tables have rows."""
     vocabulary = knowledge.original.vocabularies["id_item"]
     sides = [_by_month(table, vocabulary) for table in (knowledge.original, knowledge.released)]
-    for number in range(MONTHS):
+    for number in range(knowledge.calendar.months):
         original, released = sides[0](number), sides[1](number)
         if len(original.owners) and len(released.owners):
             yield Month(number, original, released, len(vocabulary) + 1)
@@ -101,15 +101,14 @@ def months_of(knowledge: ReidentificationKnowledge) -> Iterator[Month]:
 def _by_month(table: Table, vocabulary: tuple[str, ...]) -> Any:
     month = months(table)
     order = np.argsort(month, kind="stable")
-    starts = np.searchsorted(month[order], np.arange(MONTHS + 1))
+    starts = np.searchsorted(month[order], np.arange(Calendar.of(table).months + 1))
     # An item that T does not have gets the place after the last.
     items = np.where((items := item_codes(table, vocabulary)) < 0, len(vocabulary), items)
+    columns = {"item": items, "date": table.codes["date"], "price": prices(table), "qty": table.codes["qty"]}
 
     def side(number: int) -> Side:
         rows = order[starts[number] : starts[number + 1]]
         owners, owner = np.unique(table.codes["id_user"][rows], return_inverse=True)
-        fields = {"date": "date", "price": "price", "qty": "qty"}
-        values = {"item": items[rows], **{field: table.codes[name][rows] for field, name in fields.items()}}
-        return Side(owners, owner, values)
+        return Side(owners, owner, {field: column[rows] for field, column in columns.items()})
 
     return side

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.matching import assigned_three, best_three, write_month
+from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.attacks.reidentification.matching import Scores, assigned_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
+from kakurenbo.compiling import compiled
 from kakurenbo.contracts import Attack
+from kakurenbo.datasets.transactions import Calendar
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
 
-_BLOCK = 2048  # customers compared at once: bounds the memory of a large month
-_EVALUATOR_BLIND_DAY = 30  # 2010/12/31, which the evaluator's window of that month leaves out
+_EVALUATOR_BLIND_DAY = datetime.date(2010, 12, 31)  # the evaluator's window of that month leaves it out
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,46 @@ class Overlap(Attack[ReidentificationKnowledge, ReidentificationGuess]):
         guess = ReidentificationGuess.blank(knowledge)
         for month in months_of(knowledge):
             if self.one_to_one:
-                places = assigned_three(np.concatenate(list(_overlaps(month))))
+                places = assigned_three(_overlaps(month))
             else:
-                places = np.concatenate([best_three(block) for block in _overlaps(month)])
+                customers, pseudonyms = month.item_sets()
+                holders = pseudonyms.tocsc()
+                places = _three_most_shared(
+                    (customers.indptr, customers.indices), (holders.indptr, holders.indices), pseudonyms.shape[0]
+                )
             write_month(guess, month, places)
         return guess
 
 
-def _overlaps(month: Month) -> Iterator[NDArray[np.float32]]:
-    """|a & t|, customers by pseudonyms, in blocks of customers; |t| does not change a customer's order."""
+def _overlaps(month: Month) -> Scores:
+    """|a & t|, shape (customers, pseudonyms); |t| does not change a customer's order."""
     customers, pseudonyms = month.item_sets()
-    across = pseudonyms.T.tocsr()
-    for start in range(0, customers.shape[0], _BLOCK):
-        yield (customers[start : start + _BLOCK] @ across).toarray()
+    return np.asarray((customers @ pseudonyms.T).toarray(), dtype=np.float32)
+
+
+@compiled
+def _three_most_shared(customers: Any, holders: Any, pseudonyms: int) -> Any:  # pragma: no cover
+    """Columns of the three largest overlaps of each customer, ties by column; -1 where there are fewer, shape (n, 3).
+
+    ``customers`` has the items of each customer, ``holders`` the pseudonyms of each item, both as (starts, entries).
+    """
+    found = np.full((len(customers[0]) - 1, GUESSES), NOBODY, dtype=np.int64)
+    shared = np.zeros(pseudonyms, dtype=np.int32)
+    for customer in range(len(found)):
+        shared[:] = 0
+        for item in customers[1][customers[0][customer] : customers[0][customer + 1]]:
+            for holder in holders[1][holders[0][item] : holders[0][item + 1]]:
+                shared[holder] += 1
+        best = np.full(GUESSES, -1, dtype=np.int32)
+        for column in range(pseudonyms):
+            if shared[column] > best[GUESSES - 1]:
+                place = GUESSES - 1
+                while place > 0 and shared[column] > best[place - 1]:
+                    best[place], found[customer, place] = best[place - 1], found[customer, place - 1]
+                    place -= 1
+                best[place], found[customer, place] = shared[column], column
+    return found
 
 
 def _seen(table: Table) -> Table:
-    return table.take(table.codes["date"] != _EVALUATOR_BLIND_DAY)
+    return table.take(table.codes["date"] != Calendar.of(table).day(_EVALUATOR_BLIND_DAY))

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership import MembershipGuess
+from kakurenbo.contracts import FilePattern
 from kakurenbo.datasets.adult import SCHEMA, read_uci
-from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire
-from kakurenbo.tables import Integer, Layout, Problem, ProblemCollector, Problems, Schema, Severity, Source, Table, read_table
+from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
+from kakurenbo.tables import (
+    Integer,
+    Layout,
+    ProblemCollector,
+    Problems,
+    Read,
+    Reading,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    read_table,
+    refused,
+    sources_of,
+)
 
-SAMPLING_RATE = 10  # C_i is a random tenth of B
 GUESSES = 100  # rows of B that an attacker names per target
-MAX_TEAMS = 99
+TRIAL = "trial"
+TEST_FILE, PERSONAL_FILE = "test.csv", "census_income.data.csv"
+RELEASE = FilePattern("{round}_anonymizeddata_{team}.csv")
+QUESTIONNAIRE = FilePattern("questionnaire_{team}.json", max_bytes=MAX_BYTES, optional=True)
+GUESS = FilePattern("inference_{target}_{attacker}.index", max_bytes=1_000_000)
 
-CONTEST_FILE = "contest.json"
-TEST_FILE = "test.csv"
-PERSONAL_FILE = "census_income.data.csv"
+SAMPLE_NAME = re.compile(r"[a-z]+_samplingdata(_\d\d)?\.csv(\.gz)?")
+POPULATION_NAME = re.compile(r"[a-z]+_syntheticdata\.csv(\.gz)?")
+RELEASE_NAME = re.compile(r"[a-z]+_anonymizeddata(_\d\d)?\.csv(\.gz)?")
+ANSWER_NAME = re.compile(r"[a-z]+_answer(_\d\d)?\.index(\.gz)?")
+QUESTIONNAIRE_NAME = re.compile(r".*\.json(\.gz)?")
 
 
 def population_file(round_: str) -> str:
@@ -29,36 +47,45 @@ def population_file(round_: str) -> str:
 
 
 def sample_file(round_: str, team: str) -> str:
-    return f"{round_}_samplingdata_{team}.csv"
+    return f"{round_}_samplingdata{_number(round_, team)}.csv"
 
 
 def answer_file(round_: str, team: str) -> str:
-    return f"{round_}_answer_{team}.index"
+    return f"{round_}_answer{_number(round_, team)}.index"
 
 
 def release_file(round_: str, team: str) -> str:
-    return f"{round_}_anonymizeddata_{team}.csv"
+    return f"{round_}_anonymizeddata{_number(round_, team)}.csv"
 
 
-def guess_file(target: str, attacker: str) -> str:
-    return f"inference_{target}_{attacker}.index"
+def questionnaire_file(round_: str, team: str) -> str:
+    return f"questionnaire{_number(round_, team)}.json"
 
 
-def questionnaire_file(team: str) -> str:
-    return f"questionnaire_{team}.json"
+def _number(round_: str, team: str) -> str:
+    """Files of the trial carry no team number."""
+    return "" if round_ == TRIAL else f"_{team}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Row counts: rows of B, rows drawn before duplicates are dropped, and rows for the trees."""
+
+    population: int
+    drawn: int
+    test: int
+
+
+SCALES = {"full": Scale(100_000, 1_000_000, 15_060), "small": Scale(10_000, 100_000, 1_506)}
 
 
 @dataclass(frozen=True, eq=False)
 class Handout:
-    """What anonymizer i is given: its sample C_i and the rows that the trees are tested on.
-
-    ``test`` is None where the rows were not there; ``facts`` holds what ``contest.json`` says of the round.
-    """
+    """What anonymizer i is given: its sample C_i and the rows that the trees are tested on (None where they are not there)."""
 
     team: str
     sample: Table
     test: Table | None
-    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,26 +104,21 @@ class Answer:
     population: int
 
 
-def release_layout(sample_rows: int) -> Layout:
-    """1,000 to 100,000 records for a sample of 10,000: from a tenth to ten times the sample."""
-    return Layout(min_rows=max(1, sample_rows // 10), max_rows=sample_rows * 10)
-
-
-def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64] | Problems:
+def read_rows(source: Source, population: int, count: int) -> Reading[NDArray[np.int64]]:
     """An ``.index`` file: ``count`` different row numbers of B, counted from 0."""
     schema = Schema([Integer("row", 0, population - 1)])
-    table = read_table(source, schema, Layout(min_rows=count, max_rows=count))
-    if isinstance(table, Problems):
-        return table
-    rows = table.values("row")
+    read = read_table(source, schema, Layout(min_rows=count, max_rows=count))
+    if isinstance(read, Problems):
+        return read
+    rows = read.value.values("row")
     first: dict[int, int] = {}
     found = ProblemCollector(source.name)
     for record, row in enumerate(rows.tolist()):
         if row in first:
-            message = f"row number {row} is named twice (first in line {first[row] + 1})"
-            found.add(message, f"give {count} different rows", row=record + 1, record=record, column="row", value=str(row))
+            told = {"number": row, "line": first[row] + 1, "count": count}
+            found.add("amic2020.row_twice", row=record + 1, record=record, column="row", value=str(row), **told)
         first.setdefault(row, record)
-    return found.problems() if found else rows
+    return found.problems() if found else Read(rows, read.notices)
 
 
 def rows_bytes(rows: NDArray[np.int64]) -> bytes:
@@ -104,24 +126,40 @@ def rows_bytes(rows: NDArray[np.int64]) -> bytes:
     return "".join(f"{row}\n" for row in rows.tolist()).encode()
 
 
-def read_answer(path: Path) -> Answer | Problems:
-    """The secret row numbers of one team; B is ten times as long as they are."""
-    source = Source.of(path)
+def read_answer(path: Path, rate: float) -> Reading[Answer]:
+    """The secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
+    source = find_file(path, ANSWER_NAME) if path.is_dir() else Source.of(path)
+    return source if isinstance(source, Problems) else read_answer_file(source, rate)
+
+
+def read_answer_file(source: Source, rate: float) -> Reading[Answer]:
+    """The same, from its file."""
     data = source.read()
     if isinstance(data, Problems):
         return data
     count = data.count(b"\n") + (not data.endswith(b"\n"))
-    rows = read_rows(source, count * SAMPLING_RATE, count)
-    return rows if isinstance(rows, Problems) else Answer(rows, count * SAMPLING_RATE)
+    population = population_of(count, rate)
+    return read_rows(source, population, count).map(lambda rows: Answer(rows, population))
 
 
-def read_guess(source: Source, population: int) -> MembershipGuess | Problems:
-    """E_ij: 100 different row numbers of B."""
-    rows = read_rows(source, population, GUESSES)
-    return rows if isinstance(rows, Problems) else MembershipGuess(rows)
+def population_of(count: int, rate: float) -> int:
+    """How many rows B has of which ``count`` were sampled: those of a scale where it fits one, else the nearest number.
+
+    Examples
+    --------
+    >>> population_of(10_000, 0.1), population_of(1_000, 0.1), population_of(12_346, 0.123456)
+    (100000, 10000, 100000)
+    """
+    fitting = (scale.population for scale in SCALES.values() if sample_size(scale.population, rate) == count)
+    return next(fitting, max(count, round(count / rate)))
 
 
-def read_test_rows(source: Source) -> Table | Problems:
+def sample_size(population: int, rate: float) -> int:
+    """How many rows a sample has: ``rate * population``, rounded."""
+    return round(rate * population)
+
+
+def read_test_rows(source: Source) -> Reading[Table]:
     """The rows for the trees: nine columns, or the Census test file as it comes from its source."""
     data = source.read()
     if isinstance(data, Problems):
@@ -131,17 +169,16 @@ def read_test_rows(source: Source) -> Table | Problems:
     return read_table(source, SCHEMA, Layout(min_rows=1))
 
 
-def find_file(folder: Path, pattern: str) -> Path | Problems:
-    """The one file of a folder whose name matches the pattern, packed or not."""
-    found = sorted(path for path in folder.iterdir() if re.fullmatch(pattern + r"(\.gz)?", path.name))
+def team_in(name: str) -> str:
+    """The team number in a file name such as ``main_samplingdata_07.csv``; empty for none."""
+    match = re.search(r"_(\d\d)\.[a-z]+(?:\.gz)?$", name)
+    return match[1] if match else ""
+
+
+def find_file(folder: Path, name: re.Pattern[str]) -> Source | Problems:
+    """The one file of a folder that goes by such a name, packed or not."""
+    found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
     if len(found) == 1:
         return found[0]
-    shown = pattern.replace(r"\d\d", "NN").replace("\\", "").replace(".*", "*")
-    message = f"there are {len(found)} files named {shown}" if found else f"there is no file named {shown}"
-    return Problems([Problem(message, "give the folder as prepare wrote it", folder.name, severity=Severity.MALFORMED)])
-
-
-def team_of(name: str) -> str | None:
-    """The team number in a file name such as ``main_anonymizeddata_07.csv``."""
-    match = re.search(r"_(\d\d)\.(?:csv|index|json)(?:\.gz)?$", name)
-    return match.group(1) if match else None
+    shown = re.sub(r"\(.*?\)\?|\\", "", name.pattern).replace("[a-z]+", "ROUND")
+    return refused("amic2020.not_one_file", folder.name, severity=Severity.MALFORMED, count=len(found), name=shown)

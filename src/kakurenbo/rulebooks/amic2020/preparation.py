@@ -1,151 +1,139 @@
-"""The questioner's work: A from the Census data, B = G(seed, A), C_i = H(i, B), and everything as folders to hand over."""
+"""The questioner's work: A from the Census data, B = G(seed, A), C_i = H(i, B), and the files of each."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo import __version__
-from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.contracts import Files, Preparation
-from kakurenbo.datasets.adult import adult_statistics
+from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
+from kakurenbo.contracts import RoundData
+from kakurenbo.datasets.adult import Adult, adult_statistics
 from kakurenbo.datasets.store import load_adult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators import GENERATORS, distinct_rows, fidelity, sample_rows
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.amic2020 import files
-from kakurenbo.rulebooks.amic2020.files import Handout
+from kakurenbo.rulebooks.amic2020.files import Scale
+from kakurenbo.rulebooks.amic2020.questionnaire import blank_form
 from kakurenbo.tables import Moments, Table, table_bytes
 
-PERSONAL_ROWS, TEST_ROWS = 30_162, 15_060
-EMBEDDED = "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows"
-IMPORTED = "Census Income, imported files"
+EMBEDDED, IMPORTED = "embedded", "imported"
+SOURCES = {
+    EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
+    IMPORTED: "Census Income, imported files",
+}
+TRIAL_ANONYMIZER = ProportionalResponse(p=0.99)
+"""What the sample release of the trial was made with."""
+_PUBLIC_SEED = 0  # A and test.csv are public data, the same in every contest and round
 
-
-@dataclass(frozen=True)
-class Scale:
-    """Row counts: rows of B, and rows drawn before duplicates are dropped."""
-
-    population: int
-    drawn: int
-    test: int
-
-
-SCALES = {"full": Scale(100_000, 1_000_000, TEST_ROWS), "small": Scale(10_000, 100_000, TEST_ROWS // 10)}
+Streams = Callable[..., np.random.Generator]
 
 
 @dataclass(frozen=True, eq=False)
-class Secrets:
-    """B and the answers of all teams: the state that ``publish`` needs."""
+class PersonalData:
+    """A and the rows for the trees, and which of the two sources they come from."""
 
-    population: Table
-    answers: Mapping[str, NDArray[np.int64]]
+    personal: Table
+    test: Table
+    source: str
 
-
-def prepare(
-    seed: int, teams: Sequence[str], *, round_: str, scale: str, generator: str, data: str, settings: Mapping[str, Any]
-) -> Preparation[Handout]:
-    """Everything the organizer needs for a round; ``settings`` go into ``contest.json``."""
-    _check_teams(teams)
-    size = SCALES[scale]
-    personal, test, origin = personal_data(seed, data)
-    test = test.take(sample_rows(len(test), size.test, stream(seed, "amic2020", "test"))) if size.test < len(test) else test
-    source = Moments.of(personal)
-    population = distinct_rows(
-        GENERATORS[generator], source, size.population, size.drawn, stream(seed, "amic2020", round_, "population")
-    )
-    answers = {team: _sampled(len(population), stream(seed, "amic2020", round_, "sample", team)) for team in teams}
-    facts = {
-        "rulebook": "amic2020",
-        "version": __version__,
-        "round": round_,
-        "data": origin,
-        "population_rows": len(population),
-        "sample_rows": len(population) // files.SAMPLING_RATE,
-        "teams": list(teams),
-        "settings": dict(settings),
-    }
-    handouts = {team: Handout(team, population.take(rows), test, {**facts, "team": team}) for team, rows in answers.items()}
-    folders = _folders(seed, round_, facts, handouts, population, answers, personal, test)
-    report = {"data": origin, "fidelity": fidelity(source, population).as_json(), "teams": list(teams)}
-    return Preparation(handouts, folders, report, Secrets(population, answers))
+    def facts(self) -> dict[str, Any]:
+        """Where the data came from, and digests by which anybody can tell whether they have the same."""
+        return {"source": SOURCES[self.source], "sha256": {"train": self.personal.digest(), "test": self.test.digest()}}
 
 
-def _sampled(rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """C_i = H(i, B): a random tenth of B, shuffled.
+def personal_data(data: str) -> PersonalData:
+    """A (30,162 rows) and the test rows (15,060): imported where they are there, else drawn from the embedded statistics.
+
+    Parameters
+    ----------
+    data : str
+        ``imported``, ``embedded``, or ``auto`` for whichever there is.
+    """
+    adult = None if data == EMBEDDED else load_adult()
+    if adult is None and data == IMPORTED:
+        raise UsageError("the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test")
+    source = EMBEDDED if adult is None else IMPORTED
+    adult = adult or Adult(_embedded("train"), _embedded("test"))
+    return PersonalData(adult.train, adult.test, source)
+
+
+@cache
+def _embedded(part: str) -> Table:
+    source = adult_statistics(part)
+    return GENERATORS["moments"](source, source.count, stream(_PUBLIC_SEED, "embedded", "adult", part))
+
+
+def draw_sample(rows: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """C_i = H(i, B): row numbers of a random share of a table, shuffled.
 
     In B's order a release that keeps the order of its rows would tell which row is which, however well its cells are hidden.
     """
-    return rng.permutation(sample_rows(rows, rows // files.SAMPLING_RATE, rng))
+    return rng.permutation(sample_rows(rows, files.sample_size(rows, rate), rng))
 
 
-def _check_teams(teams: Sequence[str]) -> None:
-    numbers = {f"{number:02d}" for number in range(1, files.MAX_TEAMS + 1)}
-    if not teams or len(set(teams)) < len(teams) or not set(teams) <= numbers:
-        raise ParameterError("teams", "different two-digit team numbers from 01 to 99", list(teams))
-
-
-def personal_data(seed: int, data: str) -> tuple[Table, Table, str]:
-    """A and the test rows: the imported files where they are there, else drawn from the embedded statistics."""
-    imported = None if data == "embedded" else load_adult()
-    if imported is not None:
-        return imported.train, imported.test, IMPORTED
-    if data == "imported":
-        raise UsageError("the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test")
-    draw = GENERATORS["moments"]
-    personal = draw(adult_statistics("train"), PERSONAL_ROWS, stream(seed, "amic2020", "personal"))
-    test = draw(adult_statistics("test"), TEST_ROWS, stream(seed, "amic2020", "test rows"))
-    return personal, test, EMBEDDED
-
-
-def _folders(
-    seed: int,
+def draw_round(
+    teams: Sequence[str],
+    streams: Streams,
+    *,
     round_: str,
-    facts: Mapping[str, Any],
-    handouts: Mapping[str, Handout],
-    population: Table,
-    answers: Mapping[str, NDArray[np.int64]],
-    personal: Table,
-    test: Table,
-) -> Mapping[str, Files]:
-    population_bytes, test_bytes = table_bytes(population), table_bytes(test)
-    answer_files = {files.answer_file(round_, team): files.rows_bytes(rows) for team, rows in answers.items()}
-    folders: dict[str, dict[str, bytes]] = {
-        "public": {files.CONTEST_FILE: json_bytes(facts)},
-        "attackers": {files.CONTEST_FILE: json_bytes(facts), files.population_file(round_): population_bytes},
-        "secret": dict(answer_files),
-    }
-    for team, handout in handouts.items():
-        folders[f"teams/{team}"] = {
-            files.CONTEST_FILE: json_bytes(handout.facts),
-            files.sample_file(round_, team): table_bytes(handout.sample),
+    scale: str,
+    generator: str,
+    data: str,
+    rate: float,
+    settings: Mapping[str, Any],
+) -> RoundData:
+    """Everything of a round; ``streams(purpose, ...)`` gives its randomness, ``settings`` are those found on the way."""
+    size = files.SCALES[scale]
+    if files.sample_size(size.population, rate) < 1:
+        raise ParameterError("rate", f"a share of {size.population:,} rows that is at least one row", rate)
+    drawn_from = personal_data(data)
+    source, test = Moments.of(drawn_from.personal), _test_rows(drawn_from.test, size)
+    population = distinct_rows(GENERATORS[generator], source, size.population, size.drawn, streams("population"))
+    rows = {team: draw_sample(len(population), rate, streams("sample", team)) for team in teams}
+    population_bytes, test_bytes, form = table_bytes(population), table_bytes(test), blank_form()
+    handouts: dict[str, dict[str, bytes]] = {}
+    for team in teams:
+        sample = population.take(rows[team])
+        handouts[team] = {
+            files.sample_file(round_, team): table_bytes(sample),
             files.TEST_FILE: test_bytes,
+            files.questionnaire_file(round_, team): form,
         }
-        if round_ == "trial":  # for practice: nothing is secret
-            folders[f"teams/{team}"] |= {
+        if round_ == files.TRIAL:  # for practice: nothing is secret
+            release = TRIAL_ANONYMIZER(sample, streams("release", team)).table
+            handouts[team] |= {
+                files.PERSONAL_FILE: table_bytes(drawn_from.personal),
                 files.population_file(round_): population_bytes,
-                files.answer_file(round_, team): answer_files[files.answer_file(round_, team)],
-                files.PERSONAL_FILE: table_bytes(personal),
+                files.answer_file(round_, team): files.rows_bytes(rows[team]),
+                files.release_file(round_, team): table_bytes(release),
             }
-    hidden = {
-        f"{folder}/{name}": content for folder, part in folders.items() if folder != "public" for name, content in part.items()
-    }
-    commitments, opening = commit(seed, hidden)
-    _place(folders, COMMITMENTS_FILE, commitments)
-    _place(folders, OPENING_FILE, opening)
-    return folders
+    return RoundData(
+        handouts=handouts,
+        attackers={files.population_file(round_): population_bytes},
+        secrets={team: {files.answer_file(round_, team): files.rows_bytes(rows[team])} for team in teams},
+        data=drawn_from.facts(),
+        settings={**settings, "data": drawn_from.source},
+        report={"fidelity": fidelity(source, population).as_json()},
+    )
 
 
-def _place(folders: dict[str, dict[str, bytes]], path: str, content: bytes) -> None:
-    folder, name = path.split("/")
-    folders[folder][name] = content
+def _test_rows(test: Table, size: Scale) -> Table:
+    """All rows for the trees, or at a smaller scale always the same ones."""
+    if size.test >= len(test):
+        return test
+    return test.take(sample_rows(len(test), size.test, stream(_PUBLIC_SEED, "amic2020", "test rows", str(size.test))))
 
 
-def json_bytes(content: object) -> bytes:
-    """A JSON file, readable and the same every time."""
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+def generate(rows: int, rng: np.random.Generator, *, generator: str, data: str, distinct: bool) -> tuple[bytes, dict[str, Any]]:
+    """gen.py: a table like A of any number of rows, and how close it is to A."""
+    drawn_from = personal_data(data)
+    source, draw = Moments.of(drawn_from.personal), GENERATORS[generator]
+    per_row = files.SCALES["full"].drawn // files.SCALES["full"].population
+    table = distinct_rows(draw, source, rows, rows * per_row, rng) if distinct else draw(source, rows, rng)
+    return table_bytes(table), {"data": SOURCES[drawn_from.source], "fidelity": fidelity(source, table).as_json()}

@@ -2,70 +2,91 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.contracts import (
+    ANONYMIZE,
+    ATTACK,
     Anonymizer,
+    ContestFacts,
     Credit,
     Files,
+    Phase,
     Player,
-    Preparation,
+    Publication,
     Release,
+    RoundData,
     RoundResults,
     Rulebook,
+    Secrets,
     Standings,
-    Target,
     Utility,
+    read_facts,
 )
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
-from kakurenbo.rulebooks.amic2020 import files, preparation, scores, utility
+from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
+from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
-from kakurenbo.rulebooks.amic2020.preparation import json_bytes, personal_data
-from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, computed_claims, read_questionnaire
-from kakurenbo.tables import Layout, Problem, Problems, Schema, Source, Table, read_table, table_bytes
-
-DEFAULT_PLAYERS = (
-    Player("uniform noise", "rr:p=0.97", "nearest"),
-    Player("medium noise", "rrp:p=0.95", "nearest"),
-    Player("noisy jobs", "rrp:p=0.8,columns=workclass,education,occupation", "nearest:metric=onehot"),
-    Player("rare suppressed", "kanony:k=3,columns=age,education", "nearest"),
-    Player("synthetic", "synthetic", "nearest"),
-    Player("synthetic, as in 2020", "synthetic:generator=omth17", "nearest:metric=onehot"),
-    Player("light noise", "rrp:p=0.99", "likelihood"),
-    Player("strong noise", "rrp:p=0.7", "nearest"),
-    Player("nearly nothing", "rr:p=0.999", "nearest:metric=onehot"),
-    Player("noisy families", "rrp:p=0.8,columns=marital-status,relationship", "nearest"),
-    Player("rarer suppressed", "kanony:k=10,columns=age,education", "nearest:metric=onehot"),
-    Player("synthetic, half", "synthetic:rows=5000", "blind"),
+from kakurenbo.rulebooks.amic2020.knowledge import knowledge_of
+from kakurenbo.rulebooks.amic2020.players import DEFAULT_PLAYERS
+from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, form_bytes, read_questionnaire
+from kakurenbo.tables import (
+    Layout,
+    Problem,
+    Problems,
+    Read,
+    Reading,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    notices_of,
+    read_table,
+    refused,
+    table_bytes,
 )
 
 
 @dataclass(frozen=True)
-class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, MembershipGuess]):
+class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, MembershipGuess]):
     """PWS Cup 2020: membership inference against anonymized samples of census records."""
 
     name: ClassVar[str] = "amic2020"
     title: ClassVar[str] = "PWS Cup 2020, membership inference against samples of census records"
+    version: ClassVar[str] = "2"
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
+    weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
+    phases: ClassVar[tuple[Phase, ...]] = (
+        Phase(ANONYMIZE, (files.RELEASE, files.QUESTIONNAIRE), cost=2.0),
+        Phase(ATTACK, (files.GUESS,), cost=0.1),
+    )
     knowledge: ClassVar[type] = MembershipKnowledge
     schema: ClassVar[Schema] = SCHEMA
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "prepare": ("round", "scale", "generator", "data", "edition", "positive"),
-        "measure": ("round", "edition", "positive", "test"),
+        "prepare": (
+            *("round", "scale", "generator", "data", "rate", "min_rows", "max_rows", "edition", "positive"),
+            *utility.THRESHOLDS,
+        ),
+        "check": ("min_rows", "max_rows"),
+        "measure": ("round", "data", "min_rows", "max_rows", "edition", "positive", "test", *utility.THRESHOLDS),
+        "generate": ("generator", "data"),
+        "credit": ("rate",),
         "standings": ("rounding",),
-        "run": ("round", "scale", "generator", "data", "edition", "positive", "rounding"),
+        "run": (
+            *("round", "scale", "generator", "data", "rate", "min_rows", "max_rows", "edition", "positive", "rounding"),
+            *utility.THRESHOLDS,
+        ),
     }
-
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
     default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
@@ -73,196 +94,184 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, Answer, Member
     scale: str = parameter("full", "row counts of the contest, or about a tenth", choices=("full", "small"))
     generator: str = parameter("moments", "how B is generated from A", choices=("moments", "omth17"))
     data: str = parameter("auto", "where A comes from; auto takes imported files", choices=("auto", "embedded", "imported"))
+    rate: float = parameter(0.1, "share of B's rows that a sample has", low=0, high=1)
+    min_rows: int | None = parameter(None, "fewest rows of a release; none for a tenth of the contest's sample", low=1)
+    max_rows: int | None = parameter(None, "most rows of a release; none for ten times the contest's sample", low=1)
     edition: int = parameter(1, "edition of the rules whose covariance figure decides", low=1, high=2)
     positive: str = parameter("<=50K", "income class of the tree's F-measure", choices=("<=50K", ">50K"))
+    histogram: float | None = parameter(None, "least histogram utility; none for the round's own", low=0, high=1)
+    vcm: float | None = parameter(None, "least covariance utility; none for the round's own", low=0)
+    dta_relationship: float | None = parameter(None, "least F-measure, relationship; none for the round's own", low=0, high=1)
+    dta_income: float | None = parameter(None, "least F-measure, income; none for the round's own", low=0, high=1)
+    max_histogram_error: float | None = parameter(None, "largest error of an attribute; none for the round's own", low=0)
+    max_correlation_difference: float | None = parameter(None, "largest of a pair; none for the round's own", low=0, high=2)
     rounding: str = parameter("cut", "how shown points lose their decimals", choices=("cut", "round"))
     test: str = parameter("", "file of test rows, where the handout has none beside it")
 
-    # -- the organizer prepares ------------------------------------------------------------------------------------
+    # -- options ---------------------------------------------------------------------------------------------------
 
-    def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
-        return preparation.prepare(
-            seed,
+    def under(self, facts: ContestFacts | None) -> Self:
+        """As the contest fixes it; but where another of its rounds is asked for, that round's own thresholds hold."""
+        if facts is None or "round" not in self.given or self.round == facts.round:
+            return super().under(facts)
+        settings = {name: value for name, value in facts.settings.items() if name not in utility.THRESHOLDS}
+        return super().under(replace(facts, settings=settings))
+
+    def thresholds(self) -> dict[str, float | None]:
+        """What every figure that can decide must reach: as it was set, else as the round's rules have it."""
+        own = utility.ROUND_THRESHOLDS[self.round]
+        return {name: own.get(name) if (value := getattr(self, name)) is None else value for name in utility.THRESHOLDS}
+
+    def row_limits(self, sample: int) -> tuple[int, int]:
+        """Fewest and most rows of a release: 1,000 to 100,000 where a sample has 10,000."""
+        return (
+            max(1, sample // 10) if self.min_rows is None else self.min_rows,
+            sample * 10 if self.max_rows is None else self.max_rows,
+        )
+
+    # -- the questioner prepares -----------------------------------------------------------------------------------
+
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        least, most = self.row_limits(files.SCALES[self.scale].population // 10)
+        return preparation.draw_round(
             teams,
+            lambda *names: self.stream(seed, *names),
             round_=self.round,
             scale=self.scale,
             generator=self.generator,
             data=self.data,
-            settings=self.settings(),
+            rate=self.rate,
+            settings={"min_rows": least, "max_rows": most, **self.thresholds()},
         )
 
-    def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
-        facts = _read_facts(path / "public")
-        round_ = facts.get("round", self.round)
-        if not (path / "secret").is_dir():
-            raise UsageError(f"{path}: give the organizer's folder, which prepare wrote with -o; it has a folder 'secret'")
-        population = read_table(Source.of(path / "attackers" / files.population_file(round_)), SCHEMA)
-        if isinstance(population, Problems):
-            return population
-        answers, handouts = {}, {}
-        for folder in sorted((path / "teams").iterdir()):
-            handout = self.read_handout(folder)
-            answer = files.read_answer(path / "secret" / files.answer_file(round_, folder.name))
-            if isinstance(handout, Problems) or isinstance(answer, Problems):
-                return Problems.merge(part for part in (handout, answer) if isinstance(part, Problems))
-            handouts[folder.name], answers[folder.name] = handout, answer.rows
-        return Preparation(handouts, {}, facts, preparation.Secrets(population, answers))
+    def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
+        return preparation.generate(rows, rng, generator=self.generator, data=self.data, distinct=distinct)
 
-    # -- a team anonymizes -----------------------------------------------------------------------------------------
+    def sample(self, source: Source, rate: float, rng: np.random.Generator) -> Reading[tuple[bytes, Sequence[int]]]:
+        read = read_table(source, SCHEMA)
+        if isinstance(read, Problems):
+            return read
+        rows = preparation.draw_sample(len(read.value), rate, rng)
+        return Read((table_bytes(read.value.take(rows)), rows.tolist()), read.notices)
 
-    def read_handout(self, path: Path) -> Handout | Problems:
+    # -- an anonymizer's task --------------------------------------------------------------------------------------
+
+    def read_handout(self, path: Path) -> Reading[Handout]:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder")
-        facts = _read_facts(path if path.is_dir() else path.parent)
-        sample_path = files.find_file(path, r".*_samplingdata_\d\d\.csv") if path.is_dir() else path
-        if isinstance(sample_path, Problems):
-            return sample_path
-        sample = read_table(Source.of(sample_path), SCHEMA)
-        test = self._test_rows(sample_path.parent)
+        source = files.find_file(path, files.SAMPLE_NAME) if path.is_dir() else Source.of(path)
+        if isinstance(source, Problems):
+            return source
+        sample = read_table(source, SCHEMA)
+        test = self._test_rows(path if path.is_dir() else path.parent)
         if isinstance(sample, Problems) or isinstance(test, Problems):
-            return Problems.merge(part for part in (sample, test) if isinstance(part, Problems))
-        team = str(facts.get("team") or files.team_of(sample_path.name) or "01")
-        return Handout(team, sample, test, facts)
+            return Problems.of(sample, test)
+        facts = read_facts(path, self.name)
+        team = (facts.team if facts else "") or files.team_in(source.name) or "01"
+        return Read(Handout(team, sample.value, test.value if test else None), notices_of(sample, test))
 
-    def _test_rows(self, folder: Path) -> Table | Problems | None:
+    def _test_rows(self, folder: Path) -> Reading[Table] | None:
         """The rows for the trees, where they are named or lie beside the sample."""
         beside = [folder / name for name in (files.TEST_FILE, files.TEST_FILE + ".gz")]
-        for path in [Path(self.test)] if self.test else beside:
-            if self.test or path.exists():
-                return files.read_test_rows(Source.of(path))
-        return None
-
-    def team_of(self, file_name: str) -> str | None:
-        return files.team_of(file_name)
+        paths = [Path(self.test)] if self.test else [path for path in beside if path.exists()]
+        return files.read_test_rows(Source.of(paths[0])) if paths else None
 
     def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         return anonymizer(handout.sample, rng)
 
     def release_files(self, handout: Handout, release: Release) -> Files:
-        round_ = handout.facts.get("round", self.round)
-        return {files.release_file(round_, handout.team): table_bytes(release.table)}
+        return {files.release_file(self.round, handout.team): table_bytes(release.table)}
 
-    def check_release(
-        self, handout: Handout, sources: Sequence[Source], notices: list[Problem] | None = None
-    ) -> Submission | Problems:
-        forms = [source for source in sources if source.name.endswith(".json")]
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+        forms = [source for source in sources if files.QUESTIONNAIRE_NAME.fullmatch(source.name)]
         tables = [source for source in sources if source not in forms]
-        if len(tables) != 1 or len(forms) > 1:
-            names = ", ".join(source.name for source in sources) or "nothing"
-            fix = f"give one CSV file such as {files.release_file('pre', handout.team)}, and at most one questionnaire"
-            return Problems([Problem(f"a release is one file; got {names}", fix, tables[0].name if tables else "release")])
-        table = read_table(tables[0], SCHEMA, files.release_layout(len(handout.sample)))
-        questionnaire = read_questionnaire(forms[0]) if forms else Questionnaire()
-        if isinstance(table, Problems) or isinstance(questionnaire, Problems):
-            return Problems.merge(part for part in (table, questionnaire) if isinstance(part, Problems))
-        return Submission(table, questionnaire)
+        example = files.release_file(self.round, handout.team)
+        if len(tables) != 1:
+            return refused("release.one_file", tables[1].name if tables else example, count=len(tables), example=example)
+        if len(forms) > 1:
+            return refused("amic2020.one_questionnaire", forms[1].name, count=len(forms))
+        least, most = self.row_limits(len(handout.sample))
+        table = read_table(tables[0], SCHEMA, Layout(min_rows=least, max_rows=most))
+        form = read_questionnaire(forms[0], type(self)) if forms else Read(Questionnaire())
+        if isinstance(table, Problems) or isinstance(form, Problems):
+            return Problems.of(table, form)
+        claims = exaggerated(form.value, handout.sample, table.value, forms[0].name) if forms else ()
+        return Read(Submission(table.value, form.value), (*notices_of(table, form), *claims))
+
+    # -- utility estimation ----------------------------------------------------------------------------------------
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
-        rules = self.following(handout.facts)
-        test, origin = handout.test, ""
+        test = handout.test
+        notices: tuple[str, ...] = ()
         if test is None:
-            _, test, origin = personal_data(0, self.data)
+            found = preparation.personal_data(self.data)
+            test, source = found.test, preparation.SOURCES[found.source]
+            notices = (str(Problem("amic2020.no_test_rows", {"source": source}, files.TEST_FILE, severity=Severity.NOTICE)),)
         figures = utility.measure(
-            handout.sample, submission.table, test, round_=rules.round, edition=rules.edition, positive=rules.positive
+            handout.sample,
+            submission.table,
+            test,
+            thresholds=self.thresholds(),
+            edition=self.edition,
+            positive=self.positive,
         )
-        notice = f"no {files.TEST_FILE} beside the sample, so the trees were tested on {origin}; name the file with --test"
-        return replace(figures, notices=(notice,)) if origin else figures
+        return replace(figures, notices=notices)
 
-    def following(self, facts: Mapping[str, Any]) -> Amic2020:
-        """These rules with what the contest's own ``contest.json`` fixes; what was asked for explicitly stays."""
-        settings = facts.get("settings", {})
-        fixed = {name: settings[name] for name in ("round", "edition", "positive") if name in settings}
-        default = type(self)()
-        return replace(self, **{name: value for name, value in fixed.items() if getattr(self, name) == getattr(default, name)})
+    def grade(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
+        """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
+        file = files.questionnaire_file(self.round, secrets.team)
+        told = exaggerated_presence(submission.questionnaire, submission.table, self._population(secrets), file)
+        return Utility({}, notices=tuple(map(str, told)))
 
-    # -- attackers guess -------------------------------------------------------------------------------------------
+    # -- what attackers get ----------------------------------------------------------------------------------------
 
-    def publish(
-        self, preparation: Preparation[Handout], submissions: Mapping[str, Submission], seed: int
-    ) -> Mapping[str, Target[MembershipKnowledge, Answer]]:
-        secrets = preparation.state
-        round_ = preparation.report.get("round", self.round)
-        population_bytes = table_bytes(secrets.population)
-        targets = {}
-        for team, submission in submissions.items():
-            form = submission.questionnaire
-            told = {"team": team, **form.as_json(), "computed": computed_claims(form, submission.table, secrets.population)}
-            rows = secrets.answers[team]
-            targets[team] = Target(
-                MembershipKnowledge(secrets.population, submission.table, mechanism=form.mechanism(submission.table)),
-                Answer(rows, len(secrets.population)),
-                {
-                    files.population_file(round_): population_bytes,
-                    files.release_file(round_, team): table_bytes(submission.table),
-                    files.questionnaire_file(team): json_bytes(told),
-                },
-                {files.answer_file(round_, team): files.rows_bytes(rows)},
-            )
-        return targets
+    def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
+        team, form, table = secrets.team, submission.questionnaire, submission.table
+        computed = computed_claims(form, table, self._population(secrets))
+        answer = files.answer_file(self.round, team)
+        rows = secrets.read(answer, lambda source: files.read_answer_file(source, self.rate)).rows
+        return Publication(
+            target={
+                files.release_file(self.round, team): table_bytes(table),
+                files.questionnaire_file(self.round, team): form_bytes(form, team, computed),
+            },
+            answer={answer: files.rows_bytes(rows)},
+        )
 
-    def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> MembershipKnowledge | Problems:
-        if len(paths) != 2:
-            raise UsageError("amic2020 attacks know two files: B.csv (the population) and D.csv (the release)")
-        tables = [read_table(Source.of(path), SCHEMA, Layout(min_rows=1)) for path in paths]
-        population, release = tables
-        if isinstance(population, Problems) or isinstance(release, Problems):
-            return Problems.merge(part for part in tables if isinstance(part, Problems))
-        if len(population) < files.GUESSES:
-            raise UsageError(f"{paths[0]}: B needs at least {files.GUESSES} rows; it comes first, before the release")
-        mechanism = declared.mechanism(release) if declared is not None else None
-        return MembershipKnowledge(population, release, mechanism=mechanism)
+    def _population(self, secrets: Secrets[Handout]) -> Table:
+        return secrets.read(files.population_file(self.round), lambda source: read_table(source, SCHEMA))
+
+    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> Reading[MembershipKnowledge]:
+        return knowledge_of(type(self), sources, declared)
+
+    # -- an attacker's task ----------------------------------------------------------------------------------------
+
+    def guess_form(self, knowledge: MembershipKnowledge) -> int:
+        return len(knowledge.population)
+
+    def check_guess(self, form: int, source: Source) -> Reading[MembershipGuess]:
+        return files.read_rows(source, form, files.GUESSES).map(MembershipGuess)
 
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
         return files.rows_bytes(guess.rows)
 
-    def guess_files(self, guesses: Mapping[str, MembershipGuess], attacker: str) -> Files:
-        return {files.guess_file(target, attacker): self.guess_bytes(guess) for target, guess in guesses.items()}
+    @property
+    def sample_attacks(self) -> Mapping[str, Nearest]:
+        return {matrix.SAMPLE_ATTACK: Nearest()}
 
-    def check_guesses(
-        self, targets: Mapping[str, Target[MembershipKnowledge, Answer]], sources: Sequence[Source], attacker: str
-    ) -> dict[str, MembershipGuess] | Problems:
-        guesses: dict[str, MembershipGuess] = {}
-        refused = []
-        by_name = {files.guess_file(target, attacker): target for target in targets}
-        for source in sources:
-            target = by_name.get(source.name)
-            if target is None:
-                known = ", ".join(sorted(by_name)[:3])
-                refused.append(Problems([Problem("no target has this file name", f"the names are {known} …", source.name)]))
-                continue
-            guess = files.read_guess(source, targets[target].answer.population)
-            if isinstance(guess, Problems):
-                refused.append(guess)
-            else:
-                guesses[target] = guess
-        return Problems.merge(refused) if refused else guesses
+    # -- privacy estimation and scores -----------------------------------------------------------------------------
 
-    # -- the judge counts ------------------------------------------------------------------------------------------
+    def read_answer(self, path: Path) -> Reading[Answer]:
+        return files.read_answer(path, self.rate)
 
-    def read_answer(self, path: Path) -> Answer | Problems:
-        return files.read_answer(path)
-
-    def read_guess(self, answer: Answer, source: Source) -> MembershipGuess | Problems:
-        return files.read_guess(source, answer.population)
+    def answer_form(self, answer: Answer) -> int:
+        return answer.population
 
     def credit(self, answer: Answer, guess: MembershipGuess) -> Credit:
         return scores.count_hits(answer, guess.rows)
 
-    def read_results(self, source: Source) -> RoundResults | Problems:
-        return scores.read_results(source)
+    def read_published(self, source: Source) -> Reading[RoundResults]:
+        return matrix.read_matrix(source)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        return scores.standings(rounds, rounding=self.rounding)
-
-    @property
-    def sample_attack(self) -> Nearest:
-        return Nearest()
-
-
-def _read_facts(folder: Path) -> dict[str, Any]:
-    """What ``contest.json`` says, where there is one; nothing where it was not written by us."""
-    try:
-        facts = json.loads((folder / files.CONTEST_FILE).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return facts if isinstance(facts, dict) and facts.get("rulebook") == "amic2020" else {}
+        return scores.standings(rounds, self.weighed(rounds), rounding=self.rounding)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
-from kakurenbo.errors import UsageError
+from kakurenbo.contracts import (
+    Chance,
+    Credit,
+    RoundResults,
+    Standing,
+    Standings,
+    awarded,
+    by_number,
+    rank,
+    shown_unranked,
+    why_out,
+)
 from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
 
-SAMPLE_ATTACK = "attack.py"
-WEIGHTS = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
 FIRST = 3  # how many anonymizers an attacker is scored on
-MAX_RESULTS_BYTES = 10_000_000
 
 
-def count_hits(answer: Answer, rows: np.ndarray) -> Credit:
+def count_hits(answer: Answer, rows: NDArray[np.int64]) -> Credit:
     """|E_ij intersect C_i| of 100, beside what blind guessing gets."""
     hits = int(np.isin(rows, answer.rows).sum())
     return Credit(hits, GUESSES, blind_guessing(answer.population, len(answer.rows)))
@@ -44,92 +48,79 @@ def blind_guessing(population: int, members: int, guesses: int = GUESSES) -> Cha
     return Chance(float(law.mean()), float(law.ppf(0.025)), float(law.ppf(0.975)))
 
 
-def standings(rounds: Mapping[str, RoundResults], *, rounding: str = "cut") -> Standings:
-    """Ranks of one round, or of the contest with pre:main = 1:9.
+@dataclass(frozen=True)
+class RoundScores:
+    """Scores of one round: of every release in play, and of everybody who attacks; ranked or not."""
 
-    Equal scores share a rank (1, 1, 3). An anonymizer that is disqualified or missing in a round has 0 there; in every
-    round, it ranks behind all others.
+    anonymization: Mapping[str, Fraction]
+    attack: Mapping[str, Fraction]
+
+    @classmethod
+    def of(cls, results: RoundResults) -> RoundScores:
+        """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j.
+
+        A missing or invalid guess counts 0 for that pair alone.
+        """
+        anonymization = {team: 1 - _best_accuracy(results, team) for team in results.in_play}
+        order = [line.team for line in rank({team: anonymization[team] for team in results.ranked_targets})]
+        attack = {}
+        for attacker in results.attackers:
+            first = [team for team in order if team != attacker][:FIRST]
+            total = sum((results.share(team, attacker) for team in first), Fraction(0))
+            attack[attacker] = total / len(first) if first else Fraction(0)
+        return cls(anonymization, attack)
+
+
+def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction], *, rounding: str = "cut") -> Standings:
+    """Ranks and awards of one round, or of the contest with pre:main = 1:9; equal scores share a rank (1, 1, 3).
+
+    An anonymizer that is disqualified or missing in one of two rounds has 0 there; in every round, it stands behind all
+    others without a rank, and so it does overall.
     """
-    weights = _weights(rounds)
-    scored = {name: _round_scores(results) for name, results in rounds.items()}
-    anonymizers = sorted({team for results in rounds.values() for team in results.anonymizers}, key=by_number)
-    attackers = sorted({team for results in rounds.values() for team in results.ranked_attackers}, key=by_number)
-    teams = sorted({*anonymizers, *attackers}, key=by_number)
+    scored = {name: RoundScores.of(results) for name, results in rounds.items()}
+    excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
+    shown = frozenset[str]().union(*(results.unranked | results.excluded for results in rounds.values()))
+    teams = sorted({team for results in rounds.values() for team in results.teams} - excluded, key=by_number)
 
-    anonymization: dict[str, Fraction | None] = {}
-    attack: dict[str, Fraction | None] = {}
-    for team in teams:
-        parts = {name: scores[0].get(team) for name, scores in scored.items()}
-        known = [weights[name] * part for name, part in parts.items() if part is not None]
-        anonymization[team] = sum(known, Fraction(0)) if known else None
-        attack[team] = sum((weights[name] * scores[1].get(team, Fraction(0)) for name, scores in scored.items()), Fraction(0))
-    notes = {team: _note(team, rounds) for team in teams}
-    by_anonymization, by_attack = rank(anonymization, notes), rank(attack)
-    places = {line.team: line.rank or 0 for line in by_anonymization}
-    both = {line.team: Fraction(1, places[line.team] + (line.rank or 0)) for line in by_attack}
-    unranked = _unranked_lines(rounds, scored, weights)
+    def anonymization(team: str) -> Fraction | None:
+        parts = {name: one.anonymization[team] for name, one in scored.items() if team in one.anonymization}
+        return sum((weights[name] * part for name, part in parts.items()), Fraction(0)) if parts else None
+
+    def attack(team: str) -> Fraction:
+        return sum((weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()), Fraction(0))
+
+    notes = {team: why_out(team, rounds) for team in teams}
+    by_anonymization = rank({team: anonymization(team) for team in teams}, notes)
+    by_attack = rank({team: attack(team) for team in teams})
+    overall = rank(_overall(by_anonymization, by_attack), notes)
+    releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
+    attackers = {name: attack(name) for name in shown if any(name in one.attack for one in scored.values())}
     return Standings(
-        anonymization=_shown(by_anonymization, rounding),
-        attack=_shown(by_attack, rounding) + _shown(unranked, rounding),
-        overall=_shown(rank(both, notes), rounding),
+        anonymization=_shown(by_anonymization + shown_unranked(releases), rounding),
+        attack=_shown(by_attack + shown_unranked(attackers), rounding),
+        overall=_shown(overall, rounding),
+        awards={
+            "anonymization": awarded(by_anonymization),
+            "attack": awarded(by_attack),
+            "overall": awarded(overall),
+        },
     )
 
 
-def _weights(rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
-    if len(rounds) == 1:
-        return dict.fromkeys(rounds, Fraction(1))
-    if set(rounds) != set(WEIGHTS):
-        raise UsageError(f"the overall table is made of the rounds pre and main; got {', '.join(rounds) or 'none'}")
-    return WEIGHTS
+def _overall(by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, ...]) -> dict[str, Fraction | None]:
+    """1 / (anonymization rank + attack rank); none without both ranks."""
+    places = {line.team: line.rank for line in by_attack}
+    scores: dict[str, Fraction | None] = {}
+    for line in by_anonymization:
+        place = places[line.team]
+        scores[line.team] = None if line.rank is None or place is None else Fraction(1, line.rank + place)
+    return scores
 
 
-def _round_scores(results: RoundResults) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j."""
-    anonymization = {
-        team: 1 - max((_accuracy(results, team, attacker) for attacker in _others(results, team)), default=Fraction(0))
-        for team in results.anonymizers
-        if team not in results.out
-    }
-    order = [line.team for line in rank(dict(anonymization))]
-    attack = {}
-    for attacker in results.attackers:
-        first = [team for team in order if team != attacker][:FIRST]
-        total = sum((_accuracy(results, team, attacker) for team in first), Fraction(0))
-        attack[attacker] = total / len(first) if first else Fraction(0)
-    return anonymization, attack
-
-
-def _others(results: RoundResults, team: str) -> list[str]:
-    return [attacker for attacker in results.ranked_attackers if attacker != team]
-
-
-def _accuracy(results: RoundResults, target: str, attacker: str) -> Fraction:
-    credit = results.credits.get(target, {}).get(attacker)
-    return Fraction(int(credit.hits), credit.of) if credit is not None else Fraction(0)
-
-
-def _note(team: str, rounds: Mapping[str, RoundResults]) -> str:
-    found = {name: results.out.get(team, "" if team in results.anonymizers else "missing") for name, results in rounds.items()}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return ", ".join(f"{why} in {name}" for name, why in found.items() if why)
-
-
-def _unranked_lines(
-    rounds: Mapping[str, RoundResults],
-    scored: Mapping[str, tuple[dict[str, Fraction], dict[str, Fraction]]],
-    weights: Mapping[str, Fraction],
-) -> tuple[Standing, ...]:
-    names = sorted({name for results in rounds.values() for name in results.unranked}, key=by_number)
-    return tuple(
-        Standing(
-            name,
-            sum((weights[round_] * scores[1].get(name, Fraction(0)) for round_, scores in scored.items()), Fraction(0)),
-            None,
-            "not ranked",
-        )
-        for name in names
-    )
+def _best_accuracy(results: RoundResults, team: str) -> Fraction:
+    """The best accuracy against a release; a release that nobody attacked has 0 against it."""
+    others = (attacker for attacker in results.ranked_attackers if attacker != team)
+    return max((results.share(team, attacker) for attacker in others), default=Fraction(0))
 
 
 def _shown(lines: tuple[Standing, ...], rounding: str) -> tuple[Standing, ...]:
@@ -146,85 +137,3 @@ def points(score: Fraction, rounding: str = "cut") -> str:
     """
     scaled = score * 1000 + (Fraction(1, 2) if rounding == "round" else 0)
     return str(scaled.numerator // scaled.denominator)
-
-
-# -- published tables -------------------------------------------------------------------------------------------------
-
-
-def read_results(source: Source) -> RoundResults | Problems:
-    """A published attack matrix (CSV: rows attackers, columns anonymizers, blanks allowed), or our own JSON.
-
-    Cells are hits of 100, or accuracies where any of them has a decimal point. A column of blanks is an anonymizer
-    without a release. The row ``attack.py`` is the organizers' sample attack: shown, not ranked.
-    """
-    data = source.read(MAX_RESULTS_BYTES)
-    if isinstance(data, Problems):
-        return data
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return Problems([Problem("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
-    if text.lstrip().startswith("{"):
-        return _from_json(source, text)
-    return _from_matrix(source, text)
-
-
-def _from_json(source: Source, text: str) -> RoundResults | Problems:
-    try:
-        return RoundResults.from_json(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        fix = "give the results file that run wrote, or a CSV matrix"
-        return Problems([Problem("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
-
-
-def _from_matrix(source: Source, text: str) -> RoundResults | Problems:
-    found = ProblemCollector(source.name)
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    rows = [(number, row) for number, row in rows if any(row)]
-    if len(rows) < 2:
-        found.add(
-            "there is no matrix in the file", "first row: anonymizers; then a row per attacker", severity=Severity.MALFORMED
-        )
-        return found.problems()
-    names, attackers = rows[0][1][1:], [row[0] for _, row in rows[1:]]
-    _check_names(found, names, "anonymizer")
-    _check_names(found, attackers, "attacker")
-    scale = 100 if any("." in cell for _, row in rows[1:] for cell in row[1:]) else 1
-    credits: dict[str, dict[str, Credit]] = {name: {} for name in names}
-    for number, row in rows[1:]:
-        if len(row) > len(names) + 1:
-            found.add(f"the row has {len(row) - 1} cells for {len(names)} anonymizers", "give one cell each", row=number)
-        for name, cell in zip(names, row[1:], strict=False):
-            if cell:
-                hits = _hits(cell, scale)
-                if hits is None:
-                    _refuse_cell(found, number, name, cell)
-                else:
-                    credits[name][row[0]] = Credit(hits, GUESSES)
-    if found:
-        return found.problems()
-    out = {name: "missing" for name, row in credits.items() if not row}
-    unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
-    return RoundResults(credits, tuple(names), tuple(attackers), out=out, unranked=unranked)
-
-
-def _check_names(found: ProblemCollector, names: list[str], what: str) -> None:
-    for name in names:
-        if not name or names.count(name) > 1:
-            found.add(f"the {what} {name!r} is named {names.count(name)} times", "name each once", value=name)
-            return
-
-
-def _hits(cell: str, scale: int) -> int | None:
-    """Hits of 100; None for anything that is not a whole number of hits from 0 to 100."""
-    try:
-        hits = Fraction(cell) * scale
-    except (ValueError, ZeroDivisionError):
-        return None
-    return int(hits) if hits.denominator == 1 and 0 <= hits <= GUESSES else None
-
-
-def _refuse_cell(found: ProblemCollector, row: int, column: str, cell: str) -> None:
-    found.add(
-        f"{cell!r} is not a number of hits", "give 0 to 100, or accuracies 0.00 to 1.00", row=row, column=column, value=cell
-    )

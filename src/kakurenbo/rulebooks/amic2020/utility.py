@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kakurenbo.contracts import Threshold, Utility
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
-from kakurenbo.measures.trees import TreeTask, tree_utilities, tree_utility
+from kakurenbo.measures.trees import TreeTask, tree_utility
 from kakurenbo.tables import Moments, Table
 
 RELATIONSHIP = TreeTask("relationship", "Husband", max_depth=3)
 INCOME_DEPTH = 5
 INCOME_CLASSES = {"<=50K": "dta_income_le50k", ">50K": "dta_income_gt50k"}
 
-THRESHOLDS = {
-    "pre": {
-        "histogram": Threshold(0.99),
-        "vcm": Threshold(0.4),
-        "dta_relationship": Threshold(0.85),
-        "dta_income": Threshold(0.85),
-    },
+_AT_LEAST = ("histogram", "vcm", "dta_relationship", "dta_income")
+_AT_MOST = ("max_histogram_error", "max_correlation_difference")
+THRESHOLDS = (*_AT_LEAST, *_AT_MOST)
+"""The figures that can decide; each is a setting of a contest."""
+
+_PRELIMINARY = {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
+ROUND_THRESHOLDS: Mapping[str, Mapping[str, float]] = {
+    "pre": _PRELIMINARY,
     "main": {
-        "max_histogram_error": Threshold(0.03, minimum=False),
-        "max_correlation_difference": Threshold(0.10, minimum=False),
-        "dta_relationship": Threshold(0.95),
-        "dta_income": Threshold(0.95),
+        "dta_relationship": 0.95,
+        "dta_income": 0.95,
+        "max_histogram_error": 0.03,
+        "max_correlation_difference": 0.10,
     },
+    "trial": _PRELIMINARY,
 }
-THRESHOLDS["trial"] = THRESHOLDS["pre"]
 
 
-def measure(sample: Table, released: Table, test: Table, *, round_: str, edition: int, positive: str) -> Utility:
-    """All figures of a release D_i against C_i; the thresholds of the round decide.
+def measure(
+    sample: Table, released: Table, test: Table, *, thresholds: Mapping[str, float | None], edition: int, positive: str
+) -> Utility:
+    """All figures of a release D_i against C_i; those with a threshold decide.
 
     Parameters
     ----------
     sample, released, test : Table
         C_i, D_i and the rows of ``test.csv``.
-    round_ : str
-        ``pre``, ``main`` or ``trial``.
+    thresholds : mapping of figure to number or None
+        Keys are ``THRESHOLDS``; a figure with None does not decide.
     edition : int
         Which of the two covariance figures is called ``vcm`` and decides.
     positive : str
@@ -45,7 +50,8 @@ def measure(sample: Table, released: Table, test: Table, *, round_: str, edition
     """
     before, after = Moments.of(sample), Moments.of(released)
     editions = {number: covariance_utility(before, after, number) for number in (1, 2)}
-    income = tree_utilities(TreeTask("income", positive, INCOME_DEPTH), sample, released, test)
+    # Each class has trees of its own: where a leaf is split evenly, a tree decides for the class that it calls 0.
+    income = {level: tree_utility(TreeTask("income", level, INCOME_DEPTH), sample, released, test) for level in INCOME_CLASSES}
     scores = {
         "histogram": histogram_utility(sample, released),
         "vcm": editions[edition],
@@ -57,4 +63,5 @@ def measure(sample: Table, released: Table, test: Table, *, round_: str, edition
         "max_histogram_error": histogram_error(sample, released),
         "max_correlation_difference": correlation_difference(before, after),
     }
-    return Utility(scores, THRESHOLDS[round_])
+    deciding = {name: Threshold(value, minimum=name in _AT_LEAST) for name, value in thresholds.items() if value is not None}
+    return Utility(scores, deciding)

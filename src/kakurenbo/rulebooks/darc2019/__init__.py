@@ -1,6 +1,7 @@
 """darc2019 (Data Anonymization and Re-identification Competition 2019)."""
 
-from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission
+from kakurenbo.rulebooks.darc2019.files import Handout
+from kakurenbo.rulebooks.darc2019.matrices import Answer
 from kakurenbo.rulebooks.darc2019.rulebook import Darc2019
 
-__all__ = ["Answer", "Darc2019", "Handout", "Submission"]
+__all__ = ["Answer", "Darc2019", "Handout"]

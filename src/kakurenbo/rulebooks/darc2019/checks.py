@@ -1,7 +1,8 @@
-"""Rules 6 to 8 of darc2019: what A(T) may be, each violation with its row and column.
+"""Rules 6 to 8 of darc2019: what A(T) and S may be, each violation with its row and column.
 
-Mode ``aicrowd`` lets through what the competition's evaluator let through: another year's December, two pseudonyms of a
-customer in a month, and exactly half of the rows deleted.
+Mode ``aicrowd`` lets through what the competition's evaluator let through (``darc2019-evaluator.md``, 11 to 13): another
+year's month, two pseudonyms of a customer in a month, exactly half of the rows deleted, a customer whose rows are all
+deleted, any text as time, dates without leading zeros, prices inf and nan, other header names.
 """
 
 from __future__ import annotations
@@ -13,10 +14,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.datasets.transactions import DELETED, MONTHS, SCHEMA, months
+from kakurenbo.datasets.transactions import DELETED, SCHEMA, Calendar, evaluator_schema, months, transaction_schema
 from kakurenbo.messages import Phrase
-from kakurenbo.rulebooks.darc2019.files import SEPARATOR
-from kakurenbo.tables import Category, Layout, ProblemCollector, Problems, Schema, Source, Table, read_table
+from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
+from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
+from kakurenbo.tables import (
+    Category,
+    Date,
+    Layout,
+    ProblemCollector,
+    Problems,
+    Reading,
+    Schema,
+    Source,
+    Table,
+    Text,
+    read_table,
+)
 
 FIRST_LINE = 2  # the header is line 1
 _BYTES_PER_ROW = 400  # far more than a row needs
@@ -31,49 +45,109 @@ class _Item(Category):
         return Phrase("domain.item_of_t")
 
 
-def read_release(source: Source, original: Table, mode: str) -> Table | Problems:
+def read_release(source: Source, original: Table, mode: str) -> Reading[Table]:
     """A(T), or everything that is wrong with it: cells first, then how rows stand to those of T."""
-    items = original.vocabularies["id_item"]
-    schema = Schema([_Item("id_item", items) if column.name == "id_item" else column for column in SCHEMA])
     rows = len(original)
-    layout = Layout(header=True, min_rows=rows, max_rows=rows, max_bytes=10**6 + _BYTES_PER_ROW * rows)
-    seen: list[pl.DataFrame] = []
+    limit = 10**6 + _BYTES_PER_ROW * rows
+    data = source.read(limit)
+    if isinstance(data, Problems):
+        return data
+    if mode == "aicrowd":
+        data = under_header(data, SCHEMA.names)
+    plain = Source(source.name.removesuffix(".gz"), data)
+    schema = _schema(original, mode, b"\nDEL," in data or b'\n"DEL"' in data)
+    layout = Layout(header=True, min_rows=rows, max_rows=rows, max_bytes=limit)
+    reader = _Reader(original, schema)
+    read = read_table(plain, schema, layout, mend=reader.undelete)
+    if isinstance(read, Problems):
+        read = read.in_file(source.name)
+    found = ProblemCollector(source.name)
+    if reader.cells is not None and len(reader.cells) == rows:
+        _Relations(reader.cells, None if isinstance(read, Problems) else read.value, original, mode, found).check()
+    if isinstance(read, Problems) or found:
+        return Problems.of(read, found.problems())
+    return read.map(reader.finished)
 
-    def undelete(cells: pl.DataFrame) -> pl.DataFrame:
-        """A deleted row may hold anything; give it what T has there."""
-        seen.append(cells)
+
+def read_published(source: Source, original: Table, mode: str) -> Reading[Table]:
+    """S of this T: kept rows of A(T) in any order."""
+    data = source.read(MAX_TABLE_BYTES)
+    if isinstance(data, Problems):
+        return data
+    deleted = data.count(b"\n") - int(data.endswith(b"\n")) < len(original)
+    layout = Layout(header=True, min_rows=1, max_rows=len(original), max_bytes=MAX_TABLE_BYTES)
+    plain = Source(source.name.removesuffix(".gz"), data)
+    schema = _schema(original, mode, deleted)
+    read = read_table(plain, schema, layout)
+    return read.in_file(source.name) if isinstance(read, Problems) else read.map(_Reader(original, schema).finished)
+
+
+def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:
+    """The columns of A(T) and S, items being those of T."""
+    calendar = Calendar.of(original)
+    usual = transaction_schema(calendar) if mode == "rules" else evaluator_schema(calendar, rows_deleted=rows_deleted)
+    items = _Item("id_item", original.vocabularies["id_item"])
+    return Schema([items if column.name == "id_item" else column for column in usual])
+
+
+class _Reader:
+    """Keeps the cells of A(T) as they stand in the file, and gives deleted rows, which may hold anything, values of T."""
+
+    def __init__(self, original: Table, schema: Schema) -> None:
+        self.original, self.schema = original, schema
+        self.cells: pl.DataFrame | None = None
+        self.deleted: NDArray[np.bool_] | None = None
+
+    def undelete(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """Cells that can be judged: a deleted row shows those of T's first row until ``finished``."""
+        self.cells = cells
         deleted = cells.to_series(0) == DELETED
-        if len(cells) != rows:
-            return cells.filter(~deleted) if deleted.any() else cells
+        if not deleted.any():
+            return cells
+        if len(cells) != len(self.original):
+            return cells.filter(~deleted)
+        self.deleted = deleted.to_numpy()
+        first = self.original.take([0])
         return cells.with_columns(
-            pl.when(deleted).then(original.texts(name)).otherwise(cells[column]).alias(column)
-            for column, name in zip(cells.columns[1:], SCHEMA.names[1:], strict=True)
+            pl.when(deleted).then(pl.lit(first.texts(name)[0])).otherwise(pl.col(column)).alias(column)
+            for column, name in zip(cells.columns[1:], self.schema.names[1:], strict=True)
         )
 
-    table = read_table(source, schema, layout, mend=undelete)
-    found = ProblemCollector(source.name)
-    if seen and len(seen[0]) == rows:
-        _Relations(seen[0], original, mode, found).check()
-    if isinstance(table, Problems) or found:
-        return Problems.merge(part for part in (table, found.problems()) if isinstance(part, Problems) and part.total)
-    return Table(SCHEMA, table.codes, {**table.vocabularies, "id_item": items})
+    def finished(self, table: Table) -> Table:
+        """The table in columns that other tables of T have, deleted rows with T's own values."""
+        calendar = Calendar.of(self.original)
+        usual = {"id_item": Text("id_item"), "date": Date("date", calendar.first_day, calendar.last_day)}
+        codes = dict(table.codes)
+        for name in self.schema.names[1:]:
+            if self.deleted is not None and not isinstance(table.schema[name], Text):
+                codes[name] = np.where(self.deleted, self.original.codes[name], codes[name])
+        columns = [usual.get(column.name, column) for column in table.schema]
+        return Table(Schema(columns), codes, {**table.vocabularies, "id_item": self.original.vocabularies["id_item"]})
 
 
 class _Relations:
     """What holds between the rows of A(T) and those of T."""
 
-    def __init__(self, cells: pl.DataFrame, original: Table, mode: str, found: ProblemCollector) -> None:
+    def __init__(self, cells: pl.DataFrame, table: Table | None, original: Table, mode: str, found: ProblemCollector) -> None:
         self.users, self.dates = cells.to_series(0), cells.to_series(1)
         self.original, self.strict, self.found = original, mode == "rules", found
-        self.kept = (self.users != DELETED).to_numpy()
-        self.customer = original.codes["id_user"].astype(np.int64)
-        self.cell = self.customer * MONTHS + months(original)
+        self.calendar = Calendar.of(original)
+        if table is not None:
+            self.names, self.user = list(table.vocabularies["id_user"]), table.codes["id_user"]
+            self.day: NDArray[np.int64] = table.codes["date"]
+        else:
+            self.names = self.users.unique().sort().to_list()
+            self.user = self.users.cast(pl.Enum(self.names)).to_physical().to_numpy()
+            column = _schema(original, mode, rows_deleted=True)["date"]
+            self.day = column.encode(self.dates).cast(pl.Int64).fill_null(-1).to_numpy()
+        self.kept = self.user != (self.names.index(DELETED) if DELETED in self.names else -1)
 
     def check(self) -> None:
         self._enough_rows()
         self._months()
         self._pseudonyms()
-        self._every_customer()
+        if self.strict:
+            self._every_customer()
 
     def _enough_rows(self) -> None:
         """|S| > |T| / 2."""
@@ -81,47 +155,44 @@ class _Relations:
         allowed = (rows - 1) // 2 if self.strict else rows // 2
         deleted = np.flatnonzero(~self.kept)
         if len(deleted) > allowed:
-            message = f"{len(deleted):,} of {rows:,} rows are deleted"
-            fix = f"more than half must be kept: delete at most {allowed:,}, and this row is one too many"
-            self._refuse([int(deleted[allowed])], "id_user", self.users, message, fix)
+            counts = {"deleted": len(deleted), "rows": rows, "allowed": allowed}
+            self._refuse("darc2019.too_many_deleted", [int(deleted[allowed])], "id_user", self.users, **counts)
 
     def _months(self) -> None:
         """The month of each kept row is unchanged; a date that is none at all is the reader's to refuse."""
-        days = SCHEMA["date"].spellings or ()
-        there = self.dates.is_in(list(days)).to_numpy() & self.kept
-        start = 0 if self.strict else 5  # the evaluator compared the number of the month only
-        wanted = self.original.texts("date").str.slice(start, 7 - start)
-        other = (self.dates.str.slice(start, 7 - start) != wanted).to_numpy() & there
-        self._refuse(np.flatnonzero(other), "date", self.dates, "the month was changed", "keep the month of T's row")
+        told, wanted = self.calendar.month_of_day[self.day], months(self.original)
+        if not self.strict:  # the evaluator compared the number of the month only
+            told, wanted = self.calendar.month_of_year[told], self.calendar.month_of_year[wanted]
+        other = (told != wanted) & (self.day >= 0) & self.kept
+        self._refuse("darc2019.month_changed", np.flatnonzero(other), "date", self.dates)
 
     def _pseudonyms(self) -> None:
-        """No ":" in a pseudonym; one pseudonym per customer and month."""
-        listing = self.users.str.contains(SEPARATOR, literal=True).to_numpy() & self.kept
-        fix = "use another sign: guesses are lists a:b:c"
-        self._refuse(np.flatnonzero(listing), "id_user", self.users, f'the pseudonym holds "{SEPARATOR}"', fix)
+        """By the rules one pseudonym per customer and month; for the evaluator no ":" in a pseudonym."""
         if not self.strict:
+            listing = np.array([SEPARATOR in name for name in self.names])[self.user] & self.kept
+            self._refuse("darc2019.separator", np.flatnonzero(listing), "id_user", self.users, separator=SEPARATOR)
             return
         rows = np.flatnonzero(self.kept)
-        _, first, group = np.unique(self.cell[rows], return_index=True, return_inverse=True)
-        number = self.users.rank("dense").to_numpy()
-        second = rows[number[rows] != number[rows[first[group]]]]
-        message = "the customer has another pseudonym in this month already"
-        self._refuse(second, "id_user", self.users, message, "give each customer one pseudonym per month")
+        cell = self.original.codes["id_user"][rows].astype(np.int64) * self.calendar.months + months(self.original)[rows]
+        first = np.zeros(len(self.original.vocabularies["id_user"]) * self.calendar.months, dtype=np.int64)
+        first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
+        second = rows[self.user[rows] != first[cell]]
+        self._refuse("darc2019.second_pseudonym", second, "id_user", self.users)
 
     def _every_customer(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""
-        seen = np.zeros(len(self.original.vocabularies["id_user"]), dtype=bool)
-        seen[self.customer[self.kept]] = True
-        _, first = np.unique(self.customer, return_index=True)
-        lost = np.sort(first[~seen[self.customer[first]]])
-        fix = "keep at least one row of every customer"
-        self._refuse(lost, "id_user", self.users, "every row of this row's customer is deleted", fix)
+        customer = self.original.codes["id_user"]
+        seen = np.bincount(customer[self.kept], minlength=len(self.original.vocabularies["id_user"])) > 0
+        lost = np.flatnonzero(~seen[customer])
+        _, first = np.unique(customer[lost], return_index=True)
+        self._refuse("darc2019.customer_lost", np.sort(lost[first]), "id_user", self.users)
 
     def _refuse(
-        self, records: NDArray[np.int64] | Iterable[int], column: str, texts: pl.Series, message: str, fix: str
+        self, code: str, records: NDArray[np.int64] | Iterable[int], column: str, texts: pl.Series, **parameters: int | str
     ) -> None:
         records = [int(record) for record in records]
         listed = records[: self.found.room]
         for record in listed:
-            self.found.add(message, fix, row=record + FIRST_LINE, record=record, column=column, value=texts[record])
+            where = {"row": record + FIRST_LINE, "record": record}
+            self.found.add(code, **where, column=column, value=texts[record], **parameters)  # type: ignore[arg-type]
         self.found.count_unlisted(len(records) - len(listed))

@@ -1,98 +1,90 @@
-"""The organizer's data of darc2019: T, imported or simulated, the same for all teams; and the commitment to the seed."""
+"""The organizer's data of darc2019: T, imported, a table of one's own, or simulated; the same for all teams."""
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kakurenbo import __version__
-from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.contracts import Preparation
+from kakurenbo.contracts import RoundData
 from kakurenbo.datasets.store import load_part
-from kakurenbo.datasets.transactions import SCHEMA, months
-from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.datasets.transactions import ANY_MONTHS, Calendar, narrowed
+from kakurenbo.errors import UsageError
 from kakurenbo.generators.shop import simulate_shop
-from kakurenbo.rng import stream
-from kakurenbo.rulebooks.darc2019 import files
-from kakurenbo.rulebooks.darc2019.files import Handout
-from kakurenbo.tables import Table, table_bytes
+from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
+from kakurenbo.tables import Problems, Source, Table, table_bytes
 
 DATASET, PART = "online_retail", "T"
 SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
 IMPORTED = "Online Retail, imported file"
+OWN = "a table of the organizer's own"
 CUSTOMERS = {"full": None, "small": 400}  # None: as many as T has
-MAX_TEAMS = 99
 
 
-@dataclass(frozen=True)
-class Secrets:
-    """The contest seed, which the orders of all S come from."""
+@dataclass(frozen=True, eq=False)
+class Original:
+    """T, where it comes from, and the value of the option ``data`` that says so."""
 
-    seed: int
+    table: Table
+    source: str
+    data: str
+    digest: str = ""
 
-
-def original_table(seed: int, scale: str, data: str) -> tuple[Table, str]:
-    """T and where it comes from; at scale ``small`` the rows of 400 customers."""
-    imported = None if data == "embedded" else load_part(DATASET, PART, SCHEMA)
-    if imported is None:
-        if data == "imported":
-            raise UsageError("Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'")
-        return simulate_shop(stream(seed, "darc2019", "shop"), CUSTOMERS[scale]), SIMULATED
-    count = CUSTOMERS[scale]
-    if count is not None:
-        chosen = stream(seed, "darc2019", "customers").permutation(len(imported.vocabularies["id_user"]))[:count]
-        wanted = imported.take(np.isin(imported.codes["id_user"], chosen))
-        imported = Table.from_encoded(SCHEMA, {column.name: column.encode(wanted.texts(column.name)) for column in SCHEMA})
-    return imported, IMPORTED
+    def described(self) -> Mapping[str, Any]:
+        """For ``contest.json``: enough to see whether somebody else has the same data."""
+        return {"source": self.source, **({"sha256": self.digest} if self.digest else {})}
 
 
-def prepare(seed: int, teams: Sequence[str], *, scale: str, data: str, settings: Mapping[str, Any]) -> Preparation[Handout]:
-    """Everything the organizer needs; ``settings`` go into ``contest.json``."""
-    numbers = {f"{number:02d}" for number in range(1, MAX_TEAMS + 1)}
-    if not teams or len(set(teams)) < len(teams) or not set(teams) <= numbers:
-        raise ParameterError("teams", "different two-digit team numbers from 01 to 99", list(teams))
-    original, origin = original_table(seed, scale, data)
-    facts = {
-        "rulebook": "darc2019",
-        "version": __version__,
-        "scale": scale,
-        "data": origin,
-        "rows": len(original),
-        "customers": len(original.vocabularies["id_user"]),
-        "items": len(original.vocabularies["id_item"]),
-        "months": int(months(original).max()) + 1,
-        "teams": list(teams),
-        "settings": dict(settings),
-    }
-    content = table_bytes(original, header=True)
-    handouts = {team: Handout(team, original, {**facts, "team": team}) for team in teams}
-    folders = {
-        "public": {files.CONTEST_FILE: json_bytes(facts)},
-        "attackers": {files.CONTEST_FILE: json_bytes(facts), files.ORIGINAL_FILE: content},
-        "secret": {},
-        **{
-            f"teams/{team}": {files.CONTEST_FILE: json_bytes(handout.facts), files.ORIGINAL_FILE: content}
-            for team, handout in handouts.items()
-        },
-    }
-    given = {f"{folder}/{name}": data for folder, part in folders.items() if folder != "public" for name, data in part.items()}
-    commitments, opening = commit(seed, given)
-    folders["public"][COMMITMENTS_FILE.split("/")[1]] = commitments
-    folders["secret"][OPENING_FILE.split("/")[1]] = opening
+def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:
+    """T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
+    if own:
+        read = read_original(Source.of(Path(own)))
+        if isinstance(read, Problems):
+            raise UsageError(f"{own}: {read[0]}")
+        return Original(_fewer(read.value, scale, rng), OWN, "own", _digest(read.value))
+    imported = None if data == "embedded" else load_part(DATASET, PART, ANY_MONTHS)
+    if imported is not None:
+        imported = narrowed(imported)
+        return Original(_fewer(imported, scale, rng), IMPORTED, "imported", _digest(imported))
+    if data == "imported":
+        raise UsageError("Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'")
+    if data == "own":
+        raise UsageError("the round was prepared from a table of the organizer's own; name its file with --table")
+    return Original(simulate_shop(rng, CUSTOMERS[scale]), SIMULATED, "embedded")
+
+
+def draw(original: Original, teams: Sequence[str]) -> RoundData:
+    """T for every team and for attackers, and what is to be known of it."""
+    table = original.table
+    content = table_bytes(table, header=True)
     report = {
-        "data": origin,
-        "rows": facts["rows"],
-        "customers": facts["customers"],
-        "items": facts["items"],
-        "teams": list(teams),
+        "rows": len(table),
+        "customers": len(table.vocabularies["id_user"]),
+        "items": len(table.vocabularies["id_item"]),
+        "months": Calendar.of(table).months,
     }
-    return Preparation(handouts, folders, report, Secrets(seed))
+    return RoundData(
+        handouts={team: {ORIGINAL_FILE: content} for team in teams},
+        attackers={ORIGINAL_FILE: content},
+        data={**original.described(), **report},
+        settings={"data": original.data},
+        report=report,
+    )
 
 
-def json_bytes(content: object) -> bytes:
-    """A JSON file, readable and the same every time."""
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+def _digest(table: Table) -> str:
+    return hashlib.sha256(table_bytes(table, header=True)).hexdigest()
+
+
+def _fewer(table: Table, scale: str, rng: np.random.Generator) -> Table:
+    """At scale ``small`` all rows of a few customers, chosen at random."""
+    count = CUSTOMERS[scale]
+    if count is None or count >= len(table.vocabularies["id_user"]):
+        return table
+    chosen = rng.permutation(len(table.vocabularies["id_user"]))[:count]
+    wanted = table.take(np.isin(table.codes["id_user"], chosen))
+    return Table.from_encoded(table.schema, {column.name: column.encode(wanted.texts(column.name)) for column in table.schema})

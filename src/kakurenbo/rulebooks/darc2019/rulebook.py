@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,54 +12,72 @@ import numpy as np
 
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.overlap import Overlap
-from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit, revealed_seed
 from kakurenbo.contracts import (
+    ANONYMIZE,
+    ATTACK,
     Anonymizer,
     Attack,
+    Counting,
     Credit,
     Files,
+    Phase,
     Player,
-    Preparation,
+    Publication,
     Release,
+    RoundData,
     RoundResults,
     Rulebook,
+    Secrets,
     Standings,
-    Target,
+    Tries,
     Utility,
+    read_facts,
 )
 from kakurenbo.datasets.transactions import SCHEMA, kept, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
-from kakurenbo.rng import stream
-from kakurenbo.rulebooks.darc2019 import checks, files, preparation, scores, utility
-from kakurenbo.rulebooks.darc2019.files import Answer, Handout, Submission
-from kakurenbo.tables import Problem, Problems, Schema, Source, table_bytes
+from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, preparation, scores, utility
+from kakurenbo.rulebooks.darc2019.files import Handout
+from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
+from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, refused, table_bytes
 
 
 @dataclass(frozen=True)
-class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, ReidentificationGuess]):
+class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, Answer, ReidentificationGuess]):
     """DARC 2019: re-identification of monthly pseudonyms in the transactions of a shop."""
 
     name: ClassVar[str] = "darc2019"
     title: ClassVar[str] = "DARC 2019, re-identification of monthly pseudonyms in transactions"
     rounds: ClassVar[tuple[str, ...]] = ("round",)
-    knowledge: ClassVar[type] = ReidentificationKnowledge
-    schema: ClassVar[Schema] = SCHEMA
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "prepare": ("mode", "scale", "data"),
+        "prepare": ("mode", "scale", "data", "table"),
         "check": ("mode",),
         "measure": ("mode",),
         "publish": ("mode",),
+        "attack": ("mode",),
         "credit": ("mode",),
-        "run": ("mode", "scale", "data"),
+        "score": ("mode",),
+        "standings": ("mode",),
+        "verify": ("table",),
+        "run": ("mode", "scale", "data", "table"),
     }
+    schema: ClassVar[Schema] = SCHEMA
+    knowledge: ClassVar[type] = ReidentificationKnowledge
+    phases: ClassVar[tuple[Phase, ...]] = (
+        Phase(ANONYMIZE, (files.RELEASE,), counts=Counting.LAST_FEW, keep=files.TABLES_PER_TEAM, cost=3.0),
+        Phase(ATTACK, (files.GUESS,), Tries(per_target=files.ATTACKS_PER_TABLE), counts=Counting.BEST),
+    )
 
     mode: str = parameter(
         "rules", "the text of the rules, or the evaluator that ran the competition", choices=("rules", "aicrowd")
     )
     scale: str = parameter("full", "as many customers as the contest, or about a tenth", choices=("full", "small"))
-    data: str = parameter("auto", "where T comes from; auto takes an imported file", choices=("auto", "embedded", "imported"))
+    data: str = parameter(
+        "auto",
+        "where T comes from; auto takes an imported file, own is the one that the option table names",
+        choices=("auto", "embedded", "imported", "own"),
+    )
+    table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's")
 
     utility_score: ClassVar[str] = "U"
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
@@ -75,159 +94,103 @@ class Darc2019(Rulebook[Handout, Submission, ReidentificationKnowledge, Answer, 
         Player("noisy dates and values", "pipeline:steps=dates:method=noise|values", "fellegi_sunter:link_months=false"),
     )
 
-    # -- the organizer prepares ------------------------------------------------------------------------------------
-
-    def prepare(self, seed: int, teams: Sequence[str]) -> Preparation[Handout]:
-        return preparation.prepare(seed, teams, scale=self.scale, data=self.data, settings=self.settings())
-
-    def read_preparation(self, path: Path) -> Preparation[Handout] | Problems:
-        """The organizer's folder; or only T, to publish without a preparation."""
-        if not path.is_dir() or not (path / "teams").is_dir():
-            handout = self.read_handout(path)
-            return handout if isinstance(handout, Problems) else Preparation({handout.team: handout}, {}, handout.facts)
-        facts = files.read_facts(path / "public")
-        teams = sorted(folder for folder in (path / "teams").iterdir() if folder.is_dir())
-        if not teams:
-            raise UsageError(f"{path}: there is no team in it; give the folder that prepare wrote")
-        # T is the same for all teams: read it once.
-        first = self.read_handout(teams[0])
-        if isinstance(first, Problems):
-            return first
-        handouts = {folder.name: replace(first, team=folder.name, facts=files.read_facts(folder)) for folder in teams}
-        opening = path / OPENING_FILE
-        state = preparation.Secrets(revealed_seed(opening.read_bytes())) if opening.exists() else None
-        return Preparation(handouts, {}, facts, state)
+    def settings(self) -> dict[str, Any]:
+        """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
+        return {name: value for name, value in super().settings().items() if name != "table"}
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def team_of(self, file_name: str) -> str | None:
-        table = files.team_of(file_name)
-        return scores.team_of_table(table) if table else None
-
-    def read_handout(self, path: Path) -> Handout | Problems:
+    def read_handout(self, path: Path) -> Reading[Handout]:
         where = files.find_original(path)
-        original = files.read_original(Source.of(where))
-        if isinstance(original, Problems):
-            return original
-        facts = files.read_facts(where.parent)
-        return Handout(str(facts.get("team", "01")), original, facts)
+        facts = read_facts(where, self.name)
+        team = facts.team if facts is not None else ""
+        return files.read_original(Source.of(where)).map(lambda original: Handout(team, original))
 
     def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         """Run a method on T; monthly pseudonyms are its base where it leaves customers under their own names."""
         release = anonymizer(handout.original, rng)
         table = release.table
-        alive = kept(table)
         own = (handout.original.texts("id_user") == table.texts("id_user")).to_numpy()
-        if not (own & alive).any():
+        if not (own & kept(table)).any():
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
 
     def release_files(self, handout: Handout, release: Release) -> Files:
-        return {files.release_file(handout.team): release_bytes(release.table)}
+        return {files.RELEASE.name(team=handout.team or "01"): release_bytes(release.table)}
 
-    def check_release(
-        self, handout: Handout, sources: Sequence[Source], notices: list[Problem] | None = None
-    ) -> Submission | Problems:
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Table]:
         if len(sources) != 1:
-            names = ", ".join(source.name for source in sources) or "nothing"
-            fix = f"give one CSV file such as {files.release_file(handout.team)}"
-            return Problems([Problem(f"a release is one file; got {names}", fix, sources[0].name if sources else "release")])
-        table = checks.read_release(sources[0], handout.original, self.following(handout.facts).mode)
-        if isinstance(table, Problems):
-            return table
-        return Submission(table, files.team_of(sources[0].name) or handout.team)
+            example = files.RELEASE.name(team=handout.team or "01")
+            return refused("release.one_file", sources[0].name if sources else example, count=len(sources), example=example)
+        return checks.read_release(sources[0], handout.original, self.mode)
 
-    def measure(self, handout: Handout, submission: Submission) -> Utility:
-        return utility.measure(handout.original, submission.table, self.following(handout.facts).mode)
-
-    def following(self, facts: Mapping[str, Any]) -> Darc2019:
-        """These rules in the mode that the contest's own ``contest.json`` fixes, unless another was asked for."""
-        asked = self.mode != type(self)().mode
-        mode = facts.get("settings", {}).get("mode", self.mode)
-        return self if asked else replace(self, mode=mode)
+    def measure(self, handout: Handout, submission: Table) -> Utility:
+        return utility.measure(handout.original, submission, self.mode)
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
-    def publish(
-        self, preparation: Preparation[Handout], submissions: Mapping[str, Submission], seed: int
-    ) -> Mapping[str, Target[ReidentificationKnowledge, Answer]]:
-        """S in an order that comes from the committed seed, and F; F and the order are committed to, too."""
-        seed = preparation.state.seed if preparation.state is not None else seed
-        names = {team: submission.name for team, submission in submissions.items()}
-        made = {}
-        for team, submission in submissions.items():
-            original = preparation.handouts[team].original
-            answer, rows = files.answer_of(original, submission.table)
-            order = stream(seed, "darc2019", "order", names[team]).permutation(len(rows))
-            made[team] = (ReidentificationKnowledge(original, rows.take(order)), answer)
-        secret = {files.answer_file(names[team]): files.answer_bytes(answer) for team, (_, answer) in made.items()}
-        commitments, opening = commit(seed, {f"secret/{name}": data for name, data in secret.items()})
-        return {
-            team: Target(
-                knowledge,
-                answer,
-                {
-                    files.published_file(names[team]): table_bytes(knowledge.released, header=True),
-                    Path(COMMITMENTS_FILE).name: commitments,
-                },
-                {files.answer_file(names[team]): secret[files.answer_file(names[team])], Path(OPENING_FILE).name: opening},
-            )
-            for team, (knowledge, answer) in made.items()
-        }
-
-    def read_knowledge(self, paths: Sequence[Path], declared: Anonymizer | None = None) -> ReidentificationKnowledge | Problems:
-        if len(paths) != 2:
+    def read_knowledge(
+        self, sources: Sequence[Source], declared: Anonymizer | None = None
+    ) -> Reading[ReidentificationKnowledge]:
+        """T and S: files of their names, or two files in this order."""
+        published = [source for source in sources if files.PUBLISHED.parse(source.name) is not None]
+        originals = [source for source in sources if source not in published]
+        if len(sources) == 2 and not published:
+            originals, published = [sources[0]], [sources[1]]
+        if len(published) != 1 or len(originals) != 1:
             raise UsageError("darc2019 attacks know two files: T.csv (the original) and S.csv (what was published)")
-        original, released = (files.read_original(Source.of(files.find_original(path))) for path in paths)
-        if isinstance(original, Problems) or isinstance(released, Problems):
-            return Problems.merge(part for part in (original, released) if isinstance(part, Problems))
-        return ReidentificationKnowledge(original, released)
+        original = files.read_original(originals[0])
+        if isinstance(original, Problems):
+            return original
+        released = checks.read_published(published[0], original.value, self.mode)
+        if isinstance(released, Problems):
+            return released
+        knowledge = ReidentificationKnowledge(original.value, released.value)
+        return Read(knowledge, (*original.notices, *released.notices))
+
+    def guess_form(self, knowledge: ReidentificationKnowledge) -> GuessForm:
+        return GuessForm(knowledge.customers, knowledge.pseudonyms, knowledge.calendar, self.mode)
+
+    def check_guess(self, form: GuessForm, source: Source) -> Reading[ReidentificationGuess]:
+        return matrices.read_guess(source, form)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:
-        return files.guess_bytes(guess)
-
-    def guess_files(self, guesses: Mapping[str, ReidentificationGuess], attacker: str) -> Files:
-        return {files.guess_file(target, attacker): self.guess_bytes(guess) for target, guess in guesses.items()}
-
-    def check_guesses(
-        self, targets: Mapping[str, Target[ReidentificationKnowledge, Answer]], sources: Sequence[Source], attacker: str
-    ) -> dict[str, ReidentificationGuess] | Problems:
-        guesses: dict[str, ReidentificationGuess] = {}
-        refused = []
-        for source in sources:
-            target = files.target_of_guess(source.name, targets, attacker)
-            if isinstance(target, Problems):
-                refused.append(target)
-                continue
-            guess = self.read_guess(targets[target].answer, source)
-            if isinstance(guess, Problems):
-                refused.append(guess)
-            else:
-                guesses[target] = guess
-        return Problems.merge(refused) if refused else guesses
-
-    # -- the judge counts ------------------------------------------------------------------------------------------
-
-    def read_answer(self, path: Path) -> Answer | Problems:
-        return files.read_answer(path)
-
-    def read_guess(self, answer: Answer, source: Source) -> ReidentificationGuess | Problems:
-        return files.read_guess(source, answer.customers)
-
-    def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
-        return scores.count_credit(answer, guess, self.mode)
-
-    def read_results(self, source: Source) -> RoundResults | Problems:
-        return scores.read_results(source)
-
-    def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        return scores.standings(rounds)
-
-    @property
-    def sample_attack(self) -> Overlap:
-        return Overlap(self.mode)
+        return matrices.guess_bytes(guess, self.mode)
 
     @property
     def sample_attacks(self) -> Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]:
-        """All seven baselines: each counts against a table."""
+        """All seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
         return utility.baselines(self.mode)
+
+    # -- the judge ---------------------------------------------------------------------------------------------------
+
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        original = preparation.original_table(self.stream(seed, "original"), self.data, self.scale, self.table)
+        return preparation.draw(original, teams)
+
+    def publish(self, secrets: Secrets[Handout], submission: Table) -> Publication:
+        """S in an order that comes from the committed seed, the team and the digest of A(T); and F."""
+        answer, rows = matrices.answer_of(secrets.handout.original, submission)
+        digest = hashlib.sha256(release_bytes(submission)).hexdigest()
+        order = secrets.stream("order", digest).permutation(len(rows))
+        return Publication(
+            {files.PUBLISHED.name(target=secrets.target): table_bytes(rows.take(order), header=True)},
+            {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
+        )
+
+    def read_answer(self, path: Path) -> Reading[Answer]:
+        return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
+
+    def answer_form(self, answer: Answer) -> GuessForm:
+        return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)
+
+    def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
+        return credit.count_credit(answer, guess, self.mode)
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
+        return scores.standings(rounds, self.mode)
+
+    def read_published(self, source: Source) -> Reading[RoundResults]:
+        return scores.read_published(source)

@@ -1,112 +1,31 @@
-"""Rules 12 and 14 to 18 of darc2019: what a guess matrix earns, the score of a table, ranks and awards."""
+"""Rules 14 to 18 of darc2019: the score of a table, ranks and awards, in exact decimals."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess
-from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
-from kakurenbo.datasets.transactions import MONTHS
+from kakurenbo.contracts import (
+    Credit,
+    RoundResults,
+    Standing,
+    Standings,
+    as_decimal,
+    awarded,
+    by_number,
+    rank,
+    shown_unranked,
+    team_of,
+    two_digits,
+    why_out,
+)
 from kakurenbo.errors import UsageError
-from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM, Answer, malformed
-from kakurenbo.tables import ProblemCollector, Problems, Source
+from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
+from kakurenbo.rulebooks.darc2019.utility import counts_in
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
-THIRDS = np.array([3, 2, 1])  # worth of a guess by its position
-EVALUATOR_MONTHS = 12  # the competition's comparison left out December 2011
-MAX_RESULTS_BYTES = 10_000_000
 AWARDED = 3
-
-Cells = NDArray[np.int32]
-
-
-# -- one guess --------------------------------------------------------------------------------------------------------
-
-
-def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Credit:
-    """Credit of a guess matrix in cells, with both figures of rule 12."""
-    thirds, cells = _thirds(answer, guess, mode)
-    credit = thirds / 3
-    rate = credit / cells if cells else 0.0
-    details = {
-        "reid": round(rate, 6) if mode == "aicrowd" else rate,
-        "reid_of_all_cells": credit / (MONTHS * len(answer.customers)),
-    }
-    return Credit(credit, cells, blind_guessing(answer), details)
-
-
-def reid(answer: Answer, guess: ReidentificationGuess, mode: str) -> float:
-    """Credit over the cells of F that are not DEL (rule 12b)."""
-    thirds, cells = _thirds(answer, guess, mode)
-    rate = thirds / 3 / cells if cells else 0.0
-    return round(rate, 6) if mode == "aicrowd" else rate
-
-
-def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[int, int]:
-    """Thirds of a cell that were earned, and how many cells count."""
-    if guess.customers != answer.customers:
-        raise ValueError("a guess matrix has the customers of T, sorted")
-    counted = EVALUATOR_MONTHS if mode == "aicrowd" else MONTHS
-    truth, guessed = answer.cells[:, :counted], guess.cells[:, :counted]
-    there = truth != NOBODY
-    if mode == "rules" or _equally_long(answer, guess):
-        hits = _equal(answer, guess, truth, guessed)
-    else:
-        hits = _contained(answer, guess, truth, guessed)
-    earned = np.where(hits & there[:, :, None] & (guessed != NOBODY), THIRDS, 0)
-    if mode == "rules":
-        best = earned.max(axis=2)
-    else:  # a later match overwrites an earlier one: the smallest worth that is not 0
-        best = np.where(earned > 0, earned, len(THIRDS) + 1).min(axis=2) % (len(THIRDS) + 1)
-    return int(best.sum()), int(there.sum())
-
-
-def _equal(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
-    """Whether a guess is the true pseudonym, letter for letter; shape of ``guessed``."""
-    position = {name: code for code, name in enumerate(answer.pseudonyms)}
-    lookup = np.array([*(position.get(name, -2) for name in guess.pseudonyms), NOBODY])
-    return np.asarray(lookup[guessed] == truth[:, :, None])
-
-
-def _contained(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
-    """Whether the true pseudonym is a part of the guess, which was enough for the evaluator."""
-    hits = np.zeros(guessed.shape, dtype=bool)
-    places = np.nonzero((truth != NOBODY)[:, :, None] & (guessed != NOBODY))
-    true, told = truth[places[:2]].tolist(), guessed[places].tolist()
-    hits[places] = [answer.pseudonyms[a] in guess.pseudonyms[b] for a, b in zip(true, told, strict=True)]
-    return hits
-
-
-def _equally_long(answer: Answer, guess: ReidentificationGuess) -> bool:
-    """Whether a pseudonym can be part of another only by being equal to it."""
-    return len({len(name) for name in (*answer.pseudonyms, *guess.pseudonyms)}) <= 1
-
-
-def blind_guessing(answer: Answer) -> Chance:
-    """Credit of three different pseudonyms of the month, drawn for each cell; the band is that of a normal sum."""
-    mean = variance = 0.0
-    for month in range(MONTHS):
-        column = answer.cells[:, month]
-        cells = int((column != NOBODY).sum())
-        pseudonyms = len(np.unique(column[column != NOBODY]))
-        if cells:
-            worth = THIRDS[: min(3, pseudonyms)] / 3
-            once, squared = worth.sum() / pseudonyms, (worth**2).sum() / pseudonyms
-            mean += cells * once
-            variance += cells * (squared - once**2)
-    spread = 1.96 * max(0.0, variance) ** 0.5
-    return Chance(round(mean, 2), round(max(0.0, mean - spread), 2), round(mean + spread, 2))
-
-
-# -- all tables -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -122,161 +41,141 @@ class TableScore:
         return (self.utility + self.reid) / 2
 
 
-def team_of_table(table: str) -> str:
-    """The team of a table: ``07-2`` is the second table of team 07.
-
-    Examples
-    --------
-    >>> team_of_table("07-2"), team_of_table("07")
-    ('07', '07')
-    """
-    return table.partition("-")[0]
-
-
-def standings(rounds: Mapping[str, RoundResults]) -> Standings:
+def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standings:
     """Teams by the lowest score of their last three tables; attackers by their best attack on the first-ranked table."""
     if len(rounds) != 1:
         raise UsageError(f"darc2019 has one round; got {', '.join(rounds) or 'none'}")
     (results,) = rounds.values()
-    tables = {table: _table_score(results, table) for table in _counting(results.anonymizers) if table not in results.out}
+    tables = {table: _table_score(results, table, mode) for table in _counting(results) if table not in results.out}
     best: dict[str, TableScore] = {}
     for table, score in tables.items():
-        team = team_of_table(table)
+        team = team_of(table)
         if team not in best or score.score < best[team].score:
             best[team] = score
-    teams = sorted({team_of_table(table) for table in results.anonymizers}, key=by_number)
-    # `rank` puts the highest first; here the lowest wins.
-    lost = {team: -best[team].score if team in best else None for team in teams}
-    notes = {team: results.out.get(_last(results, team), "missing") for team in teams if team not in best}
-    anonymization = tuple(replace(line, score=None if line.score is None else -line.score) for line in rank(lost, notes))
-    first = [best[line.team].table for line in anonymization if line.rank == 1 and line.team in best]
+    anonymizers = sorted({team_of(table) for table in results.targets}, key=by_number)
+    scored = {team: best[team].score if team in best else None for team in anonymizers}
+    notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
+    ranked = rank({team: scored[team] for team in anonymizers if team not in results.excluded}, notes, lowest_wins=True)
+    shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded})
+    first = [best[line.team].table for line in ranked if line.rank == 1]
     attack = _attack_ranking(results, first)
     awards = {
-        "anonymization": [line.team for line in anonymization if line.score is not None and (line.rank or 0) <= AWARDED],
-        "re-identification": [line.team for line in attack if line.rank == 1 and line.score],
+        "anonymization": awarded(ranked, AWARDED),
+        "re-identification": tuple(line.team for line in attack if line.rank == 1 and line.score),
     }
-    shown = {
+    details = {
         table: {"U": float(score.utility), "reid": float(score.reid), "score": float(score.score)}
         for table, score in tables.items()
     }
-    return Standings(anonymization, attack, anonymization, {"awards": awards, "tables": shown})
+    both = (*ranked, *shown)
+    lower = frozenset({"anonymization", "overall"})
+    return Standings(both, attack, both, awards, {"tables": details}, lower)
 
 
-def _counting(tables: Sequence[str]) -> list[str]:
+def _counting(results: RoundResults) -> list[str]:
     """The last three tables of each team, in the order they were handed in."""
-    by_team: dict[str, list[str]] = defaultdict(list)
-    for table in sorted(tables, key=by_number):
-        by_team[team_of_table(table)].append(table)
+    by_team: dict[str, list[str]] = {}
+    for table in sorted(results.targets, key=by_number):
+        by_team.setdefault(team_of(table), []).append(table)
     return [table for handed_in in by_team.values() for table in handed_in[-TABLES_PER_TEAM:]]
 
 
-def _last(results: RoundResults, team: str) -> str:
-    return [table for table in sorted(results.anonymizers, key=by_number) if team_of_table(table) == team][-1]
-
-
-def _table_score(results: RoundResults, table: str) -> TableScore:
+def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
     if table not in results.utility:
         raise UsageError(f"the results have no utility for the table {table}")
     rates = _rates(results, table)
-    return TableScore(table, Fraction(results.utility[table]), max(rates.values(), default=Fraction(0)))
+    counting = [rate for name, rate in rates.items() if name not in results.unranked or counts_in(mode, name)]
+    return TableScore(table, as_decimal(results.utility[table]), max(counting, default=Fraction(0)))
 
 
 def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
-    """Best rate of each attacker on a table: its first ten attacks count. Nobody attacks a table of their own."""
-    tries: dict[str, list[str]] = defaultdict(list)
-    for attack in sorted(results.credits.get(table, {}), key=by_number):
-        attacker = attack if attack in results.unranked else team_of_table(attack)
-        if attacker != team_of_table(table):
-            tries[attacker].append(attack)
+    """Rate of each attacker on a table. Nobody attacks a table of their own, and excluded teams' attacks do not count."""
     return {
-        attacker: max(_rate(results.credits[table][attack]) for attack in attacks[:ATTACKS_PER_TABLE])
-        for attacker, attacks in tries.items()
+        attacker: _rate(credit)
+        for attacker, credit in results.credits.get(table, {}).items()
+        if attacker != team_of(table) and attacker not in results.excluded
     }
 
 
 def _rate(credit: Credit) -> Fraction:
     if "reid" in credit.details:
-        return Fraction(credit.details["reid"])
-    return Fraction(round(credit.hits * 3), 3 * credit.of) if credit.of else Fraction(0)
+        return as_decimal(credit.details["reid"])
+    return Fraction(round(credit.hits * 3), 3 * int(credit.of)) if credit.of else Fraction(0)
 
 
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
     """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest."""
-    attackers = {team_of_table(name) for name in results.ranked_attackers}
-    rates: dict[str, Fraction | None] = dict.fromkeys(sorted(attackers, key=by_number))
-    owners = {team_of_table(table) for table in first}
+    rates: dict[str, Fraction | None] = dict.fromkeys(sorted(results.ranked_attackers, key=by_number))
+    owners = {team_of(table) for table in first}
+    baselines: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
     for table in first:
         for attacker, rate in _rates(results, table).items():
-            if attacker in rates:
-                known = rates[attacker]
-                rates[attacker] = rate if known is None else max(known, rate)
+            known = baselines if attacker in baselines else rates
+            if attacker in known:
+                known[attacker] = max(known[attacker] or Fraction(0), rate)
     notes = {team: "owns the table" if team in owners else "missing" for team, rate in rates.items() if rate is None}
-    baselines = sorted(results.unranked, key=by_number)
-    shown = [
-        Standing(
-            name,
-            max((_rates(results, table).get(name, Fraction(0)) for table in first), default=Fraction(0)),
-            None,
-            "not ranked",
-        )
-        for name in baselines
-    ]
-    return (*rank(rates, notes), *shown)
+    return (*rank(rates, notes), *shown_unranked(baselines))
 
 
-# -- results from files -----------------------------------------------------------------------------------------------
+# -- tables from files ------------------------------------------------------------------------------------------------
 
 
-def read_results(source: Source) -> RoundResults | Problems:
-    """Our own JSON, or a CSV with the header ``table,utility,ATTACKER,...``: U and the reid of each attack, blank for none.
+def read_published(source: Source) -> Reading[RoundResults]:
+    """A CSV with the header ``table,utility,ATTACKER,...``: U and the reid of each attack, blank for none.
 
     Attackers whose name is S and a number are the baselines: they count against a table and are not ranked.
     """
-    data = source.read(MAX_RESULTS_BYTES)
-    if isinstance(data, Problems):
-        return data
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return malformed("the file is not UTF-8 text", "save it as UTF-8", source.name)
-    if text.lstrip().startswith("{"):
-        try:
-            return RoundResults.from_json(json.loads(text))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return malformed(
-                "this JSON is not a results file", "give the results file that run wrote, or a CSV table", source.name
-            )
-    return _from_table(source, text)
-
-
-def _from_table(source: Source, text: str) -> RoundResults | Problems:
-    found = ProblemCollector(source.name)
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    rows = [(number, row) for number, row in rows if any(row)]
+    read = read_cells(source)
+    if isinstance(read, Problems):
+        return read
+    rows = read.value
     if len(rows) < 2 or rows[0][1][:2] != ["table", "utility"]:
-        return malformed("there is no table of results in the file", "the header is table,utility,ATTACKER,...", source.name)
-    attackers = rows[0][1][2:]
+        return refused("darc2019.no_results_table", source.name, severity=Severity.MALFORMED)
+    attackers = [two_digits(name) for name in rows[0][1][2:]]
+    found = ProblemCollector(source.name)
+    if len(set(attackers)) < len(attackers):
+        found.add("darc2019.attacker_twice", row=1)
     credits: dict[str, dict[str, Credit]] = {}
+    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     utility: dict[str, float] = {}
     for number, row in rows[1:]:
-        if len(row) != len(attackers) + 2 or row[0] in credits or not row[0]:
-            fix = "give each table once, with a cell for the utility and for every attacker"
-            found.add("the row does not fit the header, or its table is not new", fix, row=number, value=row[0])
+        table = two_digits(row[0])
+        if len(row) != len(attackers) + 2 or table in credits or not table:
+            found.add("darc2019.bad_results_row", row=number, value=row[0])
             continue
-        credits[row[0]] = {}
-        for name, cell in zip(("utility", *attackers), row[1:], strict=True):
-            value = _share(cell)
-            if value is None:
-                if cell or name == "utility":
-                    found.add(f"{cell!r} is not a share", "give a number from 0 to 1", row=number, column=name, value=cell)
-            elif name == "utility":
-                utility[row[0]] = value
-            else:
-                credits[row[0]][name] = Credit(value, 1, details={"reid": value})
+        shares = _shares(("utility", *attackers), row[1:], number, found)
+        utility[table] = shares.pop("utility", 0.0)
+        earned = [(team_of(name), Credit(share, 1, details={"reid": share})) for name, share in shares.items()]
+        credits[table], tries[table] = _best(earned)
     if found:
         return found.problems()
     unranked = frozenset(name for name in attackers if name[:1] == "S" and name[1:].isdecimal())
-    return RoundResults(credits, tuple(credits), tuple(attackers), utility, unranked=unranked)
+    if not unranked:
+        found.add("darc2019.no_baselines", severity=Severity.NOTICE)
+    names = tuple(dict.fromkeys(map(team_of, attackers)))
+    results = RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
+    return Read(results, (*read.notices, *found.notices))
+
+
+def _best(earned: Sequence[tuple[str, Credit]]) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
+    """The best of an attacker's first ten attacks, and all of these where there are several (columns 02-1, 02-2 ...)."""
+    every: dict[str, tuple[Credit, ...]] = {}
+    for attacker, credit in earned:
+        every[attacker] = (*every.get(attacker, ()), credit)[:ATTACKS_PER_TABLE]
+    best = {attacker: max(tries, key=lambda credit: credit.hits) for attacker, tries in every.items()}
+    return best, {attacker: tries for attacker, tries in every.items() if len(tries) > 1}
+
+
+def _shares(names: Sequence[str], cells: Sequence[str], row: int, found: ProblemCollector) -> dict[str, float]:
+    """The cells of a line by column; blank ones are left out, but for the utility."""
+    shares = {}
+    for name, cell in zip(names, cells, strict=True):
+        value = _share(cell)
+        if value is not None:
+            shares[name] = value
+        elif cell or name == "utility":
+            found.add("darc2019.no_share", row=row, column=name, value=cell)
+    return shares
 
 
 def _share(cell: str) -> float | None:

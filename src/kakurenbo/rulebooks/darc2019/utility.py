@@ -11,11 +11,11 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess, Reidentifi
 from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
 from kakurenbo.attacks.reidentification.overlap import Overlap
 from kakurenbo.contracts import Attack, Score, Utility
-from kakurenbo.datasets.transactions import kept
+from kakurenbo.datasets.transactions import kept, prices, top_items
 from kakurenbo.measures import row_changes
-from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_items, top_list_distance
-from kakurenbo.rulebooks.darc2019.files import answer_of
-from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
+from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.tables import Table
 
 SMALL_SCORE = 6  # E2 looks at scores below it
@@ -27,8 +27,13 @@ Baselines = Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess
 
 
 def baselines(mode: str) -> Baselines:
-    """F1..F7 under the names of their scores."""
+    """F1..F7 under the names of their scores; ``counts_in`` says which of them count."""
     return {**{f"S{number}": KeyMatch(number, mode) for number in KEYS}, "S7": Overlap(mode)}
+
+
+def counts_in(mode: str, baseline: str) -> bool:
+    """Whether a baseline counts in reid(S): the seventh is the evaluator's, and only shown by the rules."""
+    return mode == "aicrowd" or baseline != "S7"
 
 
 def measure(original: Table, released: Table, mode: str) -> Utility:
@@ -45,7 +50,7 @@ def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
     alive = kept(released)
     changes = {
         "E4": row_changes.date_change(original.codes["date"], released.codes["date"], alive),
-        "E5": row_changes.price_change(original.codes["price"], released.codes["price"], alive),
+        "E5": row_changes.price_change(prices(original), prices(released), alive),
         "E6": row_changes.deleted_share(alive),
     }
     if mode == "rules":

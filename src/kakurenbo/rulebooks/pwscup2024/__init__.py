@@ -1,6 +1,8 @@
 """pwscup2024 (PWS Cup 2024, identification and database reconstruction)."""
 
-from kakurenbo.rulebooks.pwscup2024.files import Answer, Handout, Submission
+from kakurenbo.rulebooks.pwscup2024.handout import Handout
+from kakurenbo.rulebooks.pwscup2024.release import Submission
 from kakurenbo.rulebooks.pwscup2024.rulebook import Pwscup2024
+from kakurenbo.rulebooks.pwscup2024.targets import Answer, draw_test
 
-__all__ = ["Answer", "Handout", "Pwscup2024", "Submission"]
+__all__ = ["Answer", "Handout", "Pwscup2024", "Submission", "draw_test"]

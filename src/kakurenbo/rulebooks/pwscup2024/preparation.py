@@ -1,113 +1,134 @@
-"""The organizer's work before the round: three candidates B per team, their digests, and the committed masks."""
+"""The organizer's work before a round: candidates B for every team, generated or from real files, and where they came from."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kakurenbo import __version__
-from kakurenbo.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.contracts import Files, Preparation
-from kakurenbo.datasets.ratings import MOVIES, RELATED, ratings_statistics
-from kakurenbo.errors import ParameterError
+from kakurenbo.commitments import digest
+from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics
+from kakurenbo.datasets.store import load_ratings
+from kakurenbo.errors import UsageError
 from kakurenbo.generators import fidelity
 from kakurenbo.generators.ratings import RatingsGenerator
-from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import files
-from kakurenbo.rulebooks.pwscup2024.files import Handout
-from kakurenbo.tables import Table, table_bytes
+from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS, read_original
+from kakurenbo.tables import Problems, Table, sources_of
 
-ROWS = {"full": 10_000, "small": 1_000}
-EMBEDDED = "embedded statistics: drawn from stored moments of the contest's A, with made-up names"
-COMMON, PER_TEAM = "common", "per_team"
+FULL, SMALL = "full", "small"
+ROWS = {FULL: 10_000, SMALL: 1_000}
+AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
+"""Where B comes from; any other word is a folder of the organizer's own B files, which ``contest.json`` records as ``own``."""
+
+EMBEDDED_SOURCE = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
+
+Streams = Callable[..., np.random.Generator]
+"""Randomness of a purpose in this round."""
 
 
 @dataclass(frozen=True, eq=False)
-class Secrets:
-    """The masked column of every row of b, for all teams or by team; empty where publishing is to draw them."""
+class Candidates:
+    """The tables B of a round.
 
-    masks: Mapping[str | None, NDArray[np.int64]] = field(default_factory=dict)
+    Attributes
+    ----------
+    by_team : mapping of team to tuple of Table
+    kind : str
+        ``embedded``, ``imported`` or ``own``.
+    data : mapping
+        Where they came from, and digests of it.
+    report : mapping
+        How close generated tables are to their source.
+    """
 
-    def of_team(self, team: str, seed: int) -> NDArray[np.int64]:
-        """Position among the movies of the rating hidden in row i of b, shape (50,)."""
-        if team in self.masks:
-            return self.masks[team]
-        return self.masks[None] if None in self.masks else draw_masks(seed, team)
+    by_team: Mapping[str, tuple[Table, ...]]
+    kind: str
+    data: Mapping[str, Any]
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepare(
-    seed: int, teams: Sequence[str], *, round_: str, scale: str, masks: str, options: Mapping[str, Any]
-) -> Preparation[Handout]:
-    """Everything the organizer needs for a round; ``options`` go into ``contest.json`` as they are."""
-    numbers = {f"{number:02d}" for number in range(1, 100)}
-    if not teams or len(set(teams)) < len(teams) or not set(teams) <= numbers:
-        raise ParameterError("teams", "different two-digit team numbers from 01 to 99", list(teams))
-    generator = RatingsGenerator(stream(seed, "pwscup2024", round_, "calibration"))
-    drawn = {
-        team: generator(files.CANDIDATES, ROWS[scale], stream(seed, "pwscup2024", round_, "candidates", team)) for team in teams
+def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams) -> Candidates:
+    """Three candidates for every team from the data that was asked for.
+
+    Parameters
+    ----------
+    data : str
+        ``auto`` takes imported tables where there are three for each team, else the embedded statistics.
+    scale : str
+        ``small`` generates 1,000 rows, and takes a tenth of the rows of real tables.
+    teams : sequence of str
+    stream : callable
+    """
+    if data == AUTO:
+        data = IMPORTED if len(imported_tables()) >= CANDIDATES * len(teams) else EMBEDDED
+    if data == EMBEDDED:
+        return _generated(ROWS[scale], teams, stream)
+    if data == OWN:
+        raise UsageError("the round was prepared from B files of the organizer's own: name their folder with --data")
+    kind = IMPORTED if data == IMPORTED else OWN
+    tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
+    told = {"source": f"{kind} B files", "sha256": {name: table.digest() for name, table in tables.items()}}
+    if scale == SMALL:
+        tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
+    return Candidates(_dealt(tables, teams, stream("dealt")), kind, told)
+
+
+def imported_tables() -> dict[str, Table]:
+    """The tables B that ``data import ratings`` put into the local store, by name."""
+    return {f"B{number:02d}": table for number, table in enumerate(load_ratings() or (), start=1)}
+
+
+def own_tables(folder: Path) -> dict[str, Table]:
+    """The tables B in an organizer's folder, by file name."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder; --data takes auto, embedded, imported or a folder of B files")
+    tables: dict[str, Table] = {}
+    for source in sources_of(folder):
+        if names.candidate_team(source.name) is None:
+            continue
+        read = read_original(source)
+        if isinstance(read, Problems):
+            raise UsageError(f"{folder}: {read[0]}")
+        tables[source.name] = read.value
+    return tables
+
+
+def _dealt(tables: Mapping[str, Table], teams: Sequence[str], rng: np.random.Generator) -> dict[str, tuple[Table, ...]]:
+    """Tables dealt out in random order, none twice: whoever holds B knows every answer."""
+    each = min(CANDIDATES, len(tables) // len(teams))
+    if not each:
+        raise UsageError(
+            f"there are {len(tables)} tables B for {len(teams)} teams: give one for each at least, "
+            f"in files named like Bi07.csv or {names.candidate_file('07', 1)}"
+        )
+    listed = list(tables.values())
+    order = rng.permutation(len(listed))
+    return {
+        team: tuple(listed[place] for place in order[index * each : (index + 1) * each]) for index, team in enumerate(teams)
     }
-    facts = {
-        "rulebook": "pwscup2024",
-        "version": __version__,
-        "round": round_,
-        "scale": scale,
-        "masks": masks,
-        "data": EMBEDDED,
-        "rows": ROWS[scale],
-        "teams": list(teams),
-        **options,
-    }
-    handouts = {team: Handout(team, tuple(tables), facts={**facts, "team": team}) for team, tables in drawn.items()}
-    whose: list[str | None] = [None] if masks == COMMON else list(teams)
-    secrets = Secrets({team: draw_masks(seed, round_, team or COMMON) for team in whose})
-    closeness = fidelity(
-        ratings_statistics().related, Table.stack([_related(table) for tables in drawn.values() for table in tables])
-    )
-    report = {"data": EMBEDDED, "fidelity": closeness.as_json(), "teams": list(teams), "round": round_}
-    return Preparation(handouts, _folders(seed, facts, handouts, secrets), report, secrets)
 
 
-def draw_masks(seed: int, *purpose: str) -> NDArray[np.int64]:
-    """A random movie for every row of b."""
-    return stream(seed, "pwscup2024", "masks", *purpose).integers(len(MOVIES), size=files.TEST_ROWS)
+def _tenth(table: Table, rng: np.random.Generator) -> Table:
+    rows = max(TEST_ROWS, len(table) * ROWS[SMALL] // ROWS[FULL])
+    return table.take(np.sort(rng.choice(len(table), rows, replace=False)))
+
+
+def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
+    generator = RatingsGenerator(stream("calibration"))
+    drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
+    stored = resources.files("kakurenbo.datasets").joinpath("data", STATISTICS_FILE).read_bytes()
+    data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}
+    related = Table.stack([_related(table) for tables in drawn.values() for table in tables])
+    closeness = fidelity(ratings_statistics().related, related)
+    return Candidates(drawn, EMBEDDED, data, {"fidelity": closeness.as_json()})
 
 
 def _related(table: Table) -> Table:
     """The columns that the statistics relate, with every level of the domain."""
     schema = ratings_statistics().related.schema
     return Table.from_texts(schema, {name: table.texts(name) for name in RELATED})
-
-
-def _folders(seed: int, facts: Mapping[str, Any], handouts: Mapping[str, Handout], secrets: Secrets) -> dict[str, Files]:
-    folders: dict[str, dict[str, bytes]] = {
-        "public": {files.CONTEST_FILE: json_bytes(facts)},
-        "attackers": {files.CONTEST_FILE: json_bytes(facts)},
-        "secret": {files.masks_file(team): files.masks_bytes(masks) for team, masks in secrets.masks.items()},
-    }
-    digests: dict[str, str] = {}
-    for team, handout in handouts.items():
-        candidates = {
-            files.candidate_file(team, number): table_bytes(table, header=True)
-            for number, table in enumerate(handout.candidates, start=1)
-        }
-        digests |= {name: hashlib.sha256(content).hexdigest() for name, content in candidates.items()}
-        folders[f"teams/{team}"] = {files.CONTEST_FILE: json_bytes(handout.facts), **candidates}
-    folders["public"][files.DIGESTS_FILE] = json_bytes({"sha256": digests})
-    hidden = {
-        f"{folder}/{name}": content for folder, part in folders.items() if folder != "public" for name, content in part.items()
-    }
-    for path, content in zip((COMMITMENTS_FILE, OPENING_FILE), commit(seed, hidden), strict=True):
-        folder, name = path.split("/")
-        folders[folder][name] = content
-    return dict(folders)
-
-
-def json_bytes(content: object) -> bytes:
-    """A JSON file, readable and the same every time."""
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess
-from kakurenbo.contracts import Chance, Credit, RoundResults, Standing, Standings, by_number, rank
-from kakurenbo.errors import UsageError
-from kakurenbo.rulebooks.pwscup2024.files import Answer
-from kakurenbo.tables import Problem, ProblemCollector, Problems, Severity, Source
+from kakurenbo.contracts import (
+    Chance,
+    Credit,
+    RoundResults,
+    Standings,
+    as_decimal,
+    awarded,
+    by_number,
+    rank,
+    shown_unranked,
+    team_of,
+    why_out,
+)
+from kakurenbo.contracts.results import DISQUALIFIED, MISSING
+from kakurenbo.measures.constant_answer import constant_answer
+from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
-WEIGHTS = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
 FIRST = 5  # how many anonymizers an attacker is scored on
 FULL = 100  # hits of both kinds at most
 HALF = 50
-MAX_RESULTS_BYTES = 10_000_000
+
+Scores = dict[str, Fraction | None]
 
 
 def count_hits(answer: Answer, guess: RatingsGuess) -> Credit:
-    """Equal cells of both columns, 0..50 each."""
+    """Equal cells of both columns, 0..50 each; beside it blind guessing, and what "always 0" in both columns earns."""
     identified = int((answer.people == guess.people).sum())
     reconstructed = int((answer.values == guess.values).sum())
-    details = {"identification": identified, "reconstruction": reconstructed}
-    return Credit(identified + reconstructed, 2 * len(answer.people), blind_guessing(len(answer.people)), details)
+    constant = constant_answer(answer.people, 0).hits + constant_answer(answer.values, 0).hits
+    return Credit(
+        identified + reconstructed,
+        2 * len(answer.people),
+        blind_guessing(len(answer.people)),
+        constant,
+        {"identification": identified, "reconstruction": reconstructed},
+    )
 
 
 def blind_guessing(rows: int) -> Chance:
@@ -63,42 +77,60 @@ def total_score(anonymity: Fraction, utility: Fraction) -> Fraction:
     return max(Fraction(0), anonymity + utility - 2 * short)
 
 
-def standings(rounds: Mapping[str, RoundResults]) -> Standings:
-    """Ranks of one round, or of the contest with pre:main = 1:9, separately for total and attack."""
-    weights = _weights(rounds)
-    scored = {name: _RoundScores(results) for name, results in rounds.items()}
-    teams = sorted(
-        {team for results in rounds.values() for team in (*results.anonymizers, *results.ranked_attackers)}, key=by_number
+def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction]) -> Standings:
+    """Ranks of one round, or of the contest with pre:main = 1:9, separately for total and attack.
+
+    A round in which a team has no release in play counts 0 for its total; a team that is disqualified in any, or in play in
+    none, has no total and no rank.
+    """
+    scored = {name: RoundScores(results) for name, results in rounds.items()}
+    excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
+    unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
+    anonymizers = {team_of(target) for results in rounds.values() for target in results.targets}
+    attackers = {attacker for results in rounds.values() for attacker in results.attackers}
+    everybody = sorted(anonymizers | attackers - unranked, key=by_number)
+    teams = [team for team in everybody if team not in excluded]
+    total = {
+        team: None if _barred(team, rounds) else _weighed((weights[name], one.total.get(team)) for name, one in scored.items())
+        for team in everybody
+    }
+    attack = {
+        attacker: _weighed((weights[name], one.attack.get(attacker)) for name, one in scored.items())
+        for attacker in (*everybody, *unranked)
+    }
+    by_total = rank({team: total[team] for team in teams}, {team: why_out(team, rounds) for team in teams})
+    by_attack = rank({team: attack[team] for team in teams}, {team: MISSING for team in teams if attack[team] is None})
+    shown_total = shown_unranked({team: total[team] for team in excluded & anonymizers})
+    shown_attack = shown_unranked({name: attack[name] for name in (excluded | unranked) & attackers})
+    return Standings(
+        anonymization=by_total + shown_total,
+        attack=by_attack + shown_attack,
+        overall=by_total + shown_total,
+        awards={"total": awarded(by_total), "attack": awarded(by_attack)},
+        details={"rounds": {name: scores.details() for name, scores in scored.items()}},
     )
-    total: dict[str, Fraction | None] = {}
-    attack: dict[str, Fraction | None] = {}
-    notes = {team: "; ".join(_notes(team, rounds)) for team in teams}
-    for team in teams:
-        parts = [(weights[name], scores.total.get(team)) for name, scores in scored.items()]
-        known = [weight * part for weight, part in parts if part is not None]
-        total[team] = sum(known, Fraction(0)) if known else None
-        attack[team] = sum(
-            (weights[name] * scores.attack.get(team, Fraction(0)) for name, scores in scored.items()), Fraction(0)
-        )
-    by_total = rank(total, notes)
-    unranked = tuple(
-        Standing(name, weights[round_] * scores.attack[name], None, "not ranked")
-        for round_, scores in scored.items()
-        for name in sorted(rounds[round_].unranked, key=by_number)
-    )
-    return Standings(by_total, rank(attack) + unranked, by_total, {"rounds": _details(rounds, scored)})
 
 
-class _RoundScores:
-    """A, total and attack score of everybody in one round."""
+def _barred(team: str, rounds: Mapping[str, RoundResults]) -> bool:
+    return any(results.out.get(team) == DISQUALIFIED for results in rounds.values())
+
+
+def _weighed(parts: Iterable[tuple[Fraction, Fraction | None]]) -> Fraction | None:
+    """The sum over (weight, score) of the rounds in which there is a score; None where there is none at all."""
+    known = [weight * score for weight, score in parts if score is not None]
+    return sum(known, Fraction(0)) if known else None
+
+
+class RoundScores:
+    """A, U, total and attack score of everybody in one round."""
 
     def __init__(self, results: RoundResults) -> None:
         self._results = results
-        in_play = [team for team in results.anonymizers if team not in results.out]
-        self.anonymity = {team: FULL - max(self._attacked(team), default=Fraction(0)) for team in in_play}
-        self.utility = {team: Fraction(str(results.utility[team])) for team in in_play}
-        self.total = {team: total_score(self.anonymity[team], self.utility[team]) for team in in_play}
-        self.first = [line.team for line in rank(dict(self.total))][:FIRST]
+        self.anonymity = {team: FULL - max(self._attacked(team), default=Fraction(0)) for team in results.in_play}
+        self.utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
+        self.total = {team: total_score(self.anonymity[team], self.utility[team]) for team in results.in_play}
+        ranked: Scores = {team: self.total[team] for team in results.ranked_targets}
+        self.first = [line.team for line in rank(ranked)][:FIRST]
         self.attack = {attacker: self._attack(attacker) for attacker in results.attackers}
 
     def _attacked(self, target: str) -> list[Fraction]:
@@ -110,127 +142,17 @@ class _RoundScores:
         return own + sum((self._hits(team, attacker) for team in self.first if team != attacker), Fraction(0))
 
     def _hits(self, target: str, attacker: str) -> Fraction:
-        credit = self._results.credits.get(target, {}).get(attacker)
-        return Fraction(str(credit.hits)) if credit is not None else Fraction(0)
+        credit = self._results.credit(target, attacker)
+        return as_decimal(credit.hits) if credit is not None else Fraction(0)
 
-
-def _weights(rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
-    if len(rounds) == 1:
-        return dict.fromkeys(rounds, Fraction(1))
-    if set(rounds) != set(WEIGHTS):
-        raise UsageError(f"the overall table is made of the rounds pre and main; got {', '.join(rounds) or 'none'}")
-    return WEIGHTS
-
-
-def _notes(team: str, rounds: Mapping[str, RoundResults]) -> list[str]:
-    found = {name: results.out.get(team, "" if team in results.anonymizers else "missing") for name, results in rounds.items()}
-    return [why if len(rounds) == 1 else f"{why} in {name}" for name, why in found.items() if why]
-
-
-def _details(rounds: Mapping[str, RoundResults], scored: Mapping[str, _RoundScores]) -> dict[str, Any]:
-    """What every total is made of, for readers of the JSON."""
-    return {
-        name: {
+    def details(self) -> dict[str, Any]:
+        """What every total is made of, for readers of the JSON."""
+        return {
             team: {
-                "utility": float(scores.utility[team]),
-                "anonymity": float(scores.anonymity[team]),
-                "total": float(scores.total[team]),
-                "attack": float(scores.attack[team]) if team in scores.attack else None,
+                "utility": float(self.utility[team]),
+                "anonymity": float(self.anonymity[team]),
+                "total": float(self.total[team]),
+                "attack": float(self.attack[team]) if team in self.attack else None,
             }
-            for team in rounds[name].anonymizers
-            if team in scores.total
+            for team in self.total
         }
-        for name, scores in scored.items()
-    }
-
-
-# -- published tables -------------------------------------------------------------------------------------------------
-
-
-def read_results(source: Source) -> RoundResults | Problems:
-    """A published table (CSV) or our own JSON.
-
-    The table has a row per anonymizer: ``anonymizer``, per attacker ``NN`` (both hits) or ``NNi`` and ``NNd`` (hits of each
-    kind), and ``utility``. Further columns are not looked at. A row of zeros only is a team that withdrew.
-    """
-    data = source.read(MAX_RESULTS_BYTES)
-    if isinstance(data, Problems):
-        return data
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return Problems([Problem("the file is not UTF-8 text", "save it as UTF-8", source.name, severity=Severity.MALFORMED)])
-    return _from_json(source, text) if text.lstrip().startswith("{") else _from_table(source, text)
-
-
-def _from_json(source: Source, text: str) -> RoundResults | Problems:
-    try:
-        results = RoundResults.from_json(json.loads(text))
-        if not {team for team in results.anonymizers if team not in results.out} <= set(results.utility):
-            raise ValueError("a release without utility")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        fix = "give the results file that run wrote, or a CSV table"
-        return Problems([Problem("this JSON is not a results file", fix, source.name, severity=Severity.MALFORMED)])
-    return results
-
-
-def _from_table(source: Source, text: str) -> RoundResults | Problems:
-    found = ProblemCollector(source.name)
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    rows = [(number, row) for number, row in rows if any(row)]
-    header = rows[0][1] if rows else []
-    places = _attacker_columns(header)
-    if not places or "utility" not in header or len(rows) < 2 or len(set(header)) < len(header):
-        message = "this is no table of results"
-        fix = "the header is anonymizer, then NN or NNi and NNd per attacker, and utility; each once"
-        found.add(message, fix, row=1, value=",".join(header), severity=Severity.MALFORMED)
-        return found.problems()
-    credits: dict[str, dict[str, Credit]] = {}
-    utility: dict[str, float] = {}
-    for number, row in rows[1:]:
-        team = row[0]
-        if len(row) != len(header):
-            found.add(f"the row has {len(row)} cells for {len(header)} columns", "give one cell each", row=number)
-            continue
-        if not team or team in credits:
-            found.add(f"the anonymizer {team!r} is named twice or not at all", "name each once", row=number, value=team)
-            continue
-        cells = {
-            name: _number(found, number, name, row[place], HALF if name[-1] in "id" else FULL)
-            for name, place in zip(header, range(len(header)), strict=True)
-            if name in {column for columns in places.values() for column in columns}
-        }
-        credits[team] = {attacker: _credit(cells, columns) for attacker, columns in places.items() if attacker != team}
-        utility[team] = float(_number(found, number, "utility", row[header.index("utility")], FULL, whole=False))
-    if found:
-        return found.problems()
-    out = {team: "withdrew" for team in credits if not utility[team] and not any(c.hits for c in credits[team].values())}
-    return RoundResults(credits, tuple(credits), tuple(places), utility=utility, out=out)
-
-
-def _attacker_columns(header: list[str]) -> dict[str, tuple[str, ...]]:
-    """The columns of each attacker: both hits, or one column for each kind."""
-    places: dict[str, tuple[str, ...]] = {}
-    for name in header[1:]:
-        match = re.fullmatch(r"(\d+)([id]?)", name)
-        if match:
-            places[match.group(1)] = (*places.get(match.group(1), ()), name)
-    return places
-
-
-def _number(found: ProblemCollector, row: int, column: str, cell: str, most: int, *, whole: bool = True) -> Fraction:
-    try:
-        value = Fraction(cell) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", cell) else None
-    except ValueError:
-        value = None
-    if value is None or value > most or (whole and value.denominator != 1):
-        what = "a number of hits" if whole else "a utility"
-        found.add(f"{cell!r} is not {what}", f"give a number from 0 to {most}", row=row, column=column, value=cell)
-        return Fraction(0)
-    return value
-
-
-def _credit(cells: Mapping[str, Fraction], columns: tuple[str, ...]) -> Credit:
-    kinds = {"i": "identification", "d": "reconstruction"}
-    details = {kinds[name[-1]]: int(cells[name]) for name in columns if name[-1] in kinds}
-    return Credit(int(sum(cells[name] for name in columns)), FULL, details=details)

@@ -1,0 +1,219 @@
+"""The page docs/replays/pwscup2024.md: the poster of team 09, played again on B files (called by replay_pwscup2024.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kakurenbo import registry
+from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair
+from kakurenbo.attacks.reconstruction.methods import Identification
+from kakurenbo.contracts import Preparation
+from kakurenbo.datasets.ratings import MOVIES, NOT_SEEN
+from kakurenbo.measures.constant_answer import best_constant_answer, constant_answer
+from kakurenbo.rng import stream
+from kakurenbo.rulebooks.pwscup2024 import Handout, Submission
+from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from plot_repair import POSTER_UTILITY, Trace, read_original, traced, write_graph
+from replay_pwscup2024 import BOOK, DOCS, KINDS, Played, interval, play
+
+POSTER = {1: (55.2, 3, 23, 74), 2: (54.57, 1, 12, 87), 3: (55.68, 8, 31, 61)}
+TEAM_09 = ("euclidean", "collaborative_filtering:on=b,variant=w50")
+SLOW = "posterior"  # drawn less often than the others
+SLOW_SHARE = 0.4
+PUBLISHED = {"all0": 18.1, "user": 15.5, "item": 15.8, "w": 16.8, "w50": 17.0}
+VARIANTS = {"all0": "All0", "user": "User", "item": "Item", "w": "W", "w50": "W+50"}
+FILTERED_ON_B, FILTERED_WITH_C = 60, 20  # draws of people for each variant
+GRAPH = "pwscup2024-repair"
+ROUNDS = (0, 200, 1000, 3000)
+ROWS = (1, 10, 20)  # rows a round
+REPAIRS = 5  # draws of noise and rows for each
+NO_IDENTIFICATION = Identification(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))  # filtering does not ask for it
+
+
+class Replayed(NamedTuple):
+    """Everything that one B file gave."""
+
+    name: str
+    zeros: float
+    runs: dict[int, list[Played]]
+    slow_runs: dict[int, list[Played]]
+    filtered: dict[str, dict[str, list[int]]]
+    best_constants: list[int]
+    traces: dict[int, list[Trace]]
+
+
+def page(paths: Sequence[Path], seeds: int, jobs: int) -> str:
+    """The whole page; the graph of the first B file is written beside it."""
+    slow = max(2, round(SLOW_SHARE * seeds))
+    with ProcessPoolExecutor(jobs) as pool:
+        runs = {
+            (path, epsilon, attacks, count): pool.submit(_plays, path, epsilon, attacks, count)
+            for path in paths
+            for epsilon in POSTER
+            for attacks, count in (((SLOW,), slow), ((*TEAM_09, "sample"), seeds))
+        }
+        filtered = {path: pool.submit(_filtered, path) for path in paths}
+        traces = {
+            (path, rows): [pool.submit(_trace, path, rows, seed) for seed in range(REPAIRS)] for path in paths for rows in ROWS
+        }
+        replayed = [
+            Replayed(
+                path.name.removesuffix(".gz").removesuffix(".csv"),
+                float(np.mean([read_original(path).codes[movie] == NOT_SEEN for movie in MOVIES])),
+                {epsilon: runs[path, epsilon, (*TEAM_09, "sample"), seeds].result() for epsilon in POSTER},
+                {epsilon: runs[path, epsilon, (SLOW,), slow].result() for epsilon in POSTER},
+                *filtered[path].result(),
+                {rows: [trace.result() for trace in traces[path, rows]] for rows in ROWS},
+            )
+            for path in paths
+        ]
+    write_graph(replayed[0].traces[CrosstabRepair().rows][0], DOCS / "replays" / GRAPH)
+    return "\n".join(
+        [_introduction(replayed, seeds, slow), _noise(replayed), _filtering(replayed), _repair(replayed), _again(seeds)]
+    )
+
+
+# -- playing -----------------------------------------------------------------------------------------------------------
+
+
+def _plays(path: Path, epsilon: int, attacks: Sequence[str], seeds: int) -> list[Played]:
+    original = read_original(path)
+    return [play(original, f"pseudo_olh:epsilon={epsilon}", attacks, seed) for seed in range(seeds)]
+
+
+def _filtered(path: Path) -> tuple[dict[str, dict[str, list[int]]], list[int]]:
+    """Hits of each variant on b alone and with C, and those of the best constant answer, over draws of people."""
+    original = read_original(path)
+    handout = Handout("01", (original,))
+    release = BOOK.anonymize(handout, registry.build("anonymizers", "pseudo_olh:epsilon=2"), stream(0, "replay", "filtering"))
+    preparation = Preparation({"01": handout}, {}, {}, Secrets())
+    hits: dict[str, dict[str, list[int]]] = {on: {variant: [] for variant in VARIANTS} for on in ("b", "release")}
+    best = []
+    for seed in range(FILTERED_ON_B):
+        target = BOOK.publish(preparation, {"01": Submission(release.tables)}, seed)["01"]
+        best.append(best_constant_answer(target.answer.values).hits)
+        for on in hits if seed < FILTERED_WITH_C else ("b",):
+            for variant, found in hits[on].items():
+                method = registry.build("attacks", f"collaborative_filtering:on={on},variant={variant}")
+                values = method.reconstruct(target.knowledge, NO_IDENTIFICATION, stream(seed, "replay", "filtering"))
+                found.append(int((values == target.answer.values).sum()))
+        assert hits["b"]["all0"][-1] == constant_answer(target.answer.values, NOT_SEEN).hits
+    return hits, best
+
+
+def _trace(path: Path, rows: int, seed: int) -> Trace:
+    return traced(read_original(path), 2.0, CrosstabRepair(iterations=ROUNDS[-1], rows=rows), seed)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+def _introduction(replayed: Sequence[Replayed], seeds: int, slow: int) -> str:
+    data = " and ".join(f"`{one.name}` ({one.zeros:.0%} of its ratings are 0)" for one in replayed)
+    return f"""# The poster of PWS Cup 2024's best team, played again
+
+Team 09 had the best total of the main round (144.2). Its poster shows `pseudo_olh` at epsilon 1, 2 and 3, collaborative
+filtering against 19 teams, and a repair that raises the utility. Its own B is not public; here the same is played on
+{data}.
+
+The poster's figures are one random draw each. Every figure of ours is a mean with its 95 % interval (normal approximation):
+{seeds} draws of noise, people and masks, {slow} for `posterior`, which takes longest. "Always 0" is what the answer 0 for every
+hidden rating earns on the same draws: a reconstruction that does not beat it has found nothing. An interval is that of the
+mean; single draws such as the poster's scatter wider by the square root of the number of draws.
+"""
+
+
+def _noise(replayed: Sequence[Replayed]) -> str:
+    lines = [
+        "## Noise: `pseudo_olh`",
+        "",
+        "Team 09's attacks are `euclidean` for the person and `collaborative_filtering` (W+50, on b alone) for the rating;",
+        "the sample attack is the contest's; `posterior` with `bayes` is ours. The label of the poster's reconstruction row is",
+        "the one that the contest's own answer check prints for the sample attack, so its hits may be that attack's; the rows",
+        "below show how far they lie from it.",
+        "",
+        "| epsilon | B | attack | draws | utility | identification | reconstruction | always 0 | anonymity |",
+        "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for epsilon, (utility, found, rebuilt, anonymity) in POSTER.items():
+        lines.append(f"| {epsilon} | the poster's | as printed | 1 | {utility} | {found} | {rebuilt} | | {anonymity} |")
+        for one in replayed:
+            for name, finder, rebuilder, runs in (
+                ("team 09's", *TEAM_09, one.runs[epsilon]),
+                ("sample", "sample", "sample", one.runs[epsilon]),
+                ("`posterior`", SLOW, SLOW, one.slow_runs[epsilon]),
+            ):
+                lines.append(f"| {epsilon} | {one.name} | {name} | {len(runs)} | {_figures(runs, finder, rebuilder)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _figures(runs: Sequence[Played], finder: str, rebuilder: str) -> str:
+    found = [run.credits[finder].details[KINDS[0]] for run in runs]
+    rebuilt = [run.credits[rebuilder].details[KINDS[1]] for run in runs]
+    anonymity = [100 - a - b for a, b in zip(found, rebuilt, strict=True)]
+    columns = ([run.utility for run in runs], found, rebuilt, [run.always_0 for run in runs], anonymity)
+    return " | ".join(interval(column) for column in columns)
+
+
+def _filtering(replayed: Sequence[Replayed]) -> str:
+    lines = [
+        "## Reconstruction: collaborative filtering",
+        "",
+        "The poster's filtering works on b alone, 50 people by 46 movies (`on=b`); ours may also compare b with the released",
+        f"files (`on=release`; here of `pseudo_olh` at epsilon 2). Hits of 50; {FILTERED_ON_B} draws of people on b alone,",
+        f"{FILTERED_WITH_C} with the files; the published row is the poster's average over the B files of 19 teams.",
+        "",
+        f"| B | on | {' | '.join(VARIANTS.values())} |",
+        f"| --- | --- |{' ---: |' * len(VARIANTS)}",
+        f"| 19 teams' | b, as published | {' | '.join(str(PUBLISHED[variant]) for variant in VARIANTS)} |",
+    ]
+    for one in replayed:
+        for on, shown in (("b", "b"), ("release", "release")):
+            lines.append(f"| {one.name} | {shown} | {' | '.join(interval(one.filtered[on][v]) for v in VARIANTS)} |")
+    best = ", ".join(f"{interval(one.best_constants)} on {one.name}" for one in replayed)
+    lines += ["", f'All0 is "always 0". The best constant answer, chosen with the answers in hand, earns {best}.']
+    return "\n".join(lines) + "\n"
+
+
+def _repair(replayed: Sequence[Replayed]) -> str:
+    default = CrosstabRepair().rows
+    lines = [
+        "## Utility: `crosstab_repair`",
+        "",
+        "The poster repeats: in the two-way table that is farthest off, overwrite a row of the most over-represented cell",
+        "with the values of the most under-represented one. It names one row a round, but its graph gains 15 points in 200",
+        "rounds, and a row is worth at most 0.01 points: at least eight rows were overwritten in each. How many is not said,",
+        f"so the table has several numbers of rows; {default} is the default of `crosstab_repair`. Compare both the slope",
+        "(round 200) and the level (round 3,000) with the poster's graph, which is of another release of another B.",
+        f"Files 1 and 3 have the most columns; the team aligned all files to {POSTER_UTILITY}, as",
+        f"`crosstab_repair:utility={POSTER_UTILITY}` does.",
+        "",
+        f"After `pseudo_olh` at epsilon 2, {REPAIRS} draws; utility of the release, which is that of its worst file:",
+        "",
+        f"| B | rows a round | {' | '.join(f'round {n:,}' for n in ROUNDS)} | file 1, round {ROUNDS[-1]:,} | file 3 |",
+        f"| --- | ---: |{' ---: |' * (len(ROUNDS) + 2)}",
+        "| the poster's | not said | about 55 | about 70 | | about 72 | about 72 | about 72 |",
+    ]
+    for one in replayed:
+        for rows, traces in one.traces.items():
+            files = [[trace[min(n, len(trace) - 1)][1] for trace in traces] for n in ROUNDS]
+            cells = [interval([min(utilities) for utilities in draws]) for draws in files]
+            cells += [interval([utilities[number] for utilities in files[-1]]) for number in (1, 3)]
+            lines.append(f"| {one.name} | {rows} | {' | '.join(cells)} |")
+    caption = f"Utility of each file over the rounds, {default} rows each, {replayed[0].name}, one draw"
+    lines += ["", f"![{caption}]({GRAPH}.svg)", ""]
+    return "\n".join([*lines, f"The figures behind the graph: [{GRAPH}.csv]({GRAPH}.csv)."]) + "\n"
+
+
+def _again(seeds: int) -> str:
+    return f"""Make this page again, or one of B files of yours:
+
+```console
+$ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
+```
+"""

@@ -1,0 +1,69 @@
+"""What an attacker knows of one release: B and D_i, and by the questionnaire beside D_i how its cells were randomized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kakurenbo.attacks.membership import MembershipKnowledge
+from kakurenbo.contracts import Anonymizer, AnyRulebook, Mechanism, read_facts
+from kakurenbo.contracts.facts import TARGET
+from kakurenbo.datasets.adult import SCHEMA
+from kakurenbo.errors import UsageError
+from kakurenbo.rulebooks.amic2020 import files
+from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, read_questionnaire
+from kakurenbo.tables import Layout, Problems, Read, Reading, Source, Table, notices_of, read_table, sources_of
+
+
+def knowledge_of(
+    rulebook: type[AnyRulebook], sources: Sequence[Source], declared: Anonymizer | None
+) -> Reading[MembershipKnowledge]:
+    """Knowledge from the files of ``targets/NN`` and ``attackers``, or from single files B and D, in this order.
+
+    Parameters
+    ----------
+    rulebook : type of Rulebook
+    sources : sequence of Source
+    declared : Anonymizer or None
+        The method that the attacker assumes, in place of the one in the questionnaire.
+    """
+    population_file, release_file, form_file = _told_apart(sources)
+    layout = Layout(min_rows=1)
+    population, release = read_table(population_file, SCHEMA, layout), read_table(release_file, SCHEMA, layout)
+    form = Read(Questionnaire()) if form_file is None else read_questionnaire(form_file, rulebook, published=True)
+    if isinstance(population, Problems) or isinstance(release, Problems) or isinstance(form, Problems):
+        return Problems.of(population, release, form)
+    if len(population.value) < files.GUESSES:
+        raise UsageError(f"{population_file.name}: B needs at least {files.GUESSES} rows; it comes first, before the release")
+    mechanism = _mechanism(form.value, declared, release.value)
+    known = MembershipKnowledge(population.value, release.value, guesses=files.GUESSES, mechanism=mechanism)
+    return Read(known, notices_of(population, release, form))
+
+
+def _told_apart(sources: Sequence[Source]) -> tuple[Source, Source, Source | None]:
+    """B, D and the questionnaire: by their names where these tell, else B first."""
+    forms = [source for source in sources if files.QUESTIONNAIRE_NAME.fullmatch(source.name)]
+    tables = [source for source in sources if source not in forms]
+    if len(tables) != 2 or len(forms) > 1:
+        raise UsageError(
+            "amic2020 attacks know two files: B.csv (the population) and D.csv (the release), in this order, with the"
+            " questionnaire where there is one; or give the folder PHASE/targets/NN"
+        )
+    population, release = tables
+    if files.RELEASE_NAME.fullmatch(population.name) and files.POPULATION_NAME.fullmatch(release.name):
+        population, release = release, population
+    return population, release, forms[0] if forms else _form_beside(release)
+
+
+def _form_beside(release: Source) -> Source | None:
+    """The questionnaire beside a release that is named by its file, where this lies in a published target."""
+    folder = release.origin.parent if isinstance(release.origin, Path) else None
+    facts = read_facts(folder) if folder is not None else None
+    if folder is None or facts is None or facts.folder != TARGET:
+        return None
+    named = (source for source in sources_of(folder) if source.name.startswith("questionnaire"))
+    return next(named, None)
+
+
+def _mechanism(form: Questionnaire, declared: Anonymizer | None, release: Table) -> Mechanism | None:
+    return form.mechanism(release) if declared is None else declared.mechanism(release)

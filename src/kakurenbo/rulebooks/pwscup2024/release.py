@@ -1,0 +1,173 @@
+"""A submission: the ten files C, alone or in a zip, the choice of a candidate, and ``id.txt``; every violation is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kakurenbo.datasets import ratings
+from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.handout import Handout, choice_bytes, read_choice
+from kakurenbo.tables import (
+    Layout,
+    Problem,
+    Problems,
+    Read,
+    Reading,
+    Severity,
+    Source,
+    Table,
+    is_archive,
+    notices_of,
+    open_archive,
+    read_table,
+    refused,
+    table_bytes,
+)
+
+Numbered = Mapping[int, Source]
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """Ten valid files, and the candidate they were made of (from 0)."""
+
+    tables: tuple[Table, ...]
+    chosen: int = 0
+
+
+def release_files(handout: Handout, tables: Sequence[Table]) -> dict[str, bytes]:
+    """The ten files, and the choice where there is one."""
+    files = split_files(handout.team, tables)
+    if len(handout.candidates) > 1:
+        files[names.CHOICE.name(team=handout.team)] = choice_bytes(handout.chosen)
+    return files
+
+
+def split_files(team: str, tables: Sequence[Table]) -> dict[str, bytes]:
+    """The ten files of a release by name."""
+    return {
+        names.RELEASE.name(team=team, number=str(number)): table_bytes(table, header=True)
+        for number, table in enumerate(tables)
+    }
+
+
+def check_release(handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+    """Everything that a team handed in, against its handout."""
+    archives = [source for source in sources if is_archive(source)]
+    beside = [source for source in sources if source not in archives]
+    if len(archives) > 1 or (archives and not all(_tells(source.name) for source in beside)):
+        return refused("pwscup2024.one_archive", archives[0].name, count=len(sources))
+    opened = open_archive(archives[0]) if archives else Read[list[Source]]([])
+    if isinstance(opened, Problems):
+        return opened
+    handed_in = [*opened.value, *beside]
+    numbered = sort_release(
+        [source for source in handed_in if not _tells(source.name)],
+        handout.team if handout.assigned else "",
+        strict=bool(archives),
+    )
+    owner = handout.team if handout.assigned else _named_team(numbered)
+    chosen = _chosen(handout, handed_in)
+    identity = names.check_id(handed_in, owner)
+    problems = Problems.of(identity, chosen, numbered)
+    if problems or isinstance(chosen, Problems) or isinstance(numbered, Problems):
+        return problems
+    tables = _read_tables(numbered.value, handout.candidates[chosen.value])
+    if isinstance(tables, Problems):
+        return tables
+    notices = notices_of(opened, identity, chosen, numbered, tables)
+    return Read(Submission(tables.value, chosen.value), notices)
+
+
+def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Reading[Numbered]:
+    """The ten files by number.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    team : str
+        Whose files they must be; empty where any one team's will do.
+    strict : bool
+        Whether other files beside the ten are refused (in an archive) or left aside with a notice (in a folder).
+    """
+    found: dict[int, Source] = {}
+    wrong: list[Problems] = []
+    notices: list[Problem] = []
+    shown = team or "NN"
+    first, last = (f"C{shown}_{number}.csv" for number in (0, len(ratings.SPLITS) - 1))
+    for source in sources:
+        named = names.release_number(source.name)
+        if named is None and strict:
+            wrong.append(refused("pwscup2024.strange_file", source.name, first=first, last=last))
+        elif named is None:
+            notices.append(Problem("pwscup2024.left_aside", file=source.name, severity=Severity.NOTICE))
+        elif team and named[0] != team:
+            wrong.append(refused("release.other_team", source.name, named=named[0], team=team))
+        elif named[1] in found:
+            wrong.append(refused("pwscup2024.file_twice", source.name, number=named[1]))
+        else:
+            found[named[1]] = source
+    missing = [f"C{shown}_{number}.csv" for number in range(len(ratings.SPLITS)) if number not in found]
+    if missing:
+        wrong.append(refused("pwscup2024.files_missing", "release", missing=missing))
+    teams = sorted({named[0] for source in found.values() if (named := names.release_number(source.name))})
+    if len(teams) > 1:
+        wrong.append(refused("pwscup2024.several_teams", "release", teams=teams))
+    return Problems.of(*wrong) or Read(found, tuple(notices))
+
+
+def read_released_alone(sources: Numbered) -> Reading[tuple[Table, ...]]:
+    """The ten files as attackers read them: without B, so any value of the contest's domains may occur."""
+    schema = ratings.widest_schema(names=False)
+    layout = Layout(header=True, min_rows=1, max_bytes=names.RELEASE.max_bytes)
+    readings = [
+        read_table(sources[number], schema.select(columns), layout) for number, columns in enumerate(ratings.SPLIT_COLUMNS)
+    ]
+    problems = Problems.of(*readings)
+    tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
+    if problems or len({len(table) for table in tables}) == 1:
+        return problems or Read(tables, notices_of(*readings))
+    return refused("pwscup2024.row_counts_differ", "release", counts=[len(table) for table in tables])
+
+
+def _read_tables(sources: Numbered, original: Table) -> Reading[tuple[Table, ...]]:
+    """All ten files against the splits of B; the problems of all of them together."""
+    layout = Layout(header=True, min_rows=len(original), max_rows=len(original), max_bytes=names.RELEASE.max_bytes)
+    readings = [read_table(sources[number], split.schema, layout) for number, split in enumerate(ratings.split(original))]
+    tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
+    return Problems.of(*readings) or Read(tables, notices_of(*readings))
+
+
+def _tells(name: str) -> bool:
+    """Whether a file is no data but tells something of the submission."""
+    return name == names.ID_FILE or names.is_choice(name)
+
+
+def _named_team(numbered: Reading[Numbered]) -> str:
+    if isinstance(numbered, Problems):
+        return ""
+    named = names.release_number(numbered.value[0].name)
+    return named[0] if named else ""
+
+
+def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
+    """The candidate that was anonymized; where nothing tells and there are several, a notice does."""
+    choices = [source for source in sources if names.is_choice(source.name)]
+    if len(choices) > 1:
+        return refused("pwscup2024.choice_twice", choices[1].name)
+    if choices:
+        fields = names.CHOICE.parse(choices[0].name) or {}
+        named = fields.get("team", handout.team)
+        if handout.assigned and named != handout.team:
+            return refused("release.other_team", choices[0].name, named=named, team=handout.team)
+        return read_choice(choices[0], len(handout.candidates))
+    if len(handout.candidates) == 1:
+        return Read(handout.chosen)
+    told = Problem(
+        "pwscup2024.not_chosen",
+        {"candidate": handout.chosen + 1, "example": names.CHOICE.name(team=handout.team)},
+        "release",
+        severity=Severity.NOTICE,
+    )
+    return Read(handout.chosen, (told,))

@@ -1,0 +1,205 @@
+"""What attackers get of a release: 50 people (a), their ratings in another order with a star in each row (b); the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, STAR, RatingsKnowledge
+from kakurenbo.contracts import Anonymizer, Mechanism, read_facts
+from kakurenbo.datasets import ratings
+from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
+from kakurenbo.rulebooks.pwscup2024.release import read_released_alone, sort_release
+from kakurenbo.tables import (
+    Category,
+    Integer,
+    Layout,
+    ProblemCollector,
+    Problems,
+    Read,
+    Reading,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    notices_of,
+    read_table,
+    refused,
+    sources_of,
+    table_bytes,
+)
+
+MASKS_FILE = "masks.csv"
+PEOPLE, RATINGS, ANSWER = "a", "b", "x"
+
+Masks = NDArray[np.int64]
+"""Position among the movies of the rating hidden in row i of b, shape (50,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """For each row of b its row of a (from 0), and the hidden rating; both of shape (50,)."""
+
+    people: NDArray[np.int64]
+    values: NDArray[np.int64]
+    target: str = ""
+
+
+def draw_masks(rng: np.random.Generator) -> Masks:
+    """A random movie for every row of b."""
+    return rng.integers(len(ratings.MOVIES), size=TEST_ROWS)
+
+
+def draw_test(
+    original: Table, tables: tuple[Table, ...], rng: np.random.Generator, masks: Masks
+) -> tuple[RatingsKnowledge, Answer]:
+    """50 random rows of B: a in one random order, b in another with row i's masked column starred.
+
+    Parameters
+    ----------
+    original : Table
+        B.
+    tables : tuple of Table
+        The ten released files of it.
+    rng : Generator
+    masks : array, shape (50,)
+    """
+    rows = rng.choice(len(original), TEST_ROWS, replace=False)
+    order = rng.permutation(TEST_ROWS)  # row i of b is row order[i] of a
+    people = original.take(rows).select((ratings.NAME, *ratings.ATTRIBUTES))
+    shuffled = original.take(rows[order])
+    codes = np.stack([shuffled.codes[name] for name in ratings.MOVIES], axis=1).astype(np.int64)  # (50, 46)
+    each = np.arange(TEST_ROWS)
+    values = codes[each, masks]
+    codes[each, masks] = RATING_VALUES
+    starred = Table(starred_schema(), dict(zip(ratings.MOVIES, codes.T, strict=True)))
+    return RatingsKnowledge(people, starred, tables), Answer(order.astype(np.int64), values)
+
+
+def starred_schema() -> Schema:
+    """The columns of b: ratings, or the star."""
+    levels = (*map(str, range(RATING_VALUES)), STAR)
+    return Schema(Category(name, levels) for name in ratings.MOVIES)
+
+
+# -- files out and in ----------------------------------------------------------------------------------------------------
+
+
+def target_files(team: str, knowledge: RatingsKnowledge) -> dict[str, bytes]:
+    """Files a and b."""
+    return {
+        names.attack_file(team, PEOPLE): table_bytes(knowledge.people, header=True),
+        names.attack_file(team, RATINGS): table_bytes(knowledge.ratings, header=True),
+    }
+
+
+def answer_files(team: str, answer: Answer) -> dict[str, bytes]:
+    """File x: no header, 50 rows of (row of a, hidden value)."""
+    lines = (f"{person},{value}\n" for person, value in zip(answer.people, answer.values, strict=True))
+    return {names.attack_file(team, ANSWER): "".join(lines).encode()}
+
+
+def read_answer(path: Path, rulebook: str) -> Reading[Answer]:
+    """File x, or the folder that holds it."""
+    named = {source.name: names.attack_letter(source.name) for source in sources_of(path)}
+    if path.is_dir():
+        found = [name for name, fields in named.items() if fields and fields[1] == ANSWER]
+        if len(found) != 1:
+            example = names.attack_file("07", ANSWER)
+            return refused("pwscup2024.no_answer", path.name, severity=Severity.MALFORMED, example=example)
+        path = path / found[0]
+    schema = Schema([Integer("row of a", 0, TEST_ROWS - 1), Integer("rating", 0, RATING_VALUES - 1)])
+    read = read_table(Source.of(path), schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    facts = read_facts(path, rulebook)
+    told = names.attack_letter(path.name)
+    target = facts.target if facts and facts.target else told[0] if told else ""
+    return read.map(lambda table: Answer(table.values("row of a"), table.values("rating"), target))
+
+
+def masks_bytes(masks: Masks) -> bytes:
+    """The movie hidden in row i of b, one per line."""
+    return "".join(f"{ratings.MOVIES[movie]}\n" for movie in masks).encode()
+
+
+def read_masks(source: Source) -> Reading[Masks]:
+    schema, layout = Schema([Category("movie", ratings.MOVIES)]), Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS)
+    return read_table(source, schema, layout).map(lambda table: table.codes["movie"].astype(np.int64))
+
+
+# -- what attackers know -------------------------------------------------------------------------------------------------
+
+
+def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> Reading[RatingsKnowledge]:
+    """Files a and b, by their names or else the first two, and the ten released files."""
+    of_test = _named_tests(sources)
+    if of_test is None:
+        return refused("pwscup2024.knowledge_lacks", "attack", severity=Severity.MALFORMED)
+    people = _read_people(of_test[0])
+    if isinstance(people, Problems):
+        return people
+    starred = _read_starred(of_test[1], len(people.value))
+    numbered = sort_release(_released(sources, of_test[0].name), "", strict=False)
+    if isinstance(starred, Problems) or isinstance(numbered, Problems):
+        return Problems.of(starred, numbered)
+    released = read_released_alone(numbered.value)
+    if isinstance(released, Problems):
+        return released
+    levels = ratings.attribute_levels((people.value, *released.value))
+    tables = tuple(ratings.narrowed(table, levels) for table in released.value)
+    mechanism = _declared_mechanism(declared, tables)
+    knowledge = RatingsKnowledge(ratings.narrowed(people.value, levels), starred.value, tables, mechanism)
+    return Read(knowledge, notices_of(people, starred, released))
+
+
+def _named_tests(sources: Sequence[Source]) -> tuple[Source, Source] | None:
+    """Files a and b: by their names, else the first two files that are none of the ten."""
+    by_letter: dict[str, Source] = {}
+    for source in sources:
+        fields = names.attack_letter(source.name)
+        if fields is not None:
+            by_letter.setdefault(fields[1], source)
+    if {PEOPLE, RATINGS} <= set(by_letter):
+        return by_letter[PEOPLE], by_letter[RATINGS]
+    others = [source for source in sources if names.release_number(source.name) is None]
+    return (others[0], others[1]) if len(others) > 1 else None
+
+
+def _released(sources: Sequence[Source], beside: str) -> list[Source]:
+    """The ten files; where those of several teams lie together, the ones of the team that file a names."""
+    named = [(source, fields[0]) for source in sources if (fields := names.release_number(source.name))]
+    asked = (names.attack_letter(beside) or ("", ""))[0]
+    told = asked in {team for _, team in named}
+    return [source for source, team in named if not told or team == asked]
+
+
+def _read_people(source: Source) -> Reading[Table]:
+    """File a."""
+    schema = ratings.widest_schema().select((ratings.NAME, *ratings.ATTRIBUTES))
+    return read_table(source, schema, Layout(header=True, min_rows=1))
+
+
+def _read_starred(source: Source, rows: int) -> Reading[Table]:
+    """File b: as many rows as a, one star in each."""
+    read = read_table(source, starred_schema(), Layout(header=True, min_rows=rows, max_rows=rows))
+    if isinstance(read, Problems):
+        return read
+    stars = np.stack([read.value.codes[name] == RATING_VALUES for name in ratings.MOVIES], axis=1).sum(axis=1)
+    found = ProblemCollector(source.name)
+    for record in np.flatnonzero(stars != 1).tolist():
+        count = int(stars[record])
+        found.add("pwscup2024.stars", row=record + 2, record=record, value=str(count), count=count)
+    return found.problems() if found else read
+
+
+def _declared_mechanism(declared: Anonymizer | None, tables: Sequence[Table]) -> Mechanism | None:
+    """The mechanism that the declared method would use on a table of all columns."""
+    if declared is None:
+        return None
+    columns = {column.name: (column, table.codes[column.name]) for table in tables for column in table.schema}
+    schema = Schema(columns[name][0] for name in ratings.ATTRIBUTES + ratings.MOVIES)
+    return declared.mechanism(Table(schema, {name: codes for name, (_, codes) in columns.items()}))

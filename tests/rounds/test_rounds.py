@@ -1,0 +1,318 @@
+"""A round played by folders: identity by the organizer's word, one team's files never another's, everything committed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kakurenbo import testing
+from kakurenbo.commitments import COMMITMENTS_FILE, KEPT
+from kakurenbo.contracts import read_facts
+from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.rng import stream
+from kakurenbo.rounds import PublishedRound, publish_round, score_round, verify_round
+from kakurenbo.tables import read_folder, write_folder
+
+SEED = 2**100 + 1
+TEAMS = ("01", "03", "07", "12")
+
+
+class Contest:
+    """A small contest in a folder: four teams with gaps between their numbers, the last one the organizers' own."""
+
+    def __init__(self, module: ModuleType, folder: Path) -> None:
+        self.module, self.folder = module, folder
+        self.rulebook = module.HideAndSeek()
+        self.preparation, self.submissions = folder / "preparation", folder / "submissions"
+        self.phase, self.guesses = folder / "phase", folder / "guesses"
+        write_folder(self.preparation, self.rulebook.prepare(SEED, TEAMS, ["12"]).files())
+        for team in TEAMS:
+            self.hand_in(team)
+
+    def hand_in(self, team: str, reach: int = 1, name: str = "hidden.csv") -> None:
+        handout = self.rulebook.read_handout(self.preparation / "teams" / team).value
+        release = self.rulebook.anonymize(handout, self.module.Blur(reach=reach), stream(1, team))
+        (self.submissions / team).mkdir(parents=True, exist_ok=True)
+        for data in self.rulebook.release_files(handout, release).values():
+            (self.submissions / team / name).write_bytes(data)
+
+    def publish(self, **options: Any) -> PublishedRound:
+        published = publish_round(self.rulebook, self.preparation, self.submissions, **options)
+        shutil.rmtree(self.phase, ignore_errors=True)
+        write_folder(self.phase, published.files)
+        return published
+
+    def guess(self, attacker: str, target: str, name: str | None = None) -> Path:
+        read = self.rulebook.read_target(self.phase / "targets" / target)
+        guess = self.rulebook.sample_attacks["sample attack"](read.value.knowledge, stream(2, attacker))
+        (self.guesses / attacker).mkdir(parents=True, exist_ok=True)
+        path = self.guesses / attacker / (name or f"guess_{target}_{attacker}.csv")
+        path.write_bytes(self.rulebook.guess_bytes(guess))
+        return path
+
+
+@pytest.fixture
+def contest(hide_and_seek: ModuleType, tmp_path: Path) -> Contest:
+    return Contest(hide_and_seek, tmp_path)
+
+
+def states(published: PublishedRound) -> dict[str, str]:
+    return {record.target: record.state for record in published.records}
+
+
+# -- who is who --------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_names_another_team_than_its_folder_is_refused_and_touches_nobody(contest: Contest) -> None:
+    (contest.submissions / "03" / "hidden.csv").rename(contest.submissions / "03" / "hidden_01.csv")
+    published = contest.publish()
+    assert states(published) == {"01": "published", "03": "refused", "07": "published", "12": "published"}
+    assert "the name says team 01, but team 03 handed it in" in published.records[1].cause
+
+
+def test_what_is_published_depends_on_the_team_and_not_on_the_name_of_a_file(contest: Contest) -> None:
+    contest.publish()
+    before = read_folder(contest.phase / "targets" / "03")
+    (contest.submissions / "03" / "hidden.csv").rename(contest.submissions / "03" / "anything.csv")
+    contest.publish()
+    assert read_folder(contest.phase / "targets" / "03") == before
+
+
+def test_files_that_name_their_team_need_no_folders(contest: Contest, tmp_path: Path) -> None:
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for team in ("01", "07"):
+        shutil.copy(contest.submissions / team / "hidden.csv", flat / f"hidden_{team}.csv")
+    (flat / "readme.txt").write_text("hello")
+    published = publish_round(contest.rulebook, contest.preparation, flat)
+    assert states(published) == {"01": "published", "03": "missing", "07": "published", "12": "missing"}
+    assert [file for file, _ in published.unassigned] == ["readme.txt"]
+    assert not published.complete
+
+
+def test_an_unknown_team_is_named_and_the_others_are_published(contest: Contest) -> None:
+    (contest.submissions / "99").mkdir()
+    (contest.submissions / "99" / "hidden.csv").write_text("x")
+    published = contest.publish()
+    assert [file for file, _ in published.unassigned] == ["99"]
+    assert set(states(published).values()) == {"published"}
+
+
+def test_team_numbers_are_checked_when_a_round_is_prepared(contest: Contest) -> None:
+    for teams in ([], ["1"], ["01", "01"], ["00"], ["100"], ["xx"]):
+        with pytest.raises(ParameterError):
+            contest.rulebook.prepare(SEED, teams)
+    with pytest.raises(ParameterError, match="unranked"):
+        contest.rulebook.prepare(SEED, ["01"], ["02"])
+
+
+# -- nothing of one team touches another --------------------------------------------------------------------------------
+
+
+def test_a_bad_a_missing_and_a_weak_release_cost_their_own_teams_alone(contest: Contest) -> None:
+    (contest.submissions / "01" / "hidden.csv").write_bytes(b"\0 no table")
+    contest.hand_in("03", reach=40)
+    shutil.rmtree(contest.submissions / "07")
+    published = contest.publish()
+    assert states(published) == {"01": "refused", "03": "disqualified", "07": "missing", "12": "published"}
+    assert not published.complete
+    assert "moved is" in published.records[1].cause
+    assert not (contest.phase / "targets" / "03").exists(), "a release below a threshold is not published"
+    contest.publish(with_disqualified=True)
+    assert (contest.phase / "targets" / "03").exists()
+
+
+def test_a_step_that_breaks_on_one_release_does_not_stop_the_others(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = type(contest.rulebook).publish
+
+    def publish(self: Any, secrets: Any, submission: Any) -> Any:
+        if secrets.team == "03":
+            raise RuntimeError("a bug that only this release shows")
+        return whole(self, secrets, submission)
+
+    monkeypatch.setattr(type(contest.rulebook), "publish", publish)
+    published = contest.publish()
+    assert states(published) == {"01": "published", "03": "failed", "07": "published", "12": "published"}
+    assert "a bug that only this release shows" in published.records[1].cause
+
+
+def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    contest.guess("01", "07").write_text("0\n" * 9)
+    contest.guess("01", "12", "guess_99_01.csv")
+    contest.guess("01", "12", "guess_01_01.csv")
+    contest.guess("01", "12", "guess_12_03.csv")
+    (contest.guesses / "01" / "readme.txt").write_text("hello")
+    contest.guess("03", "01")
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert scored.results.credit("03", "01") is not None
+    assert scored.results.credit("01", "03") is not None
+    assert scored.results.credit("07", "01") is None
+    refused = {refusal.file: refusal.problems[0].code for refusal in scored.refused}
+    assert refused == {
+        "guess_07_01.csv": "table.row_count",
+        "guess_99_01.csv": "guess.unknown_target",
+        "guess_01_01.csv": "guess.own_target",
+        "guess_12_03.csv": "guess.other_attacker",
+        "readme.txt": "guess.unknown_name",
+    }
+    assert ("01", "07") in scored.missing
+
+
+def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) -> None:
+    contest.publish()
+    contest.guess("01", "12")
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert scored.results.excluded == {"12"}
+    assert scored.results.credit("12", "01") is not None
+    assert "12" not in scored.results.teams
+
+
+# -- the same again -----------------------------------------------------------------------------------------------------
+
+
+def test_a_late_team_is_published_later_and_nobody_elses_target_changes(contest: Contest) -> None:
+    shutil.move(contest.submissions / "07", contest.folder / "late")
+    contest.publish()
+    before = {name: data for name, data in read_folder(contest.phase).items() if name.startswith(("targets/01", "answers/01"))}
+    shutil.move(contest.folder / "late", contest.submissions / "07")
+    contest.publish()
+    after = read_folder(contest.phase)
+    assert all(after[name] == data for name, data in before.items())
+    assert "targets/07/hidden.csv" in after
+
+
+def test_a_target_says_which_contest_and_preparation_it_belongs_to(contest: Contest) -> None:
+    contest.publish()
+    facts = read_facts(contest.phase / "targets" / "07", "hide-and-seek")
+    assert facts is not None
+    assert (facts.folder, facts.team, facts.target, facts.round) == ("target", "07", "07", "only")
+    assert facts.settings == {"size": 60}
+    with pytest.raises(UsageError, match="belongs to a contest of hide-and-seek, not of amic2020"):
+        read_facts(contest.phase / "targets" / "07", "amic2020")
+
+
+# -- verify -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_byte_of_every_published_or_revealed_file_is_bound(contest: Contest) -> None:
+    (contest.submissions / "01" / "hidden.csv").write_bytes(b"\0 no table")
+    contest.publish()
+    assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation, contest.phase)} == {KEPT}
+    for root in (contest.preparation, contest.phase):
+        for name, data in read_folder(root).items():
+            place = root / name
+            place.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+            assert named(contest, place.name), f"a changed first byte of {name} is not named"
+            place.write_bytes(data + b"\n")
+            assert named(contest, place.name), f"a byte after {name} is not named"
+            place.write_bytes(data)
+
+
+def named(contest: Contest, file: str) -> bool:
+    """Whether verify names the file, or cannot even read it and says so."""
+    try:
+        findings = verify_round(contest.rulebook, contest.preparation, contest.phase)
+    except UsageError as error:
+        return file in str(error)
+    return any(finding.state != KEPT and finding.name.endswith(file) for finding in findings)
+
+
+def test_a_file_that_nobody_committed_to_is_named(contest: Contest) -> None:
+    contest.publish()
+    (contest.phase / "targets" / "01" / "extra.csv").write_text("x")
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase)
+    assert [(one.name, one.state) for one in findings if one.state != KEPT] == [
+        ("phase: targets/01/extra.csv", "not committed")
+    ]
+
+
+def test_a_dropped_or_emptied_commitment_is_never_kept(contest: Contest) -> None:
+    place = contest.preparation / "public" / COMMITMENTS_FILE
+    content = json.loads(place.read_bytes())
+    whole = dict(content["commitments"])
+    content["commitments"].pop("teams/01/hidden.csv")
+    place.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+    assert any(
+        (one.name, one.state) == ("teams/01/hidden.csv", "not committed")
+        for one in verify_round(contest.rulebook, contest.preparation)
+    )
+    content["commitments"] = {}
+    place.write_text(json.dumps(content))
+    with pytest.raises(UsageError, match="no commitments"):
+        verify_round(contest.rulebook, contest.preparation)
+    assert whole
+
+
+def test_lines_cannot_move_from_a_file_into_its_salt(contest: Contest) -> None:
+    """Salts are derived from the seed and have 32 bytes: there is nothing an organizer could put into them."""
+    opening = json.loads((contest.preparation / "secret" / "opening.json").read_bytes())
+    assert set(opening) == {"scope", "seed"}
+
+
+def test_everything_is_made_again_from_the_revealed_seed(contest: Contest) -> None:
+    contest.hand_in("03", reach=40)
+    contest.publish()
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)
+    assert {finding.state for finding in findings} == {KEPT}
+    assert any(finding.name == "made again: phase: answers/01/members.csv" for finding in findings)
+
+
+def test_a_phase_of_another_preparation_is_named(contest: Contest, tmp_path: Path) -> None:
+    contest.publish()
+    other = tmp_path / "other"
+    write_folder(other, contest.rulebook.prepare(SEED + 1, TEAMS).files())
+    findings = verify_round(contest.rulebook, other, contest.phase)
+    assert any("another preparation" in finding.why for finding in findings)
+
+
+def test_the_commitments_that_were_published_decide(contest: Contest, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    shutil.copy(contest.preparation / "public" / COMMITMENTS_FILE, kept)
+    shutil.rmtree(contest.preparation)
+    write_folder(contest.preparation, contest.rulebook.prepare(SEED + 1, TEAMS).files())
+    assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation)} == {KEPT}
+    findings = verify_round(contest.rulebook, contest.preparation, published=kept)
+    assert any(finding.state != KEPT for finding in findings)
+
+
+# -- conformance ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_passes_every_check_that_kakurenbo_testing_ships(hide_and_seek: ModuleType) -> None:
+    from kakurenbo.anonymizers.tables.randomized_response import RandomizedResponse
+    from kakurenbo.attacks.membership.nearest import Nearest
+
+    rulebook, blur = hide_and_seek.HideAndSeek(), hide_and_seek.Blur()
+    checks = testing.rulebook_checks(rulebook, blur)
+    checks += testing.anonymizer_checks(RandomizedResponse(), rulebook)
+    checks += testing.attack_checks(Nearest(), rulebook, blur)
+    for check in checks:
+        check()
+
+
+def test_a_rulebook_that_leaks_its_answer_fails_the_conformance_check(
+    hide_and_seek: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = hide_and_seek.HideAndSeek.publish
+
+    def publish(self: Any, secrets: Any, submission: Any) -> Any:
+        publication = whole(self, secrets, submission)
+        return type(publication)({**publication.target, "oops.csv": publication.answer["members.csv"]}, publication.answer)
+
+    monkeypatch.setattr(hide_and_seek.HideAndSeek, "publish", publish)
+    checks = {str(check): check for check in testing.rulebook_checks(hide_and_seek.HideAndSeek(), hide_and_seek.Blur())}
+    with pytest.raises(AssertionError, match=r"oops\.csv is a copy of a secret file"):
+        checks["no secret stands in a folder that others may see"]()
+
+
+def test_the_example_rulebook_has_at_most_180_lines() -> None:
+    from tests.rounds.conftest import EXAMPLE
+
+    assert len(EXAMPLE.read_text().splitlines()) <= 180

@@ -1,0 +1,171 @@
+"""The catalogue: every code has words in both languages, and every word belongs to a code that is used."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import string
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kakurenbo import messages
+from kakurenbo.messages import Phrase, Sentence
+from kakurenbo.tables import Category, Problem, ProblemCollector, Problems, Read, Severity, notices_of, refused
+
+SOURCE = Path(messages.__file__).resolve().parent.parent
+CATALOGUE = {
+    language: tomllib.loads((SOURCE / "messages" / f"{language}.toml").read_text("utf-8")) for language in messages.LANGUAGES
+}
+TAKE_A_CODE = {"Phrase", "Problem", "refused", "render", "add", "_refused", "_refuse", "_Unfit"}
+
+
+def placeholders(entry: str | list[str]) -> set[tuple[str, str | None]]:
+    """Name and kind of everything that is put into an entry."""
+    texts = [entry] if isinstance(entry, str) else entry
+    return {(name, spec) for text in texts for _, name, spec, _ in string.Formatter().parse(text) if name is not None}
+
+
+def codes_given() -> Iterator[tuple[str, str]]:
+    """(file, code) of every call in the source that names a code."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                for part in ast.walk(node) if name in TAKE_A_CODE else ():
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.count(".") == 1:
+                        prefix = part.value.split(".")[0]
+                        if prefix in {code.split(".")[0] for code in CATALOGUE["en"]}:
+                            yield path.name, part.value
+
+
+def texts_in_source() -> set[str]:
+    return {
+        node.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_both_languages_have_the_same_codes() -> None:
+    assert CATALOGUE["en"].keys() == CATALOGUE["ja"].keys()
+
+
+@pytest.mark.parametrize("code", CATALOGUE["en"])
+def test_both_languages_show_the_same_parameters(code: str) -> None:
+    assert placeholders(CATALOGUE["en"][code]) == placeholders(CATALOGUE["ja"][code])
+    assert isinstance(CATALOGUE["en"][code], str) == isinstance(CATALOGUE["ja"][code], str)
+    if not isinstance(CATALOGUE["en"][code], str):
+        assert [bool(text) for text in CATALOGUE["en"][code]] == [bool(text) for text in CATALOGUE["ja"][code]]
+
+
+def test_every_code_in_the_source_is_in_the_catalogue() -> None:
+    given = set(codes_given())
+    assert len(given) > 50
+    assert {(file, code) for file, code in given if code not in CATALOGUE["en"]} == set()
+
+
+def test_no_entry_of_the_catalogue_is_unused() -> None:
+    assert set(CATALOGUE["en"]) - texts_in_source() == set()
+
+
+def test_a_problem_speaks_the_language_asked_for() -> None:
+    column = Category("sex", ("Female", "Male"))
+    why = column.explain("male")
+    problem = Problem(why.code, why.parameters, "D.csv", 3, 2, "sex", "male")
+    assert str(problem) == 'D.csv:3: sex: "male" is not one of Female, Male; did you mean "Male"?'
+    assert problem.in_language("ja") == 'D.csv:3: sex: "male" は Female, Male のいずれかではありません。"Male" ではありませんか'
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "ja_JP.UTF-8"}, "ja"),
+        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "C.UTF-8"}, "en"),
+        ({"LC_MESSAGES": "ja_JP.eucJP"}, "ja"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "ja_JP.UTF-8", "KAKURENBO_LANG": "en"}, "en"),
+        ({"KAKURENBO_LANG": "ja"}, "ja"),
+        ({"KAKURENBO_LANG": "xx"}, "en"),
+    ],
+)
+def test_the_language_is_that_of_kakurenbo_lang_else_of_the_locale(
+    variables: dict[str, str], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("KAKURENBO_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert messages.language() == language
+    assert Problem("line.empty").message == messages.render("line.empty", {}, language).message
+
+
+def test_json_has_a_stable_code_and_the_words_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
+    shown = Problem("line.empty", file="D.csv", row=2, severity=Severity.MALFORMED).as_json()
+    assert shown == {
+        "code": "line.empty",
+        "file": "D.csv",
+        "row": 2,
+        "record": None,
+        "column": None,
+        "value": None,
+        "message": "空の行です",
+        "fix": "この行を削除してください",
+        "severity": "malformed",
+    }
+
+
+def test_whole_numbers_have_separators_unless_they_are_asked_for_without() -> None:
+    assert messages.render("rows.exactly", {"count": 12_345}, "en").message == "exactly 12,345"
+    assert messages.render("domain.integer", {"low": 0, "high": 12_345}, "en").message == "an integer from 0 to 12345"
+
+
+def test_place_and_value_are_at_hand_in_every_sentence_and_control_characters_never_are() -> None:
+    messages.add({"en": {"test.place": ("{file} {row} {column} {value} {name}", "")}})
+    (problem,) = refused("test.place", "D.csv", row=1_234, column="age", value="x" * 70, name="\x1b[31m")
+    assert problem.message == f"D.csv 1,234 age {'x' * 60}… \\x1b[31m"
+
+
+def test_a_plugin_adds_its_own_sentences_and_english_stands_in_for_what_it_lacks() -> None:
+    messages.add({"en": {"test.both": ("no", "yes"), "test.english": ("only", "")}, "ja": {"test.both": ("いいえ", "はい")}})
+    assert messages.render("test.both", {}, "ja") == Sentence("いいえ", "はい")
+    assert messages.render("test.english", {}, "ja") == Sentence("only", "")
+    messages.add({"en": {"test.both": ("no", "yes")}})  # a module that is loaded again
+    with pytest.raises(ValueError, match="other words"):
+        messages.add({"en": {"test.both": ("never", "yes")}})
+    with pytest.raises(ValueError, match="English"):
+        messages.add({"ja": {"test.japanese": ("日本語", "")}})
+
+
+def test_a_code_that_nobody_added_is_shown_as_it_is() -> None:
+    assert str(Problem("absent.plugin", {"count": 3}, "D.csv")) == "D.csv: absent.plugin (file=D.csv, count=3)"
+
+
+def test_phrases_within_phrases_are_put_into_one_language() -> None:
+    advice = Phrase("advice.give", {"domain": Phrase("domain.number")})
+    assert messages.phrase(advice, "en") == "give a number"
+    assert messages.phrase(advice, "ja") == "数値を書いてください"
+
+
+def test_problems_travel_between_processes() -> None:
+    (problem,) = refused("cell.empty", "D.csv", domain=Phrase("domain.text"))
+    assert pickle.loads(pickle.dumps(problem)) == problem
+    assert len({problem, problem}) == 1
+
+
+def test_problems_and_notices_of_several_readings_are_gathered() -> None:
+    found = ProblemCollector("a.csv")
+    found.add("text.bom", row=1, severity=Severity.NOTICE)
+    assert not found, "a notice is no reason to refuse"
+    good = Read(5, found.notices)
+    bad = Problems([Problem("line.empty")], total=30)
+    assert good.map(str) == Read("5", found.notices)
+    assert bad.map(str) is bad
+    assert not Problems.of(good, good)
+    assert Problems.of(good, bad, bad).total == 60
+    assert notices_of(good, bad, good) == found.notices * 2
