@@ -14,7 +14,6 @@ from pathlib import Path
 
 from kakurenbo.datasets import ratings
 from kakurenbo.tables import Layout, Moments, Problems, Schema, Source, Text, read_table, write_file
-from kakurenbo.tables.transitional import taken
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data" / ratings.STATISTICS_FILE
 USER = "User ID"
@@ -23,9 +22,10 @@ USER = "User ID"
 def statistics(path: Path) -> bytes:
     """Content of the stored statistics."""
     schema = Schema([Text(USER), *ratings.widest_schema(names=False)])
-    table = taken(read_table(Source.of(path), schema, Layout(header=True)))
-    if isinstance(table, Problems):
-        sys.exit("\n".join(map(str, table)))
+    read = read_table(Source.of(path), schema, Layout(header=True))
+    if isinstance(read, Problems):
+        sys.exit("\n".join(map(str, read)))
+    table = read.value
     moments = Moments.of(table.select(ratings.RELATED))
     content = {"related": moments.as_json(), "zip_codes": table.frequencies(ratings.ZIP_CODE).tolist()}
     return (json.dumps(content, separators=(",", ":")) + "\n").encode()
