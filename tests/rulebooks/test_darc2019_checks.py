@@ -303,6 +303,17 @@ def test_an_eleventh_attack_on_a_table_is_refused_alone() -> None:
     assert answer.customers == CUSTOMERS
 
 
+def test_a_second_file_for_the_same_attack_is_refused_and_takes_no_other_files_place() -> None:
+    book = Darc2019()
+    known = ReidentificationKnowledge(handout().original, answer_of(handout().original, submission().value)[1])
+    targets = {"01": Target("01", known, book.guess_form(known))}
+    names = [*(f"guess_01_02-{number}.csv" for number in range(1, 11)), "guess_01_02.csv"]
+    data = "\n".join(GUESS).replace(":", "").encode()
+    found = book.read_guesses(targets, [Source(name, data) for name in names], "02")
+    assert [guess.file for guess in found.found] == names[:10]
+    assert [(file, problems[0].code) for file, problems in found.refused] == [("guess_01_02.csv", "guess.twice")]
+
+
 # -- hostile bytes ----------------------------------------------------------------------------------------------------
 
 pieces = st.sampled_from([*A, *GUESS, HEADER, "DEL", ",", ":", '"', "\n", "\r\n", "\0", "nan", "é", " "])
