@@ -12,6 +12,7 @@ import pytest
 from kakurenbo import registry, testing
 from kakurenbo.attacks.membership import MembershipGuess
 from kakurenbo.contracts import Preparation, PreparedRound, Utility, misfit
+from kakurenbo.datasets.adult import Adult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.rng import stream
 from kakurenbo.rounds import publish_round, verify_round
@@ -131,8 +132,8 @@ def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
 def test_made_again_with_other_data_is_named_not_accused(contest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kakurenbo.rulebooks.amic2020 import preparation as module
 
-    original = module._embedded
-    monkeypatch.setattr(module, "_embedded", lambda part: original(part).take(np.arange(10_000)))
+    original = module.embedded_adult()
+    monkeypatch.setattr(module, "embedded_adult", lambda: Adult(original.train.take(np.arange(10_000)), original.test))
     findings = verify_round(Amic2020(), contest, again=True)
     assert [finding.name for finding in findings if finding.state != "kept"] == ["made again: the preparation"]
     assert "made from" in findings[-1].why
@@ -343,7 +344,7 @@ def test_both_editions_and_both_classes_are_always_reported(handout: Handout) ->
 def test_without_test_rows_a_notice_tells_what_the_trees_were_tested_on(handout: Handout) -> None:
     bare = Handout("01", handout.sample, None)
     figures = Amic2020(data="embedded").measure(bare, Submission(handout.sample, Questionnaire()))
-    assert "embedded statistics" in figures.notices[0]
+    assert "embedded statistics" in str(figures.notices[0])
     assert figures.passes
 
 
