@@ -6,8 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-from kakurenbo.tables.transitional import taken
-
 from kakurenbo.datasets.shop_statistics import FILE, statistics_of
 from kakurenbo.datasets.transactions import SCHEMA
 from kakurenbo.tables import Layout, Problems, Source, read_table
@@ -16,10 +14,10 @@ TARGET = Path(__file__).parents[1] / "src" / "kakurenbo" / "datasets" / "data" /
 
 
 def main(path: str) -> None:
-    table = taken(read_table(Source.of(path), SCHEMA, Layout(header=True)))
-    if isinstance(table, Problems):
-        sys.exit("\n".join(map(str, table)))
-    lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in statistics_of(table).items()]
+    read = read_table(Source.of(path), SCHEMA, Layout(header=True))
+    if isinstance(read, Problems):
+        sys.exit("\n".join(map(str, read)))
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in statistics_of(read.value).items()]
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

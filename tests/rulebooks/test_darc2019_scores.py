@@ -105,6 +105,20 @@ def test_the_last_three_tables_of_a_team_count_and_the_best_of_them_ranks() -> N
     assert set(found.details["tables"]) == {"01-2", "01-3", "01-10", "02"}
 
 
+def test_a_table_that_was_refused_takes_no_place_among_the_last_three() -> None:
+    utility = {"01-1": 0.1, "01-2": 0.4, "01-4": 0.6}
+    credits: dict[str, dict[str, float]] = {"01-1": {}, "01-2": {}, "01-3": {}, "01-4": {}, "01-5": {}}
+    found = standings({"main": results(utility, credits, out={"01-3": "refused", "01-5": "refused"})})
+    assert [line.score for line in found.anonymization] == [Fraction(1, 20)]
+    assert list(found.details["tables"]) == ["01-1", "01-2", "01-4"]
+
+
+def test_a_table_that_is_disqualified_later_brings_no_earlier_one_back() -> None:
+    utility = {"01-1": 0.1, "01-2": 0.4, "01-3": 0.6, "01-4": 0.5}
+    given = results(utility, {table: {} for table in utility}).without(["01-2"])
+    assert list(standings({"main": given}).details["tables"]) == ["01-3", "01-4"]
+
+
 def test_the_best_of_ten_attacks_of_an_attacker_counts_on_a_table() -> None:
     tries = [f"02-{number}" for number in range(1, 12)]
     text = f"table,utility,{','.join(tries)}\n01,0.1,{','.join(str(number / 100) for number in range(1, 12))}\n"
@@ -131,8 +145,13 @@ def test_the_organizers_own_team_is_shown_not_ranked_and_its_attacks_do_not_coun
     given = results({"01": 0.5, "09": 0.1}, {"01": {"S1": 0.1, "09": 0.9}, "09": {"S1": 0.0, "01": 0.2}}, excluded={"09"})
     found = standings({"main": given})
     assert [(line.team, line.rank) for line in found.anonymization] == [("01", 1), ("09", None)]
+    assert [(line.team, line.rank, float(line.score or 0)) for line in found.attack] == [
+        ("01", None, 0),
+        ("09", None, 0.9),
+        ("S1", None, 0.1),
+    ]
     assert found.details["tables"]["01"]["reid"] == 0.1
-    assert found.awards["anonymization"] == ("01",)
+    assert found.awards == {"anonymization": ("01",), "re-identification": ()}
 
 
 def test_nobody_is_credited_for_an_attack_on_a_table_of_their_own() -> None:
@@ -145,6 +164,17 @@ def test_tied_teams_are_all_awarded() -> None:
     utility = {f"0{number}": 0.2 for number in range(1, 6)}
     found = standings({"main": results(utility, {table: {"06": 0.5, "07": 0.5} for table in utility})})
     assert found.awards == {"anonymization": ("01", "02", "03", "04", "05"), "re-identification": ("06", "07")}
+
+
+def test_where_two_tables_tie_for_the_first_rank_the_best_attack_on_either_is_awarded() -> None:
+    """One team owns both: .1 + .3 and .2 + .2."""
+    given = results({"01-1": 0.1, "01-2": 0.2}, {"01-1": {"02": 0.3, "03": 0.25}, "01-2": {"02": 0.1, "03": 0.2}})
+    found = standings({"main": given})
+    assert found.awards["re-identification"] == ("02",)
+    given = results({"01-1": 0.1, "01-2": 0.05}, {"01-1": {"02": 0.3, "03": 0.25}, "01-2": {"02": 0.1, "03": 0.35}})
+    found = standings({"main": given})
+    assert [(line.team, float(line.score or 0)) for line in found.attack] == [("03", 0.35), ("02", 0.3)]
+    assert found.awards["re-identification"] == ("03",)
 
 
 def test_a_refused_table_ranks_behind_all_others() -> None:

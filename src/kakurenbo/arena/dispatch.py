@@ -131,7 +131,7 @@ class Dispatcher:
             key="",
             kind=job.kind,
             rulebook=self._plan.rulebook_of(job.round),
-            # The organizers' own attacks have randomness that anybody can repeat.
+            # The organizers' own attacks have randomness that anybody can repeat, and the time they take.
             seed=str(self._plan.seed_for(job)) if entrant is not None else "",
             method=entrant.attack if entrant is not None else None,
             target=job.team,
@@ -140,7 +140,7 @@ class Dispatcher:
                 "target": self._handed_out(judge, f"{OPEN}/target-{job.team}"),
                 "attackers": self._handed_out(prepare, f"{OPEN}/attackers"),
             },
-            limit=self._limit,
+            limit=self._limit if entrant is not None else None,
         )
         seen = {"target": self._found[judge].value["targets"][job.team], "attackers": self._found[prepare].value["attackers"]}
         return self._keyed(request, seen)

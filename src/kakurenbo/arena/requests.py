@@ -49,7 +49,7 @@ class PlayerRequest:
     target, attacker : str
     inputs : mapping of role to Tree
     limit : float or None
-        Seconds.
+        Seconds; None for no limit, as for the organizers' own attacks.
     """
 
     store: str

@@ -9,7 +9,6 @@ from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.guesses import FoundGuess, Guesses
 from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
 from kakurenbo.contracts.preparation import Files, Preparation, PreparedRound, Publication, RoundData, Secrets
-from kakurenbo.contracts.published import read_cells, two_digits
 from kakurenbo.contracts.results import (
     RoundResults,
     Standing,
@@ -20,6 +19,7 @@ from kakurenbo.contracts.results import (
     rank,
     shown_unranked,
     team_of,
+    two_digits,
     why_out,
 )
 from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
@@ -67,7 +67,6 @@ __all__ = [
     "json_number",
     "misfit",
     "rank",
-    "read_cells",
     "read_facts",
     "rulebooks_for",
     "shown_unranked",

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kakurenbo.contracts import Credit, RoundResults, read_cells, two_digits
+from kakurenbo.contracts import Credit, RoundResults, two_digits
 from kakurenbo.rulebooks.amic2020.files import GUESSES
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, refused
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Row, Severity, Source, read_cells
 
 SAMPLE_ATTACK = "attack.py"
 _NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
@@ -23,9 +23,10 @@ def read_matrix(source: Source) -> Reading[RoundResults]:
     read = read_cells(source)
     if isinstance(read, Problems):
         return read
-    rows, found = read.value, ProblemCollector(source.name)
+    found, rows = ProblemCollector(source.name), read.value
     if len(rows) < 2 or len(rows[0][1]) < 2:
-        return refused("amic2020.no_matrix", source.name, severity=Severity.MALFORMED)
+        found.add("amic2020.no_matrix", severity=Severity.MALFORMED)
+        return found.problems()
     targets = [two_digits(cell) for cell in rows[0][1][1:]]
     attackers = [two_digits(row[0]) for _, row in rows[1:]]
     _check_names(found, targets, rows[0][0])
@@ -37,9 +38,7 @@ def read_matrix(source: Source) -> Reading[RoundResults]:
     return Read(RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked), read.notices)
 
 
-def _credits(
-    found: ProblemCollector, targets: Sequence[str], rows: Sequence[tuple[int, list[str]]]
-) -> dict[str, dict[str, Credit]]:
+def _credits(found: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]) -> dict[str, dict[str, Credit]]:
     """Credits by target and attacker; cells that are no number of hits are told."""
     scale = GUESSES if any("." in cell for _, row in rows for cell in row[1:]) else 1
     credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,15 +17,17 @@ from kakurenbo.contracts import (
     rank,
     shown_unranked,
     team_of,
+    two_digits,
     why_out,
 )
+from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 from kakurenbo.rulebooks.darc2019.utility import counts_in
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, refused
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
-MAX_RESULTS_BYTES = 10_000_000
 AWARDED = 3
+_NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)  # unlike a table that was disqualified after it had taken its place
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
     ranked = rank({team: scored[team] for team in anonymizers if team not in results.excluded}, notes, lowest_wins=True)
     shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded})
-    first = [best[line.team].table for line in ranked if line.rank == 1]
+    lowest = {line.score for line in ranked if line.rank == 1}
+    first = [table for table, one in tables.items() if one.score in lowest and team_of(table) not in results.excluded]
     attack = _attack_ranking(results, first)
     awards = {
         "anonymization": awarded(ranked, AWARDED),
@@ -75,27 +76,29 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
 
 
 def _counting(results: RoundResults) -> list[str]:
-    """The last three tables of each team, in the order they were handed in."""
+    """The last three tables of each team that were accepted, in the order they were handed in."""
     by_team: dict[str, list[str]] = {}
     for table in sorted(results.targets, key=by_number):
-        by_team.setdefault(team_of(table), []).append(table)
+        if results.out.get(table) not in _NEVER_ACCEPTED:
+            by_team.setdefault(team_of(table), []).append(table)
     return [table for handed_in in by_team.values() for table in handed_in[-TABLES_PER_TEAM:]]
 
 
 def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
     if table not in results.utility:
         raise UsageError(f"the results have no utility for the table {table}")
-    rates = _rates(results, table)
-    counting = [rate for name, rate in rates.items() if name not in results.unranked or counts_in(mode, name)]
+    counting = [
+        rate
+        for name, rate in _rates(results, table).items()
+        if name not in results.excluded and (name not in results.unranked or counts_in(mode, name))
+    ]
     return TableScore(table, as_decimal(results.utility[table]), max(counting, default=Fraction(0)))
 
 
 def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
-    """Rate of each attacker on a table. Nobody attacks a table of their own, and excluded teams' attacks do not count."""
+    """Rate of each attacker on a table; nobody attacks a table of their own."""
     return {
-        attacker: _rate(credit)
-        for attacker, credit in results.credits.get(table, {}).items()
-        if attacker != team_of(table) and attacker not in results.excluded
+        attacker: _rate(credit) for attacker, credit in results.credits.get(table, {}).items() if attacker != team_of(table)
     }
 
 
@@ -106,17 +109,19 @@ def _rate(credit: Credit) -> Fraction:
 
 
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
-    """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest."""
+    """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest.
+
+    Baselines and attacks of the organizers' own team are shown below, without a rank.
+    """
     rates: dict[str, Fraction | None] = dict.fromkeys(sorted(results.ranked_attackers, key=by_number))
     owners = {team_of(table) for table in first}
-    baselines: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
+    shown: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
     for table in first:
         for attacker, rate in _rates(results, table).items():
-            known = baselines if attacker in baselines else rates
-            if attacker in known:
-                known[attacker] = max(known[attacker] or Fraction(0), rate)
-    notes = {team: "owns the table" if team in owners else "missing" for team, rate in rates.items() if rate is None}
-    return (*rank(rates, notes), *shown_unranked(baselines))
+            known = rates if attacker in rates else shown
+            known[attacker] = max(known.get(attacker) or Fraction(0), rate)
+    notes = {team: "owns the table" if team in owners else MISSING for team, rate in rates.items() if rate is None}
+    return (*rank(rates, notes), *shown_unranked(shown))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------
@@ -127,18 +132,13 @@ def read_published(source: Source) -> Reading[RoundResults]:
 
     Attackers whose name is S and a number are the baselines: they count against a table and are not ranked.
     """
-    data = source.read(MAX_RESULTS_BYTES)
-    if isinstance(data, Problems):
-        return data
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return refused("results.no_matrix", source.name, severity=Severity.MALFORMED)
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    rows = [(number, row) for number, row in rows if any(row)]
+    read = read_cells(source)
+    if isinstance(read, Problems):
+        return read
+    rows = read.value
     if len(rows) < 2 or rows[0][1][:2] != ["table", "utility"]:
         return refused("darc2019.no_results_table", source.name, severity=Severity.MALFORMED)
-    attackers = [_two_digits(name) for name in rows[0][1][2:]]
+    attackers = [two_digits(name) for name in rows[0][1][2:]]
     found = ProblemCollector(source.name)
     if len(set(attackers)) < len(attackers):
         found.add("darc2019.attacker_twice", row=1)
@@ -146,7 +146,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
     tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     utility: dict[str, float] = {}
     for number, row in rows[1:]:
-        table = _two_digits(row[0])
+        table = two_digits(row[0])
         if len(row) != len(attackers) + 2 or table in credits or not table:
             found.add("darc2019.bad_results_row", row=number, value=row[0])
             continue
@@ -161,7 +161,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
         found.add("darc2019.no_baselines", severity=Severity.NOTICE)
     names = tuple(dict.fromkeys(map(team_of, attackers)))
     results = RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
-    return Read(results, found.notices)
+    return Read(results, (*read.notices, *found.notices))
 
 
 def _best(earned: Sequence[tuple[str, Credit]]) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
@@ -183,12 +183,6 @@ def _shares(names: Sequence[str], cells: Sequence[str], row: int, found: Problem
         elif cell or name == "utility":
             found.add("darc2019.no_share", row=row, column=name, value=cell)
     return shares
-
-
-def _two_digits(name: str) -> str:
-    """Teams by their number: 1 and 01 are one team."""
-    team, dash, table = name.partition("-")
-    return f"{team.zfill(2) if team.isdecimal() else team}{dash}{table}"
 
 
 def _share(cell: str) -> float | None:
