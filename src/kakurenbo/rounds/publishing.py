@@ -92,7 +92,7 @@ class PublishedRound:
     records : tuple of ReleaseRecord
         One for every team at least.
     unassigned : tuple of (file, Problems)
-        Files that belong to no team of the round.
+        Files that belong to no team of the round, or to no table of their team.
     """
 
     files: Files
@@ -160,7 +160,9 @@ def publish_round(
     by_team, unassigned = _by_team(prepared, submissions, team)
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
-        judged += _judge_team(prepared, name, by_team.get(name, []), with_disqualified=with_disqualified)
+        tables, strangers = _tables_of(prepared.rules, name, by_team.get(name, []))
+        unassigned += strangers
+        judged += _judge_team(prepared, name, tables, with_disqualified=with_disqualified)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
 
@@ -231,6 +233,29 @@ def _judge_team(
     valid = [one.record.target for one in judged if one.publication is not None]
     earlier = set(valid[: -phase.keep])
     return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
+
+
+def _tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:
+    """Where a team may hand in several tables: those whose names tell which, and every other file with what is wrong with it.
+
+    A single file needs no name: it is the organizer's word that tells whose it is. Where no name tells a table, all files
+    stay together, as one entry that is refused.
+    """
+    phase = rules.phase(ANONYMIZE)
+    if phase.counts is not Counting.LAST_FEW or len(sources) < 2:
+        return list(sources), []
+    tables: list[Source] = []
+    strangers: list[tuple[str, Problems]] = []
+    for source in sources:
+        name = f"{team}/{source.name}"
+        if (foreign := _foreign(rules, team, [source])) is not None:
+            strangers.append((name, foreign.in_file(name)))
+        elif all(pattern.parse(source.name) is None for pattern in phase.files):
+            example = rules.release_pattern.name(**{"team": team, "try": "1"})
+            strangers.append((name, refused("release.unknown_name", name, example=example)))
+        else:
+            tables.append(source)
+    return tables or list(sources), strangers
 
 
 def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict[str, list[Source]]:
