@@ -119,8 +119,22 @@ def print_standings(document: Document) -> None:
         if ranking.lines:
             out.print()
             out.print(standings_table(name.capitalize(), ranking.lines))
+    if tables := document.details.get("tables"):
+        out.print()
+        out.print(_figures("Tables", tables))
     for name, winners in document.awards.items():
         out.print(f"award for {name}: {', '.join(winners) or 'nobody'}", markup=False)
+
+
+def _figures(title: str, lines: Mapping[str, Mapping[str, float]]) -> RichTable:
+    """What scores are made of: a line per release, a column per figure."""
+    table = RichTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    table.add_column("table")
+    for heading in dict.fromkeys(heading for figures in lines.values() for heading in figures):
+        table.add_column(heading, justify="right")
+    for name, figures in lines.items():
+        table.add_row(escape(name), *(short(figure) for figure in figures.values()))
+    return table
 
 
 def standings_table(

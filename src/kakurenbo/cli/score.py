@@ -29,6 +29,10 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
                     for target, row in scored.results.credits.items()
                 },
                 "utility": dict(scored.results.utility),
+                "targets": list(scored.results.targets),
+                "attackers": list(scored.results.attackers),
+                "unranked": sorted(scored.results.unranked),
+                "excluded": sorted(scored.results.excluded),
                 "refused": [refusal.as_json() for refusal in scored.refused],
                 "missing": [{"team": attacker, "target": target} for attacker, target in scored.missing],
                 "out_of_play": dict(scored.results.out),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import make_document, read_rounds
+from kakurenbo.reporting import make_document, read_rounds, recorded_settings
 from kakurenbo.tables import Problems
 
 
@@ -32,6 +33,7 @@ def _standings(
         read = read_rounds(rulebook, path, name)
         if isinstance(read, Problems):
             return output.refuse(read, as_json)
+        output.print_notices(read.notices)
         for round_, found in read.value.items():
             if round_ in rounds:
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
@@ -39,12 +41,19 @@ def _standings(
     rounds = _without(rounds, names(disqualified))
     excluded = names(unranked)
     rounds = {name: [one.excluding(excluded) for one in repeats] for name, repeats in rounds.items()}
-    document = make_document(rulebook, rounds, {})
+    rules = rulebook.defaulting(_agreed([recorded_settings(path) for path in (*results, *named.values())]))
+    document = make_document(rules, rounds, {})
     if as_json:
         output.print_json(document.standings())
     else:
         output.print_standings(document)
     return output.DONE
+
+
+def _agreed(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all files say of their contest; the round, which they do not share, is told by their names."""
+    first, *others = settings
+    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
 
 
 def _without(rounds: dict[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:

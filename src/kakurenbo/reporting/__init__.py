@@ -13,7 +13,7 @@ from kakurenbo.reporting.document import (
     RoundEntry,
     RulebookEntry,
 )
-from kakurenbo.reporting.reading import read_document, read_rounds
+from kakurenbo.reporting.reading import read_document, read_rounds, recorded_settings
 from kakurenbo.reporting.table import results_csv
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "make_document",
     "read_document",
     "read_rounds",
+    "recorded_settings",
     "results_csv",
     "scored_document",
 ]
