@@ -1,9 +1,9 @@
-"""Make the stored statistics of A (MovieLens-style ratings) from the contest's file: exact counts, sums and products.
+"""Make the stored statistics of a table B (MovieLens-style ratings) from one of the contest's files.
 
-    python scripts/make_ratings_statistics.py A.csv
+    python scripts/make_ratings_statistics.py Bi11.csv.gz
 
-ZIP-codes are kept as a histogram only: most of them have so few people that their products with the ratings would be
-somebody's ratings.
+Kept are the one- and two-way frequency tables of gender, age, occupation and the 46 ratings, and the histogram of the
+ZIP-codes: no name, no row, no table of three columns. ZIP-codes are related to nothing, because about 20 people share each.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import sys
 from pathlib import Path
 
 from kakurenbo.datasets import ratings
-from kakurenbo.tables import Layout, Moments, Problems, Schema, Source, Text, read_table, write_file
+from kakurenbo.tables import Moments, Problems, Source, Table, write_file
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data" / ratings.STATISTICS_FILE
-USER = "User ID"
 
 
 def statistics(path: Path) -> bytes:
     """Content of the stored statistics."""
-    schema = Schema([Text(USER), *ratings.widest_schema(names=False)])
-    read = read_table(Source.of(path), schema, Layout(header=True))
+    read = ratings.read_ratings(Source.of(path))
     if isinstance(read, Problems):
         sys.exit("\n".join(map(str, read)))
     table = read.value
-    moments = Moments.of(table.select(ratings.RELATED))
-    content = {"related": moments.as_json(), "zip_codes": table.frequencies(ratings.ZIP_CODE).tolist()}
+    related = Table.from_texts(ratings.related_schema(), {name: table.texts(name) for name in ratings.RELATED})
+    domain = ratings.widest_schema().select([ratings.ZIP_CODE])
+    zip_codes = Table.from_texts(domain, {ratings.ZIP_CODE: table.texts(ratings.ZIP_CODE)}).frequencies(ratings.ZIP_CODE)
+    content = {"related": Moments.of(related).as_json(), "zip_codes": zip_codes.tolist()}
     return (json.dumps(content, separators=(",", ":")) + "\n").encode()
 
 

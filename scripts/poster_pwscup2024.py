@@ -18,7 +18,6 @@ from kakurenbo.measures.constant_answer import best_constant_answer, constant_an
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Submission
 from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
-from kakurenbo.tables import Table
 from plot_repair import POSTER_UTILITY, Trace, read_original, traced, write_graph
 from replay_pwscup2024 import BOOK, DOCS, KINDS, Played, interval, play
 
@@ -31,6 +30,8 @@ VARIANTS = {"all0": "All0", "user": "User", "item": "Item", "w": "W", "w50": "W+
 FILTERED_ON_B, FILTERED_WITH_C = 60, 20  # draws of people for each variant
 GRAPH = "pwscup2024-repair"
 ROUNDS = (0, 200, 1000, 3000)
+ROWS = (1, 10, 20)  # rows a round
+REPAIRS = 5  # draws of noise and rows for each
 NO_IDENTIFICATION = Identification(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))  # filtering does not ask for it
 
 
@@ -43,7 +44,7 @@ class Replayed(NamedTuple):
     slow_runs: dict[int, list[Played]]
     filtered: dict[str, dict[str, list[int]]]
     best_constants: list[int]
-    traces: dict[int, Trace]
+    traces: dict[int, list[Trace]]
 
 
 def page(paths: Sequence[Path], seeds: int, jobs: int) -> str:
@@ -57,7 +58,9 @@ def page(paths: Sequence[Path], seeds: int, jobs: int) -> str:
             for attacks, count in (((SLOW,), slow), ((*TEAM_09, "sample"), seeds))
         }
         filtered = {path: pool.submit(_filtered, path) for path in paths}
-        traces = {(path, rows): pool.submit(_trace, path, rows) for path in paths for rows in (10, 1)}
+        traces = {
+            (path, rows): [pool.submit(_trace, path, rows, seed) for seed in range(REPAIRS)] for path in paths for rows in ROWS
+        }
         replayed = [
             Replayed(
                 path.name.removesuffix(".gz").removesuffix(".csv"),
@@ -65,11 +68,11 @@ def page(paths: Sequence[Path], seeds: int, jobs: int) -> str:
                 {epsilon: runs[path, epsilon, (*TEAM_09, "sample"), seeds].result() for epsilon in POSTER},
                 {epsilon: runs[path, epsilon, (SLOW,), slow].result() for epsilon in POSTER},
                 *filtered[path].result(),
-                {rows: traces[path, rows].result() for rows in (10, 1)},
+                {rows: [trace.result() for trace in traces[path, rows]] for rows in ROWS},
             )
             for path in paths
         ]
-    write_graph(replayed[0].traces[10], DOCS / "replays" / GRAPH)
+    write_graph(replayed[0].traces[CrosstabRepair().rows][0], DOCS / "replays" / GRAPH)
     return "\n".join(
         [_introduction(replayed, seeds, slow), _noise(replayed), _filtering(replayed), _repair(replayed), _again(seeds)]
     )
@@ -103,9 +106,8 @@ def _filtered(path: Path) -> tuple[dict[str, dict[str, list[int]]], list[int]]:
     return hits, best
 
 
-def _trace(path: Path, rows: int) -> Trace:
-    original: Table = read_original(path)
-    return traced(original, 2.0, CrosstabRepair(iterations=ROUNDS[-1], rows=rows), 0)
+def _trace(path: Path, rows: int, seed: int) -> Trace:
+    return traced(read_original(path), 2.0, CrosstabRepair(iterations=ROUNDS[-1], rows=rows), seed)
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -121,7 +123,8 @@ filtering against 19 teams, and a repair that raises the utility. Its own B is n
 
 The poster's figures are one random draw each. Every figure of ours is a mean with its 95 % interval (normal approximation):
 {seeds} draws of noise, people and masks, {slow} for `posterior`, which takes longest. "Always 0" is what the answer 0 for every
-hidden rating earns on the same draws: a reconstruction that does not beat it has found nothing.
+hidden rating earns on the same draws: a reconstruction that does not beat it has found nothing. An interval is that of the
+mean; single draws such as the poster's scatter wider by the square root of the number of draws.
 """
 
 
@@ -131,7 +134,8 @@ def _noise(replayed: Sequence[Replayed]) -> str:
         "",
         "Team 09's attacks are `euclidean` for the person and `collaborative_filtering` (W+50, on b alone) for the rating;",
         "the sample attack is the contest's; `posterior` with `bayes` is ours. The label of the poster's reconstruction row is",
-        "the one that the contest's own answer check prints for the sample attack, so its hits are probably that attack's.",
+        "the one that the contest's own answer check prints for the sample attack, so its hits may be that attack's; the rows",
+        "below show how far they lie from it.",
         "",
         "| epsilon | B | attack | draws | utility | identification | reconstruction | always 0 | anonymity |",
         "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -177,26 +181,32 @@ def _filtering(replayed: Sequence[Replayed]) -> str:
 
 
 def _repair(replayed: Sequence[Replayed]) -> str:
+    default = CrosstabRepair().rows
     lines = [
         "## Utility: `crosstab_repair`",
         "",
         "The poster repeats: in the two-way table that is farthest off, overwrite a row of the most over-represented cell",
-        "with the values of the most under-represented one. It names one row a round; its graph gains 15 points in 200 rounds,",
-        "which one row a round cannot (a row is worth at most 0.01 points). With ten rows a round the graph comes out like the",
-        "poster's: files 1 and 3, which have the most columns, settle lowest, at about what the team aligned all its files to,",
-        f"{POSTER_UTILITY} (`crosstab_repair:utility={POSTER_UTILITY}`).",
+        "with the values of the most under-represented one. It names one row a round, but its graph gains 15 points in 200",
+        "rounds, and a row is worth at most 0.01 points: at least eight rows were overwritten in each. How many is not said,",
+        f"so the table has several numbers of rows; {default} is the default of `crosstab_repair`. Compare both the slope",
+        "(round 200) and the level (round 3,000) with the poster's graph, which is of another release of another B.",
+        f"Files 1 and 3 have the most columns; the team aligned all files to {POSTER_UTILITY}, as",
+        f"`crosstab_repair:utility={POSTER_UTILITY}` does.",
         "",
-        "One draw after `pseudo_olh` at epsilon 2; utility of the release (its worst file), of file 1 and of file 3:",
+        f"After `pseudo_olh` at epsilon 2, {REPAIRS} draws; utility of the release, which is that of its worst file:",
         "",
-        f"| B | rows a round | {' | '.join(f'round {round_:,}' for round_ in ROUNDS)} |",
-        f"| --- | ---: |{' ---: |' * len(ROUNDS)}",
+        f"| B | rows a round | {' | '.join(f'round {n:,}' for n in ROUNDS)} | file 1, round {ROUNDS[-1]:,} | file 3 |",
+        f"| --- | ---: |{' ---: |' * (len(ROUNDS) + 2)}",
+        "| the poster's | not said | about 55 | about 70 | | about 72 | about 72 | about 72 |",
     ]
     for one in replayed:
-        for rows, trace in one.traces.items():
-            files = [trace[min(round_, len(trace) - 1)][1] for round_ in ROUNDS]
-            cells = [f"{min(utilities):.1f} ({utilities[1]:.1f}, {utilities[3]:.1f})" for utilities in files]
+        for rows, traces in one.traces.items():
+            files = [[trace[min(n, len(trace) - 1)][1] for trace in traces] for n in ROUNDS]
+            cells = [interval([min(utilities) for utilities in draws]) for draws in files]
+            cells += [interval([utilities[number] for utilities in files[-1]]) for number in (1, 3)]
             lines.append(f"| {one.name} | {rows} | {' | '.join(cells)} |")
-    lines += ["", f"![Utility of each file over 3,000 rounds of ten rows, {replayed[0].name}]({GRAPH}.svg)", ""]
+    caption = f"Utility of each file over the rounds, {default} rows each, {replayed[0].name}, one draw"
+    lines += ["", f"![{caption}]({GRAPH}.svg)", ""]
     return "\n".join([*lines, f"The figures behind the graph: [{GRAPH}.csv]({GRAPH}.csv)."]) + "\n"
 
 

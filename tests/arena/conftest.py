@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kakurenbo import registry
+from kakurenbo import arena, registry
+from kakurenbo.arena.executors import JUDGES, PLAYERS, Crews, Quota
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "docs" / "examples"
@@ -54,3 +58,23 @@ def plugins(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def install_example() -> Callable[[str, Path], None]:
     """Installs one of the documentation's examples into a folder."""
     return lambda name, site: install(EXAMPLES / name, site)
+
+
+class _Here(Executor):
+    """Runs each job at once in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(scope="session")
+def here() -> arena.Workers:
+    """One job after the other in this process: no secrets are kept apart, but nothing has to be started."""
+    roles = PLAYERS | {JUDGES}
+    crews = Crews(dict.fromkeys(roles, _Here()), (Quota(roles, lambda: 1),), lambda: 1)
+    return arena.Workers("this process", lambda: contextlib.nullcontext(crews))

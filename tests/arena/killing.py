@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from kakurenbo import arena
-from kakurenbo.arena.calls import Call
-from kakurenbo.arena.field import Entrant
+from kakurenbo.arena import Entrant
+from kakurenbo.arena.calls import MethodCall
 from kakurenbo.registry import load
 
 TEAMS = 6
@@ -15,13 +15,13 @@ TEAMS = 6
 
 def the_plan() -> arena.Plan:
     """Jobs that take a little time each, so that there is always something to interrupt."""
-    attacks = ("sleepy:seconds=0.05", "link", "link-blindly")
+    attacks = ("sleepy:seconds=0.05", "nearest", "blind")
     entrants = [
         Entrant(
             f"{number + 1:02d}",
             f"player {number}",
-            Call.parsed("anonymizers", f"blur:reach={number}"),
-            Call.parsed("attacks", attacks[number % len(attacks)]),
+            MethodCall.parsed("anonymizers", f"blur:reach={number}"),
+            MethodCall.parsed("attacks", attacks[number % len(attacks)]),
         )
         for number in range(TEAMS)
     ]
@@ -31,7 +31,7 @@ def the_plan() -> arena.Plan:
 def main() -> None:
     out, *rest = sys.argv[1:]
     workers = arena.cluster(rest[1]) if rest else arena.processes(2)
-    arena.hold(the_plan(), Path(out), workers, arena.Settings())
+    arena.play_tournament(the_plan(), Path(out), workers, arena.Settings())
 
 
 if __name__ == "__main__":

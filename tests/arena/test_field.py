@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kakurenbo.arena.field import Field
 
 from kakurenbo import arena
-from kakurenbo.arena.field import Field
 from kakurenbo.errors import UsageError
 from kakurenbo.registry import load, names
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.arena import jobs
-from kakurenbo.arena.calls import Call
-from kakurenbo.arena.field import Entrant
-from kakurenbo.arena.jobs import ATTACK, PREPARE, RELEASE
+from kakurenbo.arena import playing
+from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.plan import Job
+from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.running import Settings, Tally, play
-from kakurenbo.arena.store import Result, Store
+from kakurenbo.arena.store import Result, Stores
 from kakurenbo.errors import UsageError
 from kakurenbo.registry import load
+
+Entrant = arena.Entrant
 
 
 def entrants(*pairs: tuple[str, str]) -> tuple[Entrant, ...]:
@@ -25,18 +29,18 @@ def entrants(*pairs: tuple[str, str]) -> tuple[Entrant, ...]:
         Entrant(
             f"{number:02d}",
             f"player {number}",
-            Call.parsed("anonymizers", anonymizer) if anonymizer else None,
-            Call.parsed("attacks", attack) if attack else None,
+            MethodCall.parsed("anonymizers", anonymizer) if anonymizer else None,
+            MethodCall.parsed("attacks", attack) if attack else None,
         )
         for number, (anonymizer, attack) in enumerate(pairs, start=1)
     )
 
 
-def plan_of(*pairs: tuple[str, str], seed: int = 5, repeats: int = 1) -> arena.Plan:
-    return arena.make_plan(load("rulebooks", "hide-and-seek")(size=20), entrants(*pairs), seed, repeats=repeats)
+def plan_of(*pairs: tuple[str, str], seed: int = 5, repeats: int = 1, rulebook: str = "hide-and-seek") -> arena.Plan:
+    return arena.make_plan(load("rulebooks", rulebook)(size=20), entrants(*pairs), seed, repeats=repeats)
 
 
-FIELD = (("blur:reach=1", "link"), ("blur:reach=5", "link-blindly"), ("blur:reach=9", "link"))
+FIELD = (("blur:reach=1", "nearest"), ("blur:reach=5", "blind"), ("blur:reach=20", "nearest"))
 
 
 class Played:
@@ -55,227 +59,242 @@ class Played:
             self.ended[job] = result
 
 
-def hold(
-    plan: arena.Plan, out: Path, workers: arena.Workers | None = None, **settings: object
-) -> tuple[arena.Tournament, Played]:
-    told = Played()
-    held = arena.hold(plan, out, workers or arena.serial(), Settings(**settings), told)  # type: ignore[arg-type]
-    return held, told
+Play = Callable[..., tuple[arena.Tournament, Played]]
+
+
+@pytest.fixture
+def play_plan(plugins: Path, here: arena.Workers) -> Play:
+    """Plays a plan in a folder, in this process unless told otherwise."""
+    assert plugins.is_dir()
+
+    def run(plan: arena.Plan, out: Path, workers: arena.Workers = here, **settings: Any) -> tuple[arena.Tournament, Played]:
+        told = Played()
+        return arena.play_tournament(plan, out, workers, Settings(**settings), told), told
+
+    return run
 
 
 def documents(out: Path) -> dict[str, bytes]:
     """What a run gave: the documents, and every file of every job."""
     kept = {name: (out / name).read_bytes() for name in ("results.json", "results.csv")}
-    for path in sorted((out / "store").rglob("*")):
+    for path in sorted(path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")):
         if path.is_file() and path.name != "meta.json":
             kept[path.relative_to(out).as_posix()] = path.read_bytes()
     return kept
 
 
-@pytest.mark.usefixtures("plugins")
-def test_one_process_and_three_give_the_same_bytes(tmp_path: Path) -> None:
+def test_one_job_at_a_time_and_three_give_the_same_bytes(play_plan: Play, tmp_path: Path) -> None:
     plan = plan_of(*FIELD, repeats=2)
-    hold(plan, tmp_path / "serial")
-    hold(plan, tmp_path / "pool", arena.processes(3))
-    assert documents(tmp_path / "serial") == documents(tmp_path / "pool")
+    play_plan(plan, tmp_path / "here")
+    for count in (1, 3):
+        play_plan(plan, tmp_path / f"pool-{count}", arena.processes(count))
+        assert documents(tmp_path / f"pool-{count}") == documents(tmp_path / "here")
 
 
-@pytest.mark.usefixtures("plugins")
-def test_everybody_attacks_everybody_else_and_so_does_the_sample_attack(tmp_path: Path) -> None:
-    held, told = hold(plan_of(*FIELD), tmp_path / "run")
-    assert set(held.results["rounds"][0]["accuracy"]["02"]) == {"01", "03", "sample attack"}
-    assert told.tally.done == told.tally.total == 1 + 3 + 3 + 3 * 3
-    assert held.results["rounds"][0]["accuracy"]["01"]["sample attack"]["mean"] > 0.8
-    assert held.results["rounds"][0]["chance"]["mean"] == pytest.approx(1 / 20)
-    assert held.results["standings"]["anonymization"][0]["rank"] == 1
-    assert held.results["standings"]["anonymization"][-1]["note"] == "disqualified", "a reach of 9 moves people too far"
+def test_everybody_attacks_everybody_else_and_so_does_the_sample_attack(play_plan: Play, tmp_path: Path) -> None:
+    played, told = play_plan(plan_of(*FIELD), tmp_path / "run")
+    (entry,) = played.document.rounds
+    assert set(entry.attacks["02"]) == {"01", "03", "sample attack"}
+    assert Counter(job.kind for job in told.started) == {PREPARE: 1, ANONYMIZE: 3, JUDGE: 3, ATTACK: 9, CREDIT: 3}
+    assert told.tally.done == told.tally.total == 19
+    assert entry.attacks["01"]["sample attack"].accuracy.mean > 0.8
+    assert entry.chance is not None
+    assert entry.chance.mean == 1 / 2
+    assert played.document.standings()["anonymization"][0]["rank"] == 1
+    last = played.document.standings()["anonymization"][-1]
+    assert (last["team"], last["rank"], last["note"]) == ("03", None, "disqualified"), "a reach of 20 moves people too far"
+    assert set(entry.attacks["03"]) == {"01", "02", "sample attack"}, "but it is attacked all the same"
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_second_start_repeats_nothing(tmp_path: Path) -> None:
-    hold(plan_of(*FIELD), tmp_path / "run")
+def test_each_release_is_checked_measured_and_published_once(
+    play_plan: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COUNTED", str(tmp_path / "counted"))
+    play_plan(plan_of(*FIELD, rulebook="counted"), tmp_path / "run", arena.processes(2))
+    noted = [line.split() for line in (tmp_path / "counted").read_text().splitlines()]
+    counts = Counter(what for what, _ in noted)
+    assert counts == {"anonymize": 3, "check": 3, "measure": 3, "publish": 3, "guess": 9}
+    by = {what: {process for noted_what, process in noted if noted_what == what} for what in counts}
+    judges, attackers = by["check"] | by["measure"] | by["publish"], by["guess"]
+    assert not judges & attackers, "the judge and the attackers have processes of their own"
+    assert not by["anonymize"] & (judges | attackers), "and so have those who see handouts"
+
+
+def test_a_second_start_repeats_nothing(play_plan: Play, tmp_path: Path) -> None:
+    play_plan(plan_of(*FIELD), tmp_path / "run")
     before = documents(tmp_path / "run")
-    _, told = hold(plan_of(*FIELD), tmp_path / "run")
+    _, told = play_plan(plan_of(*FIELD), tmp_path / "run")
     assert not told.started
     assert told.tally.stored == told.tally.total
     assert documents(tmp_path / "run") == before
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_team_that_joins_later_leaves_the_others_results_valid(tmp_path: Path) -> None:
-    hold(plan_of(*FIELD), tmp_path / "run")
-    _, told = hold(plan_of(*FIELD, ("blur:reach=3", "link")), tmp_path / "run")
+def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(play_plan: Play, tmp_path: Path) -> None:
+    play_plan(plan_of(*FIELD), tmp_path / "run")
+    larger = plan_of(*FIELD, ("blur:reach=3", "nearest"))
+    _, told = play_plan(larger, tmp_path / "run")
     attacks = {(job.team, job.attacker) for job in told.started if job.kind == ATTACK}
     assert attacks == {(team, "04") for team in ("01", "02", "03")} | {
         ("04", who) for who in ("01", "02", "03", "sample attack")
     }
+    assert [job.team for job in told.started if job.kind == ANONYMIZE] == ["04"]
+    play_plan(larger, tmp_path / "at-once")
+    assert (tmp_path / "at-once" / "results.csv").read_bytes() == (tmp_path / "run" / "results.csv").read_bytes()
 
 
-@pytest.mark.usefixtures("plugins")
-def test_another_parameter_or_seed_is_another_job(tmp_path: Path) -> None:
-    hold(plan_of(*FIELD), tmp_path / "run")
-    _, other_seed = hold(plan_of(*FIELD, seed=6), tmp_path / "run")
+def test_another_parameter_or_seed_is_another_job(play_plan: Play, tmp_path: Path) -> None:
+    play_plan(plan_of(*FIELD), tmp_path / "run")
+    _, other_seed = play_plan(plan_of(*FIELD, seed=6), tmp_path / "run")
     assert len(other_seed.started) == other_seed.tally.total
-    _, other_parameter = hold(plan_of(("blur:reach=2", "link"), *FIELD[1:]), tmp_path / "run")
-    assert {job.team for job in other_parameter.started if job.kind == RELEASE} == {"01"}
+    _, other_parameter = play_plan(plan_of(("blur:reach=2", "nearest"), *FIELD[1:]), tmp_path / "run")
+    assert {job.team for job in other_parameter.started if job.kind in (ANONYMIZE, JUDGE)} == {"01"}
     assert PREPARE not in {job.kind for job in other_parameter.started}
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_job_that_raises_is_shown_with_its_cause_and_the_others_go_on(tmp_path: Path) -> None:
-    held, told = hold(plan_of(*FIELD, ("", "broken")), tmp_path / "run")
-    failed = [failure for failure in held.results["failures"] if failure["state"] == "failed"]
-    assert {failure["team"] for failure in failed} == {"01", "02", "03"}
-    assert failed[0]["cause"].startswith("IndexError: list <index> out of range (misbehaving.py:")
+def test_a_job_that_raises_is_shown_with_its_cause_and_the_others_go_on(play_plan: Play, tmp_path: Path) -> None:
+    played, told = play_plan(plan_of(*FIELD, ("", "broken")), tmp_path / "run")
+    failed = played.document.failed("failed")
+    assert [(failure.what, failure.team) for failure in failed] == [
+        (f"04 attacks {target} (only)", "04") for target in ("01", "02", "03")
+    ]
+    assert failed[0].cause.startswith("IndexError: list <index> out of range (misbehaving.py:")
     assert told.tally.failed == 3
-    assert held.results["rounds"][0]["accuracy"]["01"]["03"]["of"] == 20
+    assert played.document.rounds[0].attacks["01"]["03"].of == 10
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(tmp_path: Path) -> None:
-    held, told = hold(plan_of(*FIELD, ("leave-out", "link")), tmp_path / "run")
-    release = held.results["rounds"][0]["releases"]["04"]
-    assert release["state"] == "refused"
-    assert "19 records" in release["cause"]
-    assert "04" not in held.results["rounds"][0]["accuracy"]
-    assert told.tally.skipped == 1 + 4, "its publication and the attacks on it"
-    assert {failure["cause"] for failure in held.results["failures"] if failure["state"] == "skipped"} == {
-        f"release of 04 (round): {release['cause']}"
+def test_a_guess_against_the_rules_costs_itself_alone(play_plan: Play, tmp_path: Path) -> None:
+    played, _ = play_plan(plan_of(*FIELD, ("", "babble")), tmp_path / "run")
+    assert {(failure.team, failure.file) for failure in played.document.failed("refused")} == {
+        ("04", f"guess of 04 at {target}") for target in ("01", "02", "03")
     }
+    assert set(played.document.rounds[0].attacks["01"]) == {"02", "03", "sample attack"}
 
 
-@pytest.mark.usefixtures("plugins")
-@pytest.mark.parametrize("workers", [arena.serial(), arena.processes(2)], ids=["serial", "processes"])
-def test_a_job_past_its_time_limit_fails_and_gets_another_chance_under_a_longer_one(
-    tmp_path: Path, workers: arena.Workers
-) -> None:
-    plan = plan_of(("blur", "sleepy:seconds=0.6"), ("blur:reach=2", "link"))
-    held, _ = hold(plan, tmp_path / "run", workers, limit=0.25)
-    assert [failure["cause"] for failure in held.results["failures"]] == ["it took longer than its time limit of 0.25 s"]
-    _, again = hold(plan, tmp_path / "run", workers, limit=0.25)
+def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(play_plan: Play, tmp_path: Path) -> None:
+    played, told = play_plan(plan_of(*FIELD, ("leave-out", "nearest")), tmp_path / "run")
+    release = played.document.rounds[0].releases["04"]
+    assert (release.state, release.verdict) == ("refused", "refused")
+    assert "9 records" in release.cause
+    assert "04" not in played.document.rounds[0].attacks
+    assert told.tally.skipped == 4 + 1, "the attacks on it, and their credit"
+    (refused,) = played.document.failed("refused")
+    assert (refused.team, refused.file, refused.cause) == ("04", "hidden.csv", release.cause)
+    assert {failure.cause for failure in played.document.failed("skipped")} == {f"release of 04 (only): {release.cause}"}
+
+
+def test_a_job_past_its_time_limit_fails_and_gets_another_chance_under_a_longer_one(play_plan: Play, tmp_path: Path) -> None:
+    plan, workers = plan_of(("blur", "sleepy:seconds=1.2"), ("blur:reach=2", "blind")), arena.processes(2)
+    played, _ = play_plan(plan, tmp_path / "run", workers, limit=0.6)
+    late = [failure.cause for failure in played.document.failed("failed") if failure.team == "01"]
+    assert late == ["it took longer than its time limit of 0.6 s"]
+    _, again = play_plan(plan, tmp_path / "run", workers, limit=0.6)
     assert not again.started
-    held, longer = hold(plan, tmp_path / "run", workers, limit=20.0)
-    assert len(longer.started) == 1
-    assert not held.results["failures"]
+    played, longer = play_plan(plan, tmp_path / "run", workers, limit=60.0)
+    assert {job.kind for job in longer.started} == {ATTACK, CREDIT}
+    assert not played.document.failures
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_job_that_cannot_be_interrupted_loses_its_process_and_nobody_else_loses_anything(tmp_path: Path) -> None:
-    plan = plan_of(("blur", "deaf"), ("blur:reach=2", "link"))
+def test_a_job_that_cannot_be_interrupted_loses_its_process_and_nobody_else_loses_anything(
+    play_plan: Play, tmp_path: Path
+) -> None:
+    plan = plan_of(("blur", "deaf"), ("blur:reach=2", "blind"))
     begun = time.monotonic()
-    held, _ = hold(plan, tmp_path / "run", arena.processes(2), limit=2.0)
-    assert time.monotonic() - begun < 40
-    assert [(failure["attacker"], failure["cause"]) for failure in held.results["failures"]] == [
+    played, _ = play_plan(plan, tmp_path / "run", arena.processes(2), limit=2.0)
+    assert time.monotonic() - begun < 60
+    assert [(failure.team, failure.cause) for failure in played.document.failures] == [
         ("01", "it took longer than its time limit of 2 s")
     ]
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_job_that_kills_its_worker_is_given_up_and_the_others_play_on(tmp_path: Path) -> None:
-    plan = plan_of(("blur", "deadly"), ("blur:reach=2", "link"))
-    held, told = hold(plan, tmp_path / "run", arena.processes(2))
-    assert [(failure["attacker"], failure["state"]) for failure in held.results["failures"]] == [("01", "failed")]
-    assert "process died" in held.results["failures"][0]["cause"]
+def test_a_job_that_kills_its_worker_is_given_up_and_the_others_play_on(play_plan: Play, tmp_path: Path) -> None:
+    plan = plan_of(("blur", "deadly"), ("blur:reach=2", "blind"))
+    played, told = play_plan(plan, tmp_path / "run", arena.processes(2))
+    (failure,) = played.document.failures
+    assert (failure.team, failure.state) == ("01", "failed")
+    assert "process died" in failure.cause
     assert told.tally.done == told.tally.total - 1
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_worker_that_is_killed_once_loses_nothing(tmp_path: Path) -> None:
-    plan = plan_of(("blur", f"unlucky:marker={tmp_path / 'marker'}"), ("blur:reach=2", "link"))
-    held, _ = hold(plan, tmp_path / "run", arena.processes(2))
+def test_a_worker_that_is_killed_once_loses_nothing(play_plan: Play, tmp_path: Path) -> None:
+    plan = plan_of(("blur", f"unlucky:marker={tmp_path / 'marker'}"), ("blur:reach=2", "blind"))
+    played, _ = play_plan(plan, tmp_path / "run", arena.processes(2))
     assert (tmp_path / "marker").exists()
-    assert not held.results["failures"]
+    assert not played.document.failures
 
 
-@pytest.mark.usefixtures("plugins")
-def test_failed_jobs_are_played_again_when_asked(tmp_path: Path) -> None:
+def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path) -> None:
     plan = plan_of(*FIELD[:2], ("", "broken"))
-    hold(plan, tmp_path / "run")
-    _, again = hold(plan, tmp_path / "run", retry_failed=True)
+    play_plan(plan, tmp_path / "run")
+    _, again = play_plan(plan, tmp_path / "run", retry_failed=True)
     assert {job.attacker for job in again.started} == {"03"}
 
 
-@pytest.mark.usefixtures("plugins")
-def test_stored_files_that_were_damaged_are_made_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("root", "name", "lost"), [("store", "target-02", ATTACK), ("secret", "answer-02", CREDIT)])
+def test_stored_files_that_were_damaged_are_made_again(
+    play_plan: Play, here: arena.Workers, tmp_path: Path, root: str, name: str, lost: str
+) -> None:
     plan = plan_of(*FIELD)
-    hold(plan, tmp_path / "run")
+    play_plan(plan, tmp_path / "run")
     before = documents(tmp_path / "run")
-    store = Store(tmp_path / "run" / "store")
-    found = play(plan, store, arena.serial(), Settings())
-    released = next(result for job, result in found.items() if job.kind == RELEASE and job.team == "02")
-    (store.tree(released.key, "release") / "release.csv").write_text("damaged\n")
+    stores = Stores(tmp_path / "run")
+    found = play(plan, stores, here, Settings())
+    judged = next(result for job, result in found.items() if job.kind == JUDGE and job.team == "02")
+    folder = stores.at(root).tree(judged.key, name)
+    next(file for file in folder.iterdir() if file.suffix == ".csv").write_text("damaged\n")
     for job, result in found.items():
-        if job.kind == ATTACK and job.team == "02":
-            store.drop(result.key)
-    jobs._memory.clear()  # a worker that has read the files before does not read them again
-    hold(plan, tmp_path / "run")
+        if job.kind == lost and job.team == "02":
+            stores.at(job.root).drop(result.key)
+    playing._TARGETS.forget()  # a worker that has read the files before does not read them again
+    play_plan(plan, tmp_path / "run")
     assert documents(tmp_path / "run") == before
 
 
-@pytest.mark.usefixtures("plugins")
-def test_folders_of_submitted_files_play_like_methods(tmp_path: Path) -> None:
-    hold(plan_of(*FIELD), tmp_path / "methods")
-    store = Store(tmp_path / "methods" / "store")
-    found = play(plan_of(*FIELD), store, arena.serial(), Settings())
-    folders = {}
-    for name in ("release", "guesses"):
-        folders[name] = tmp_path / name
-        folders[name].mkdir()
-    for job, result in found.items():
-        if job.kind == RELEASE and job.team == "02":
-            (folders["release"] / "release.csv").write_bytes((store.tree(result.key, "release") / "release.csv").read_bytes())
-        if job.kind == ATTACK and job.attacker == "02":
-            (folders["guesses"] / f"{job.team}.csv").write_bytes((store.tree(result.key, "guess") / "guess").read_bytes())
-    first, _, third = entrants(*FIELD)
-    second = Entrant("02", "files", release=folders["release"], guesses=folders["guesses"])
-    rulebook = load("rulebooks", "hide-and-seek")(size=20)
-    by_files, _ = hold(arena.make_plan(rulebook, (first, second, third), 5), tmp_path / "files")
-    by_methods = json.loads((tmp_path / "methods" / "results.json").read_bytes())
-    assert by_files.results["rounds"][0]["accuracy"] == by_methods["rounds"][0]["accuracy"]
-    assert by_files.results["standings"] == by_methods["standings"]
-
-
-@pytest.mark.usefixtures("plugins")
-def test_repeats_give_means_and_intervals(tmp_path: Path) -> None:
-    held, _ = hold(plan_of(*FIELD, repeats=3), tmp_path / "run")
-    cell = held.results["rounds"][0]["accuracy"]["02"]["01"]
-    assert cell["n"] == 3
-    assert cell["low"] <= cell["mean"] <= cell["high"]
-    line = held.results["standings"]["anonymization"][0]
+def test_repeats_give_means_and_intervals(play_plan: Play, tmp_path: Path) -> None:
+    played, _ = play_plan(plan_of(*FIELD, repeats=3), tmp_path / "run")
+    accuracy = played.document.rounds[0].attacks["02"]["01"].accuracy
+    assert accuracy.n == 3
+    assert accuracy.low is not None
+    assert accuracy.high is not None
+    assert accuracy.low <= accuracy.mean <= accuracy.high
+    line = played.document.standings()["anonymization"][0]
     low, high = line["interval"]
     assert low <= line["score"] <= high
-    assert len(held.results["manifest"]["seeds"]) == 3
-    assert held.results["manifest"]["seeds"]["0"] == "5"
+    assert len(played.document.manifest["seeds"]) == 3
+    assert played.document.manifest["seeds"]["0"] == "5"
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_second_run_is_kept_out_of_the_folder_of_the_first(tmp_path: Path) -> None:
+def test_a_second_run_is_kept_out_of_the_folder_of_the_first(play_plan: Play, tmp_path: Path) -> None:
     from kakurenbo.arena.running import locked
 
     with locked(tmp_path / "run"):
         (tmp_path / "run" / "run.json").write_text("{}")
         with pytest.raises(UsageError, match="another run"):
-            hold(plan_of(*FIELD), tmp_path / "run")
+            play_plan(plan_of(*FIELD), tmp_path / "run")
 
 
-@pytest.mark.usefixtures("plugins")
-def test_a_folder_that_no_run_wrote_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_that_no_run_wrote_is_left_alone(play_plan: Play, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     with pytest.raises(UsageError, match="no run wrote"):
-        hold(plan_of(*FIELD), tmp_path)
+        play_plan(plan_of(*FIELD), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_what_the_judge_keeps_and_what_teams_were_given_is_for_its_owner_alone(play_plan: Play, tmp_path: Path) -> None:
+    play_plan(plan_of(*FIELD), tmp_path / "run")
+    modes = {root: (tmp_path / "run" / root).stat().st_mode & 0o777 for root in ("secret", "teams")}
+    assert modes == {"secret": 0o700, "teams": 0o700}
+    shutil.rmtree(tmp_path / "run" / "secret")
+    shutil.rmtree(tmp_path / "run" / "teams")
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run" / "store").rglob("*") if path.is_file())
+    assert b"members" not in kept
 
 
 @pytest.mark.usefixtures("plugins")
 def test_methods_of_another_rulebook_and_unknown_rounds_are_refused() -> None:
     rulebook = load("rulebooks", "hide-and-seek")()
-    assert arena.make_plan(rulebook, entrants(("rr", "link")), 1).jobs, "rr takes any table of integers and categories"
-    with pytest.raises(UsageError, match="rr does not fit the tables of hide-and-seek: there is no column 'sex'"):
-        arena.make_plan(rulebook, entrants(("rr:columns=sex", "link")), 1)
-    with pytest.raises(UsageError, match="crowds does not play hide-and-seek"):
-        arena.make_plan(rulebook, entrants(("crowds", "link")), 1)
-    with pytest.raises(UsageError, match="nearest does not play hide-and-seek"):
-        arena.make_plan(rulebook, entrants(("rr", "nearest")), 1)
+    with pytest.raises(UsageError, match="olh does not play hide-and-seek"):
+        arena.make_plan(rulebook, entrants(("olh", "nearest")), 1)
     with pytest.raises(UsageError, match="no round 'main'; there are only"):
-        arena.make_plan(rulebook, entrants(("blur", "link")), 1, rounds=("main",))
+        arena.make_plan(rulebook, entrants(("blur", "nearest")), 1, rounds=("main",))
     with pytest.raises(UsageError, match="nobody anonymizes"):
-        arena.make_plan(rulebook, entrants(("", "link")), 1)
+        arena.make_plan(rulebook, entrants(("", "nearest")), 1)

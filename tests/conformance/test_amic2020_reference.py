@@ -13,9 +13,8 @@ import pytest
 
 from kakurenbo.cli import main
 from kakurenbo.datasets.adult import SCHEMA, adult_statistics, read_uci
-from kakurenbo.measures.trees import TreeTask, tree_utilities
 from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, Submission
-from kakurenbo.tables import Moments, Read, Source, Table, read_table
+from kakurenbo.tables import Moments, Problems, Source, Table, read_table
 
 CASES = ("rrp90", "swap20", "fresh_sample")
 
@@ -23,9 +22,9 @@ CASES = ("rrp90", "swap20", "fresh_sample")
 @pytest.fixture(scope="module")
 def census(reference_data: Path) -> Callable[[str], Table]:
     def read(name: str) -> Table:
-        table = read_uci(Source.of(reference_data / "adult" / name))
-        assert isinstance(table, Read), table
-        return table.value
+        found = read_uci(Source.of(reference_data / "adult" / name))
+        assert not isinstance(found, Problems), found
+        return found.value
 
     return read
 
@@ -61,19 +60,19 @@ def test_every_measure_equals_the_reference(case: str, reference_data: Path, cen
     folder = reference_data / "amic2020" / "reference"
     reference: dict[str, Any] = json.loads((folder / "reference.json").read_text())
     expected = reference["cases"][case]
-    sample, released = (read_table(Source.of(folder / name), SCHEMA).value for name in ("C.csv.gz", f"D_{case}.csv.gz"))
-    assert isinstance(sample, Table)
-    assert isinstance(released, Table)
-    test = census("adult.test.gz")
-    scores = Amic2020().measure(Handout("01", sample, test), Submission(released, Questionnaire())).scores
+    read = [read_table(Source.of(folder / name), SCHEMA) for name in ("C.csv.gz", f"D_{case}.csv.gz")]
+    sample, released = (table.value for table in read if not isinstance(table, Problems))
+    handout, submission = Handout("01", sample, census("adult.test.gz")), Submission(released, Questionnaire())
+    scores = Amic2020().measure(handout, submission).scores
     for name in ("histogram", "vcm_edition1", "vcm_edition2", "max_correlation_difference"):
         assert scores[name].value == pytest.approx(expected[name], abs=1e-9)
     assert scores["histogram"].parts == expected["histogram_abs_difference"]
     tolerance = 1e-9 if version("scikit-learn") == reference["versions"]["scikit-learn"] else 0.01
     for name in ("dta_relationship", "dta_income", "dta_income_gt50k"):
         assert scores[name].value == pytest.approx(expected[name], abs=tolerance)
-    other_class = tree_utilities(TreeTask("income", ">50K", 5), sample, released, test)[">50K"]
-    assert other_class.value == pytest.approx(expected["dta_income_gt50k"], abs=tolerance)
+    other_class = Amic2020(positive=">50K").measure(handout, submission).scores
+    assert other_class["dta_income"] == scores["dta_income_gt50k"]
+    assert other_class["dta_income_le50k"] == scores["dta_income"]
 
 
 def test_imported_files_are_used_and_named(
@@ -96,6 +95,15 @@ def test_imported_files_are_used_and_named(
     assert report["data"] == "Census Income, imported files"
     assert len((tmp_path / "pre" / "teams" / "01" / "test.csv").read_text().splitlines()) == 15_060
     assert len((tmp_path / "pre" / "attackers" / "pre_syntheticdata.csv").read_text().splitlines()) == 100_000
+    facts = json.loads((tmp_path / "pre" / "public" / "contest.json").read_text())
+    assert facts["settings"]["data"] == "imported", "auto was resolved"
+    monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path / "nothing"))
+    code, report = run("verify", "amic2020", tmp_path / "pre", "--again")
+    assert code == 1
+    broken = [finding for finding in report["findings"] if finding["state"] != "kept"]
+    assert [finding["state"] for finding in broken] == ["cannot be made again"], "nobody is accused"
+    assert "data import adult" in broken[0]["why"]
+    monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path / "store"))
     (tmp_path / "store" / "adult" / "train.csv").write_text("damaged")
     code, report = run("prepare", "amic2020", "-o", tmp_path / "other", "--teams", "1")
     assert code == 2

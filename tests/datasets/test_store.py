@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from kakurenbo.datasets.adult import SCHEMA, Adult, adult_statistics, read_uci
-from kakurenbo.datasets.store import import_dataset, imported_names, load_adult, load_part, store_folder
+from kakurenbo.datasets.ratings import MOVIES, read_ratings, widest_schema
+from kakurenbo.datasets.store import import_dataset, imported_names, load_adult, load_part, load_ratings, store_folder
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import GENERATORS
-from kakurenbo.tables import Problems, Read, Source, Table
+from kakurenbo.tables import Problems, Read, Source, Table, table_bytes
 
 ORIGINAL = "{age}, {workclass}, 1, {education}, 9, {marital-status}, {occupation}, {relationship}, White, {sex}, 0, 0, "
 ORIGINAL += "{hours-per-week}, Cuba, {income}{end}\n"
@@ -123,3 +124,62 @@ def test_the_real_files_are_imported(reference_data: Path) -> None:
     found = load_adult()
     assert found is not None
     assert (len(found.train), len(found.test)) == (30_162, 15_060)
+
+
+# -- tables B of pwscup2024 --------------------------------------------------------------------------------------------
+
+
+def write_ratings(folder: Path, name: str, rows: int, seed: int) -> Path:
+    """A small table B of random ratings."""
+    rng = np.random.default_rng(seed)
+    cells = {movie: map(str, rng.integers(6, size=rows)) for movie in MOVIES}
+    people = {"Name": (f"Person {row}" for row in range(rows)), "Gender": ["F"] * rows, "Age": ["25"] * rows}
+    places = {"Occupation": ["3"] * rows, "ZIP-code": map(str, rng.integers(1000, size=rows))}
+    table = Table.from_texts(widest_schema(), people | places | cells)
+    (folder / name).write_bytes(table_bytes(table, header=True))
+    return folder / name
+
+
+def test_own_tables_b_of_any_number_of_rows_are_imported_in_their_order(tmp_path: Path) -> None:
+    assert load_ratings() is None
+    paths = [write_ratings(tmp_path, f"Bi{number}.csv", 50 + number, number) for number in (3, 1, 2)]
+    report = import_dataset("ratings", paths)
+    assert isinstance(report, Read)
+    assert [report.value[part]["rows"] for part in ("B01", "B02", "B03")] == [53, 51, 52]
+    readings = [read_ratings(Source.of(path)) for path in paths]
+    assert load_ratings() == tuple(reading.value for reading in readings if isinstance(reading, Read))
+
+
+def test_tables_of_an_import_before_are_gone(tmp_path: Path) -> None:
+    paths = [write_ratings(tmp_path, f"Bi{number}.csv", 50, number) for number in (1, 2)]
+    import_dataset("ratings", paths)
+    import_dataset("ratings", paths[1:])
+    found = load_ratings()
+    assert found is not None
+    assert len(found) == 1
+    assert sorted(path.name for path in (store_folder() / "ratings").iterdir()) == ["B01.csv", "manifest.json"]
+
+
+def test_invalid_tables_b_are_told_by_file_and_nothing_is_imported(tmp_path: Path) -> None:
+    good, short = write_ratings(tmp_path, "good.csv", 50, 1), write_ratings(tmp_path, "short.csv", 49, 2)
+    (tmp_path / "other.csv").write_text("Name,Gender\nA,F\n")
+    problems = import_dataset("ratings", [good, short, tmp_path / "other.csv", tmp_path / "missing.csv"])
+    assert isinstance(problems, Problems)
+    assert list(dict.fromkeys(problem.file for problem in problems)) == ["short.csv", "other.csv", "missing.csv"]
+    assert load_ratings() is None
+
+
+def test_the_same_table_b_twice_is_refused(tmp_path: Path) -> None:
+    first = write_ratings(tmp_path, "Bi1.csv", 50, 1)
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(first.read_bytes())
+    problems = import_dataset("ratings", [first, copy])
+    assert isinstance(problems, Problems)
+    assert [problem.file for problem in problems] == ["copy.csv"]
+
+
+def test_a_damaged_store_of_tables_b_is_an_error(tmp_path: Path) -> None:
+    import_dataset("ratings", [write_ratings(tmp_path, "Bi1.csv", 50, 1)])
+    (store_folder() / "ratings" / "manifest.json").write_text("{")
+    with pytest.raises(UsageError, match="import it again"):
+        load_ratings()

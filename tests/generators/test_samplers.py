@@ -1,25 +1,38 @@
-"""B holds distinct rows; C_i is a random part of it in its order; a report says how close B is to A."""
+"""B holds distinct rows with A's moments; C_i is a random part of it in its order; a report says how close B is to A."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kakurenbo.datasets.adult import adult_statistics, read_uci
 from kakurenbo.errors import ParameterError
-from kakurenbo.generators import GENERATORS, distinct_rows, fidelity, sample_rows
-from kakurenbo.tables import Category, Integer, Moments, Schema, Table
+from kakurenbo.generators import (
+    GENERATORS,
+    Generator,
+    distinct_rows,
+    fidelity,
+    generate,
+    sample_rows,
+    sample_rows_at,
+    tilted_rows,
+)
+from kakurenbo.rng import stream
+from kakurenbo.tables import Category, Integer, Moments, Schema, Source, Table
 
 SCHEMA = Schema([Integer("n", 0, 99), Category("c", ("a", "b"))])
 
 
-def uniform(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
+def uniform_draw(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
     return Table(moments.schema, {"n": rng.integers(100, size=rows), "c": rng.integers(2, size=rows)})
 
 
+uniform = Generator(uniform_draw)
 SOURCE = Moments.of(uniform(Moments.of(Table.from_rows(SCHEMA, [(0, "a")])), 500, np.random.default_rng(0)))
 
 
@@ -50,6 +63,93 @@ def test_a_source_that_cannot_give_so_many_rows_is_told(name: str) -> None:
 def test_at_least_one_row_must_be_drawn() -> None:
     with pytest.raises(ParameterError, match="drawn"):
         distinct_rows(uniform, SOURCE, 5, 0, np.random.default_rng(1))
+
+
+# -- rows that restore the source's moments ----------------------------------------------------------------------------
+
+EVERY_ROW = Table(SCHEMA, {"n": np.repeat(np.arange(100), 2), "c": np.tile([0, 1], 100)})
+
+
+def test_the_contests_generator_samples_the_distinct_rows_with_equal_chances() -> None:
+    assert GENERATORS["omth17"].choose is None
+    rng = np.random.default_rng(1)
+    first = uniform(SOURCE, 80, rng)
+    pool = first.take(np.sort(np.unique(first.keys(), return_index=True)[1]))
+    expected = pool.take(sample_rows(len(pool), 30, rng))
+    assert distinct_rows(uniform, SOURCE, 30, 80, np.random.default_rng(1)) == expected
+
+
+def test_chosen_rows_have_the_shares_means_and_spreads_of_the_source() -> None:
+    # Of the 2,000 rows there are, 600 are wanted: seven of ten with c=a, and n from 300 to 999 only, as in the source.
+    schema = Schema([Integer("n", 0, 999), Category("c", ("a", "b"))])
+    pool = Table(schema, {"n": np.repeat(np.arange(1_000), 2), "c": np.tile([0, 1], 1_000)})
+    source = Table(schema, {"n": np.tile(np.arange(300, 1_000), 10), "c": np.arange(7_000) >= 4_900})
+    chosen = pool.take(tilted_rows(Moments.of(source), pool, 600, np.random.default_rng(1)))
+    assert chosen.frequencies("c").tolist() == pytest.approx([420, 180], abs=10)
+    assert chosen.values("n").mean() == pytest.approx(649.5, abs=5)
+    assert chosen.values("n").std() == pytest.approx(202, abs=5)
+
+
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 1_000))
+def test_exactly_as_many_different_rows_are_chosen_as_wanted_whatever_the_source(size: int, rows: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pool = EVERY_ROW.take(sample_rows(len(EVERY_ROW), size, rng))
+    source = Moments.of(uniform(SOURCE, int(rng.integers(1, 20)), rng))  # often with moments that no such choice has
+    chosen = tilted_rows(source, pool, min(rows, size), rng)
+    assert len(chosen) == min(rows, size)
+    assert (np.diff(chosen) > 0).all()
+    assert ((chosen >= 0) & (chosen < size)).all()
+
+
+def test_more_rows_than_the_pool_has_are_refused() -> None:
+    with pytest.raises(ParameterError, match="rows"):
+        tilted_rows(SOURCE, EVERY_ROW, 201, np.random.default_rng(1))
+
+
+def test_b_has_the_moments_of_a_although_duplicates_were_dropped() -> None:
+    source = adult_statistics("train")
+    table, again = (distinct_rows(GENERATORS["moments"], source, 10_000, 100_000, stream(1, "b")) for _ in range(2))
+    assert table == again
+    assert len(np.unique(table.keys())) == len(table) == 10_000
+    found = fidelity(source, table)
+    assert found.covariance_sum < 6
+    assert found.largest_total_variation < 0.04
+    assert table.values("hours-per-week").std() == pytest.approx(11.98, abs=0.1)
+
+
+def test_b_of_the_real_rows_at_the_contests_size_is_within_6_of_their_covariance(reference_data: Path) -> None:
+    personal = read_uci(Source.of(reference_data / "adult" / "adult.data.gz"))
+    assert isinstance(personal, Table)
+    source = Moments.of(personal)
+    table = distinct_rows(GENERATORS["moments"], source, 100_000, 1_000_000, stream(2, "b"))
+    assert len(np.unique(table.keys())) == 100_000
+    assert fidelity(source, table).covariance_sum < 6
+    assert table.values("hours-per-week").std() == pytest.approx(11.98, abs=0.05)
+
+
+# -- gen.py and randomsampling.py --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(GENERATORS))
+def test_any_number_of_rows_is_generated_with_or_without_dropping_duplicates(name: str) -> None:
+    source = adult_statistics("train")
+    table = generate(GENERATORS[name], source, 700, stream(1, "gen"), distinct=True)
+    assert len(np.unique(table.keys())) == len(table) == 700
+    assert len(generate(GENERATORS[name], source, 1_300, stream(1, "gen"))) == 1_300
+    assert len(generate(GENERATORS[name], source, 0, stream(1, "gen"), distinct=True)) == 0
+
+
+@pytest.mark.parametrize(("rate", "rows"), [(0, 0), (0.1, 10), (0.29, 29), (0.296, 30), (1, 100)])
+def test_any_rate_of_a_table_is_sampled(rate: float, rows: int) -> None:
+    sampled = sample_rows_at(rate, 100, np.random.default_rng(1))
+    assert len(set(sampled.tolist())) == rows
+    assert sampled.tolist() == sample_rows_at(rate, 100, np.random.default_rng(1)).tolist()
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.01, float("nan")])
+def test_a_rate_is_from_0_to_1(rate: float) -> None:
+    with pytest.raises(ParameterError, match="rate"):
+        sample_rows_at(rate, 100, np.random.default_rng(1))
 
 
 @given(st.integers(0, 50), st.data(), st.integers(0, 100))

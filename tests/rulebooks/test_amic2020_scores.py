@@ -7,23 +7,27 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kakurenbo.contracts import Credit, RoundResults, Standing
+from kakurenbo.contracts import Credit, RoundResults, Standing, Standings
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer
-from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points, read_results, standings
+from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
 from kakurenbo.tables import Problems, Source
 
 
 def matrix(text: str) -> RoundResults:
-    results = read_results(Source("matrix.csv", text.encode()))
-    assert isinstance(results, RoundResults), results
-    return results
+    read = Amic2020().read_published(Source("matrix.csv", text.encode()))
+    assert not isinstance(read, Problems), read
+    return read.value
 
 
 def refused(text: str) -> Problems:
-    results = read_results(Source("matrix.csv", text.encode()))
-    assert isinstance(results, Problems)
-    return results
+    read = Amic2020().read_published(Source("matrix.csv", text.encode()))
+    assert isinstance(read, Problems)
+    return read
+
+
+def standings(rounds: dict[str, RoundResults]) -> Standings:
+    return Amic2020().standings(rounds)
 
 
 def lines(ranking: tuple[Standing, ...]) -> list[tuple[str, str, int | None]]:
@@ -94,13 +98,19 @@ def test_equal_scores_share_a_rank() -> None:
 
 
 def test_blanks_are_missing_guesses_and_count_0() -> None:
-    results = matrix("attacker,01,02,03,04\n05,30,,30,30\n")
-    assert standings({"pre": results}).attack[0].score == Fraction(90, 300), (
-        "02 has no guess and is missing, so 01, 03, 04 count"
-    )
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n06,,1,,\n")
     # first three: 02 (1 - .01), then 01, 03, 04 tie at .7 and go by number: 05 has 0 + 30 + 30
     assert {line.team: line.score for line in standings({"pre": results}).attack}["05"] == Fraction(60, 300)
+
+
+def test_a_release_that_nobody_attacked_scores_1() -> None:
+    results = matrix("attacker,01,02,03,04\n05,30,,30,30\n")
+    assert dict(results.out) == {}
+    found = standings({"pre": results})
+    assert lines(found.anonymization)[0] == ("02", "1000", 1)
+    assert found.attack[0].score == Fraction(60, 300), "02 is among the first three, and 05 has nothing there"
+    left_out = standings({"pre": results.without(["02"])})
+    assert left_out.attack[0].score == Fraction(90, 300), "without 02 the first three are 01, 03 and 04"
 
 
 def test_the_sample_attack_is_shown_but_neither_ranked_nor_counted() -> None:
@@ -112,25 +122,64 @@ def test_the_sample_attack_is_shown_but_neither_ranked_nor_counted() -> None:
     assert "attack.py" not in {line.team for line in found.overall}
 
 
-def test_disqualified_and_missing_anonymizers_rank_behind_all_others() -> None:
-    text = "attacker,01,02,03,04\n01,,100,,5\n02,50,,,5\n03,50,100,,5\n04,50,100,,\n"
-    results = matrix(text)
-    assert dict(results.out) == {"03": "missing"}
-    results = RoundResults(results.credits, results.anonymizers, results.attackers, out={**results.out, "04": "disqualified"})
-    found = standings({"pre": results}).anonymization
-    assert [(line.team, line.shown, line.rank, line.note) for line in found] == [
+def test_disqualified_and_missing_anonymizers_stand_behind_all_others_without_a_rank() -> None:
+    results = matrix("attacker,01,02,03,04\n01,,100,,5\n02,50,,,5\n03,50,100,,5\n04,50,100,,\n")
+    results = results.without(["03"], "missing").without(["04"])
+    found = standings({"pre": results})
+    assert [(line.team, line.shown, line.rank, line.note) for line in found.anonymization] == [
         ("01", "500", 1, ""),
         ("02", "0", 2, ""),
-        ("03", "", 3, "missing"),
-        ("04", "", 3, "disqualified"),
+        ("03", "", None, "missing"),
+        ("04", "", None, "disqualified"),
     ]
-    attack = {line.team: line.score for line in standings({"pre": results}).attack}
-    assert attack["03"] == Fraction(150, 200), "only 01 and 02 are there to be attacked"
+    assert [(line.team, line.rank) for line in found.overall] == [("01", 1), ("02", 2), ("03", None), ("04", None)]
+    attack = {line.team: (line.score, line.rank) for line in found.attack}
+    assert attack["03"] == (Fraction(150, 200), 2), "only 01 and 02 are there to be attacked"
+    assert attack["04"] == (Fraction(150, 200), 2), "as attackers they are ranked like anybody"
+
+
+def test_nobody_gets_a_rank_where_all_are_disqualified() -> None:
+    found = standings({"pre": matrix(FOUR).without(["01", "02", "03", "04"])})
+    assert {line.rank for line in (*found.anonymization, *found.overall)} == {None}
+    assert {line.score for line in found.attack} == {Fraction(0)}, "nothing is left to be attacked"
+    assert found.awards == {"anonymization": (), "attack": ("01", "02", "03", "04"), "overall": ()}
+
+
+def test_the_first_three_of_each_ranking_are_awarded_never_the_disqualified() -> None:
+    found = standings({"pre": matrix(FOUR)})
+    assert found.awards == {
+        "anonymization": ("01", "02", "03"),
+        "attack": ("01", "02", "03"),
+        "overall": ("01", "02", "03"),
+    }
+    found = standings({"pre": matrix(FOUR).without(["01"])})
+    assert found.awards["anonymization"] == ("02", "03", "04")
+    assert "01" in found.awards["attack"]
+    assert "01" not in found.awards["overall"]
+
+
+def test_the_organizers_own_release_can_be_attacked_and_is_shown_but_not_ranked_nor_among_the_first_three() -> None:
+    # 09 only anonymizes and would be first; 01 to 04 are attacked on the others as if it were not there.
+    own = matrix(FOUR.replace(",04\n", ",04,09\n").replace(",40\n", ",40,1\n").replace("30,\n", "30,,1\n"))
+    found = standings({"pre": own.excluding(["09"])})
+    without = standings({"pre": matrix(FOUR)})
+    assert found.attack == without.attack
+    assert found.overall == without.overall
+    assert found.awards == without.awards
+    assert found.anonymization[:-1] == without.anonymization
+    last = found.anonymization[-1]
+    assert (last.team, last.shown, last.rank, last.note) == ("09", "990", None, "not ranked")
+
+
+def test_an_excluded_team_that_attacks_does_not_count_against_anybody() -> None:
+    found = standings({"pre": matrix(FOUR + "09,99,99,99,99\n").excluding(["09"])})
+    assert lines(found.anonymization) == lines(standings({"pre": matrix(FOUR)}).anonymization)
+    assert (found.attack[-1].team, found.attack[-1].rank) == ("09", None)
 
 
 def test_an_attacker_without_a_release_is_missing_as_an_anonymizer() -> None:
     found = standings({"pre": matrix("attacker,01\n02,10\n")})
-    assert {line.team: line.note for line in found.anonymization} == {"01": "", "02": "missing"}
+    assert {line.team: (line.rank, line.note) for line in found.anonymization} == {"01": (1, ""), "02": (None, "missing")}
     assert {line.team: line.rank for line in found.attack} == {"02": 1, "01": 2}
 
 
@@ -145,9 +194,9 @@ def test_preliminary_and_main_round_weigh_1_to_9() -> None:
     assert lines(found.overall) == [("02", "500", 1), ("01", "250", 2)]
 
 
-def test_a_team_disqualified_in_one_round_keeps_the_other() -> None:
+def test_a_team_disqualified_in_one_round_has_0_there_and_keeps_the_other() -> None:
     pre = matrix("attacker,01,02\n01,,50\n02,10,\n")
-    main = matrix("attacker,01,02\n01,,20\n02,,\n")
+    main = matrix("attacker,01,02\n01,,20\n02,,\n").without(["01"], "missing")
     found = standings({"pre": pre, "main": main}).anonymization
     assert [(line.team, line.shown, line.note) for line in found] == [("02", "770", ""), ("01", "90", "missing in main")]
 
@@ -156,6 +205,20 @@ def test_other_rounds_do_not_make_an_overall_table() -> None:
     one = matrix("attacker,01,02\n01,,50\n02,10,\n")
     with pytest.raises(UsageError, match="pre and main"):
         standings({"pre": one, "trial": one})
+
+
+def test_column_1_and_row_01_are_one_team() -> None:
+    results = matrix(",1,2\n01,,20\n02,10,\n")
+    assert results.targets == ("01", "02") == results.attackers
+    assert lines(standings({"pre": results}).anonymization) == [("01", "900", 1), ("02", "800", 2)]
+    assert "named 2 times" in str(refused(",1,01\n02,1,2\n")[0])
+
+
+def test_a_matrix_with_windows_line_ends_and_byte_order_mark_is_read_with_a_notice() -> None:
+    read = Amic2020().read_published(Source("matrix.csv", ("\ufeff" + FOUR).replace("\n", "\r\n").encode()))
+    assert not isinstance(read, Problems)
+    assert read.value == matrix(FOUR)
+    assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
 
 
 def test_a_matrix_may_hold_accuracies() -> None:
@@ -171,23 +234,21 @@ def test_a_matrix_may_hold_accuracies() -> None:
         ("attacker,01\n02,-1\n", "0 to 100"),
         ("attacker,01\n02,ten\n", "0 to 100"),
         ("attacker,01\n02,0.295\n", "0 to 100"),
+        ("attacker,01\n02,NaN\n", "0 to 100"),
+        ("attacker,01\n02,Infinity\n", "0 to 100"),
+        ("attacker,01\n02,1e999999999\n", "0 to 100"),
+        ("attacker,01\n02,1/2\n", "0 to 100"),
         ("attacker,01,01\n02,1,1\n", "named 2 times"),
+        ("attacker,01,\n02,1,1\n", "named 1 times"),
         ("attacker,01\n02,1\n02,2\n", "named 2 times"),
         ("attacker,01\n02,1,2\n", "one cell each"),
-        ("", "no matrix"),
-        ("{}", "not a results file"),
+        ("attacker\n02\n", "no matrix"),
+        ("attacker,01\n", "no matrix"),
+        ("", "empty"),
     ],
 )
 def test_a_matrix_that_makes_no_sense_is_refused(text: str, word: str) -> None:
     assert word in str(refused(text)[0])
-
-
-def test_results_survive_json() -> None:
-    import json
-
-    results = matrix(FOUR + "attack.py,9,9,9,9\n")
-    again = read_results(Source("results.json", json.dumps(results.as_json()).encode()))
-    assert again == results
 
 
 def test_hits_are_the_guesses_that_are_in_the_sample() -> None:

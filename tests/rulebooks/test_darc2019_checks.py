@@ -228,6 +228,10 @@ def test_14_when_rows_are_deleted_prices_keep_their_text_through_s_and_its_file(
     found = check(lines, "aicrowd")
     assert isinstance(found, Read)
     assert found.value.values("price")[3] == 2.55
+    _, rows = answer_of(handout().original, found.value)
+    published = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "aicrowd")
+    assert isinstance(published, Read)
+    assert published.value == rows
 
 
 def test_s_is_read_back_as_it_was_published() -> None:

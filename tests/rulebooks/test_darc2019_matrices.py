@@ -215,6 +215,8 @@ def test_9_the_evaluator_took_a_part_for_the_whole_and_the_last_match() -> None:
     told = guess({(0, 0): "b:xaby", (0, 1): "ab:b:xaby"}, names)
     assert count_credit(truth, told, "aicrowd").hits == pytest.approx(2 / 3 + 1 / 3)
     assert count_credit(truth, told, "rules").hits == 1
+    whole = guess({(0, 0): "xaby"}, names)
+    assert (count_credit(truth, whole, "aicrowd").hits, count_credit(truth, whole, "rules").hits) == (1, 0)
     twice = guess({(0, 0): "a:a"}, names)
     assert count_credit(truth, twice, "aicrowd").hits == pytest.approx(2 / 3)
     assert count_credit(truth, twice, "rules").hits == 1

@@ -35,6 +35,12 @@ def test_a_folder_appears_whole_with_its_secrets_closed(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "out" / "secret").stat().st_mode) == 0o700
 
 
+def test_files_of_a_folder_are_written_as_they_are_be_their_names_packed_or_not(tmp_path: Path) -> None:
+    packed = gzip.compress(b"39,Male\n", mtime=0)
+    write_folder(tmp_path / "out", {"D.csv.gz": packed})
+    assert (tmp_path / "out" / "D.csv.gz").read_bytes() == packed, "it was packed already when a team handed it in"
+
+
 def test_nothing_is_left_when_writing_a_folder_fails(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         write_folder(tmp_path / "out", {"a": b"1", "a/b": b"2"})

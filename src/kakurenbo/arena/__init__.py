@@ -1,30 +1,28 @@
-"""Tournaments: a plan of content-hashed jobs, played on any executor, resumable, with a report at the end."""
+"""Tournaments: a plan of content-hashed jobs, played by processes that share no secrets, resumable, with a report."""
 
-from kakurenbo.arena.executors import Workers, cluster, processes, serial
-from kakurenbo.arena.field import Entrant, Field, default_field, read_field
+from kakurenbo.arena.executors import Workers, cluster, processes
 from kakurenbo.arena.plan import Job, Plan, make_plan
-from kakurenbo.arena.running import Settings, Tally, Tell
-from kakurenbo.arena.store import Result, json_bytes
-from kakurenbo.arena.tournament import Tournament, hold, stored_plan
+from kakurenbo.arena.running import ProgressListener, Settings, Tally
+from kakurenbo.arena.store import Result
+from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file
+from kakurenbo.arena.tournament import Tournament, play_tournament, stored_plan
 
 __all__ = [
     "Entrant",
-    "Field",
     "Job",
     "Plan",
+    "ProgressListener",
     "Result",
     "Settings",
     "Tally",
-    "Tell",
+    "TeamsFile",
     "Tournament",
     "Workers",
     "cluster",
-    "default_field",
-    "hold",
-    "json_bytes",
+    "default_teams",
     "make_plan",
+    "play_tournament",
     "processes",
-    "read_field",
-    "serial",
+    "read_teams_file",
     "stored_plan",
 ]

@@ -1,4 +1,4 @@
-"""`Call`: a method or rulebook by name with its parameters as texts, as jobs carry it and as content hashes see it."""
+"""`MethodCall`: a method or rulebook by name with its parameters as texts, as jobs carry it and as content hashes see it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import Any
 from kakurenbo import registry
 from kakurenbo.parameters import make, parameters_of
 
-_NO_METHODS_THERE = ("cli", "arena", "judge")  # layers of this package whose code cannot change what a job gives
+# Layers of this package whose code cannot change what a job gives.
+_NO_METHODS_THERE = ("cli", "arena", "judge", "reporting")
 
 
 @dataclass(frozen=True)
-class Call:
+class MethodCall:
     """A registered plugin and its parameters.
 
     Attributes
@@ -27,7 +28,8 @@ class Call:
     name : str
         Its registered name.
     parameters : tuple of (name, text)
-        Those that differ from their defaults, in the order they are declared.
+        Those that differ from their defaults, in the order they are declared; of a rulebook also those that were given, because
+        a contest's folder may have others.
     """
 
     group: str
@@ -35,22 +37,23 @@ class Call:
     parameters: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, group: str, name: str, method: Any) -> Call:
+    def of(cls, group: str, name: str, method: Any) -> MethodCall:
         """The call that makes ``method`` again."""
+        asked = method.given if group == "rulebooks" else ()
         given = [
             (described.name, as_text(getattr(method, described.name)))
             for described in parameters_of(type(method))
-            if getattr(method, described.name) != described.default
+            if getattr(method, described.name) != described.default or described.name in asked
         ]
         return cls(group, name, tuple(given))
 
     @classmethod
-    def given(cls, group: str, name: str, parameters: Mapping[str, str]) -> Call:
+    def given(cls, group: str, name: str, parameters: Mapping[str, str]) -> MethodCall:
         """A call from texts, checked: raises ``UsageError`` or ``ParameterError`` where it cannot be made."""
         return cls.of(group, name, make(registry.load(group, name), parameters))
 
     @classmethod
-    def parsed(cls, group: str, text: str) -> Call:
+    def parsed(cls, group: str, text: str) -> MethodCall:
         """A call from ``NAME:parameter=value,...``."""
         return cls.of(group, registry.name_of(text), registry.build(group, text))
 
@@ -71,7 +74,7 @@ class Call:
 
 
 @cache
-def _modules_behind(call: Call) -> tuple[str, ...]:
+def _modules_behind(call: MethodCall) -> tuple[str, ...]:
     """The modules of a plugin and of the methods that its parameters name, one for each package."""
     plugins = ((call.group, call.name), *call.make().parts())
     modules = (registry.load(*plugin).__module__ for plugin in plugins)

@@ -1,14 +1,20 @@
-"""Where jobs run: in this process, in a pool of processes, or on a Dask cluster; all are ``concurrent.futures`` executors."""
+"""Where jobs run: in pools of processes on this machine, attacks and anonymizers also on a Dask cluster.
+
+The judge, the anonymizers and the attackers have processes of their own, so that no answer, and no handout from which one
+follows, is ever in the process that runs an attack. All are ``concurrent.futures`` executors.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from typing import Any
 
@@ -17,90 +23,137 @@ from kakurenbo.errors import UsageError
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
-_AHEAD = 2  # jobs handed out per worker, so that none waits for the next
+JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
+"""Roles of workers."""
+PLAYERS = frozenset({ANONYMIZERS, ATTACKERS})
+_AHEAD = 2  # jobs handed out per worker of a cluster, so that none waits for the next
+
+
+@dataclass(frozen=True)
+class Quota:
+    """How many jobs of some roles together may be handed out at a time."""
+
+    roles: frozenset[str]
+    most: Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Crews:
+    """The executors of a run while they are open.
+
+    Attributes
+    ----------
+    executors : mapping of role to Executor
+    quotas : tuple of Quota
+        One for each role at least.
+    at_a_time : callable
+        How many jobs run at a time.
+    dismiss : callable
+        Called with a role that has no more jobs: its processes may go.
+    """
+
+    executors: Mapping[str, Executor]
+    quotas: tuple[Quota, ...]
+    at_a_time: Callable[[], int]
+    dismiss: Callable[[str], None] = field(default=lambda _: None)
+
+    def has_room(self, role: str, flying: Counter[str]) -> bool:
+        """Whether one more job of a role may be handed out beside those that are."""
+        return all(sum(flying[one] for one in quota.roles) < quota.most() for quota in self.quotas if role in quota.roles)
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor that can be opened again when its processes died.
+    """Crews that can be opened again when their processes died.
 
     Attributes
     ----------
     name : str
         For people: ``2 processes``.
     open : callable
-        Gives a fresh executor.
-    window : callable
-        Given the executor, how many jobs to hand out at a time.
-    count : callable
-        Given the executor, how many run at a time.
-    mortal : bool
-        Whether a job that does not stop may end its process.
+        Gives fresh crews.
     """
 
     name: str
-    open: Callable[[], contextlib.AbstractContextManager[Executor]]
-    window: Callable[[Executor], int]
-    count: Callable[[Executor], int]
-    mortal: bool = True
-
-
-def serial() -> Workers:
-    """One job after the other in this process."""
-    return Workers("this process", lambda: contextlib.nullcontext(_Here()), lambda _: 1, lambda _: 1, mortal=False)
+    open: Callable[[], contextlib.AbstractContextManager[Crews]]
 
 
 def processes(count: int) -> Workers:
-    """A pool of processes on this machine."""
+    """So many jobs at a time on this machine; each role has a pool of processes that are started when they are needed."""
 
     @contextlib.contextmanager
-    def opened() -> Iterator[Executor]:
-        # Spawned, not forked: Polars and BLAS hold threads that a fork would leave locked.
-        with _environment(ONE_THREAD):
-            pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_begin_worker)
-            try:
-                yield pool
-            except BaseException:
-                for process in list((pool._processes or {}).values()):
-                    process.terminate()
-                raise
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+    def opened() -> Iterator[Crews]:
+        with _pools((JUDGES, ANONYMIZERS, ATTACKERS), count) as pools:
+            # One job waits ahead where there are several workers, so that none of them waits.
+            quota = Quota(PLAYERS | {JUDGES}, lambda: count + (count > 1))
+            yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False))
 
     noun = "process" if count == 1 else "processes"
-    return Workers(f"{count} {noun}", opened, lambda _: count * _AHEAD, lambda _: count)
+    return Workers(f"{count} {noun}", opened)
 
 
-def cluster(address: str) -> Workers:
-    """The workers of a Dask cluster, wherever they are; they must see the run's folder under the same path."""
+def cluster(address: str, judges: int = 1) -> Workers:
+    """The players' jobs on the workers of a Dask cluster, the judge's in processes of this machine.
+
+    Workers must see the run's folder under the same path, wherever they are.
+    """
     try:
         from distributed import Client
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
 
     @contextlib.contextmanager
-    def opened() -> Iterator[Executor]:
+    def opened() -> Iterator[Crews]:
         try:
             client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"no Dask scheduler answers at {address} ({type(error).__name__})") from None
-        with client:
-            executor: Executor = client.get_executor(pure=False)
-            yield executor
 
-    def threads(executor: Any) -> int:
-        known: dict[str, int] = executor._client.nthreads()
-        return max(1, sum(known.values()))
+        def threads() -> int:
+            known: dict[str, int] = client.nthreads()
+            return max(1, sum(known.values()))
 
-    return Workers(f"the cluster at {address}", opened, lambda executor: threads(executor) * _AHEAD, threads)
+        with client, _pools((JUDGES,), judges) as pools:
+            players: Executor = client.get_executor(pure=False)
+            quotas = (Quota(frozenset({JUDGES}), lambda: judges + 1), Quota(PLAYERS, lambda: threads() * _AHEAD))
+            yield Crews({**pools, **dict.fromkeys(PLAYERS, players)}, quotas, threads)
+
+    return Workers(f"the cluster at {address}", opened)
 
 
-def _begin_worker() -> None:
+@contextlib.contextmanager
+def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPoolExecutor]]:
+    # Spawned, not forked: Polars and BLAS hold threads that a fork would leave locked, and a fork would inherit secrets.
+    spawn = get_context("spawn")
+    pools = {
+        role: ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_judge if role == JUDGES else _begin_player)
+        for role in roles
+    }
+    with _environment(ONE_THREAD):
+        try:
+            yield pools
+        except BaseException:
+            for pool in pools.values():
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+            raise
+        finally:
+            for pool in pools.values():
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_judge() -> None:
     """End this worker when the run that started it is gone: a killed run must not leave processes behind."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to hear
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent").start()
+
+
+def _begin_player() -> None:
+    """The same for a worker that runs players' code, which has no business with the command line and its seed."""
+    del sys.argv[1:]
+    _begin_judge()
 
 
 def _end_after(parent: Any) -> None:
@@ -121,15 +174,3 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-class _Here(Executor):
-    """Runs each job at once in this process."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future

@@ -1,30 +1,43 @@
-"""The plan of a tournament: every job, what it waits for, and the content hash of all that it depends on.
-
-The hash covers the bytes of the inputs, not the history behind them: a team that joins later leaves the others' results valid.
-"""
+"""The plan of a tournament: every job, and what it waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.arena.calls import Call
-from kakurenbo.arena.field import AnyRulebook, Entrant
-from kakurenbo.arena.jobs import ATTACK, GUESSES, PREPARE, PUBLISH, RELEASE, Request, Tree
-from kakurenbo.arena.store import DONE, Result, Store, content_hash, read_tree, tree_digest
-from kakurenbo.contracts import misfit
+from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.executors import ANONYMIZERS, ATTACKERS, JUDGES
+from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
+from kakurenbo.arena.store import OPEN, SECRET, TEAMS
+from kakurenbo.arena.teams_file import Entrant
+from kakurenbo.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contracts import AnyRulebook, by_number, misfit, read_facts, team_of
+from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
-
-FORMAT = 1  # raise when jobs come to mean something else
+from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
+from kakurenbo.tables import read_folder, sources_of
 
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """One job's place in the tournament; the order is the one jobs are started in."""
+    """One job's place in the tournament; the order is the one jobs are started in.
+
+    Attributes
+    ----------
+    stage : int
+    round : str
+    repeat : int
+        From 0.
+    team : str
+        Whose release it is about; for attacks and credits the target, ``07`` or ``07-2``.
+    attacker : str
+    kind : str
+    needs : tuple of Job
+    """
 
     stage: int
     round: str
@@ -37,13 +50,25 @@ class Job:
     def __hash__(self) -> int:
         return hash((self.kind, self.round, self.repeat, self.team, self.attacker))
 
+    @property
+    def role(self) -> str:
+        """Which workers do it."""
+        return {ANONYMIZE: ANONYMIZERS, PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES}.get(self.kind, ATTACKERS)
+
+    @property
+    def root(self) -> str:
+        """The store its result is in."""
+        if self.kind == ANONYMIZE:
+            return f"{TEAMS}/{self.team}"
+        return SECRET if self.role == JUDGES else OPEN
+
     def __str__(self) -> str:
         words = {
             PREPARE: "prepare",
-            RELEASE: f"release of {self.team}",
-            PUBLISH: f"publish {self.team}",
+            ANONYMIZE: f"{self.team} anonymizes",
+            JUDGE: f"release of {self.team}",
             ATTACK: f"{self.attacker} attacks {self.team}",
-            GUESSES: f"guesses of {self.attacker}",
+            CREDIT: f"guesses of {self.attacker}" if self.attacker else f"guesses at {self.team}",
         }
         again = f", repeat {self.repeat + 1}" if self.repeat else ""
         return f"{words.get(self.kind, self.kind)} ({self.round}{again})"
@@ -55,48 +80,76 @@ class Plan:
 
     Attributes
     ----------
-    rulebook : Call
+    rulebook : MethodCall
     seed : int
     entrants : tuple of Entrant
     rounds : tuple of str
     repeats : int
-    preparation : Path or None
-        An organizer's folder to play on instead of making one.
+    preparation, phase : Path or None
+        An organizer's folder to play on instead of making one; a phase folder whose releases are published already.
     """
 
-    rulebook: Call
+    rulebook: MethodCall
     seed: int
     entrants: tuple[Entrant, ...]
     rounds: tuple[str, ...]
     repeats: int = 1
     preparation: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.preparation is not None and (self.repeats > 1 or len(self.rounds) > 1):
-            raise UsageError("an organizer's folder holds one round: play it with one round and without --repeat")
-        if not any(entrant.anonymizes for entrant in self.entrants):
-            raise UsageError("nobody anonymizes; give at least one player an anonymizer or a release")
+    phase: Path | None = None
 
     @cached_property
     def rules(self) -> AnyRulebook:
+        """The rulebook, with the settings of the organizer's folder where one is played on."""
         rulebook: AnyRulebook = self.rulebook.make()
-        return rulebook
+        return rulebook.under(self.facts)
+
+    @cached_property
+    def facts(self) -> ContestFacts | None:
+        """What the organizer's folder says of itself, where one is played on."""
+        folder = self.phase or self.preparation
+        return None if folder is None else read_facts(folder / "public", self.rulebook.name)
 
     @cached_property
     def by_team(self) -> Mapping[str, Entrant]:
         return {entrant.team: entrant for entrant in self.entrants}
 
-    @property
-    def anonymizers(self) -> tuple[str, ...]:
-        return tuple(entrant.team for entrant in self.entrants if entrant.anonymizes)
+    @cached_property
+    def targets(self) -> Mapping[str, tuple[str, ...]]:
+        """The names that each team's releases go by: its number, or one for each table where it hands in several."""
+        if self.phase is not None:
+            found: dict[str, tuple[str, ...]] = {}
+            for record in read_records(self.phase):
+                found[record.team] = (*found.get(record.team, ()), record.target)
+            return found
+        return {entrant.team: self._targets(entrant) for entrant in self.entrants if entrant.anonymizes}
+
+    def _targets(self, entrant: Entrant) -> tuple[str, ...]:
+        if entrant.release is None:
+            return (entrant.team,)
+        return tuple(entries_of(self.rules, entrant.team, sources_of(entrant.release))) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
         return (*(entrant.team for entrant in self.entrants if entrant.attacks), *self.rules.sample_attacks)
 
+    @property
+    def unranked(self) -> tuple[str, ...]:
+        """Teams that take part without rank or award, by the teams file or by the organizer's folder."""
+        own = [entrant.team for entrant in self.entrants if entrant.unranked]
+        return tuple(dict.fromkeys([*own, *(self.facts.unranked if self.facts else ())]))
+
     def seed_of(self, repeat: int) -> int:
         """The contest seed of a repeat; the first one's is the seed that was asked for."""
         return self.seed if repeat == 0 else int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
+
+    def seed_for(self, job: Job) -> int:
+        """A player's own seed for a job; nobody can compute the contest seed from it."""
+        names = ("arena", job.round, job.kind, job.team, job.attacker)
+        return int.from_bytes(salt(self.seed_of(job.repeat), *names)[:16], "little")
+
+    def rulebook_of(self, round_: str) -> MethodCall:
+        rulebook: AnyRulebook = self.rulebook.make()
+        return MethodCall.of("rulebooks", self.rulebook.name, rulebook if self.facts else rulebook.for_round(round_))
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
@@ -109,105 +162,31 @@ class Plan:
 
     def _jobs_of(self, round_: str, repeat: int) -> list[Job]:
         prepare = Job(0, round_, repeat, "", "", PREPARE)
-        releases = {team: Job(1, round_, repeat, team, "", RELEASE, (prepare,)) for team in self.anonymizers}
-        targets = {team: Job(2, round_, repeat, team, "", PUBLISH, (prepare, job)) for team, job in releases.items()}
-        attacks = []
-        for attacker in self.attackers:
-            entrant = self.by_team.get(attacker)
-            if entrant is not None and entrant.guesses is not None:
-                others = tuple(job for team, job in targets.items() if team != attacker)
-                attacks.append(Job(3, round_, repeat, "", attacker, GUESSES, others))
-                continue
-            attacks += [
-                Job(3, round_, repeat, team, attacker, ATTACK, (job,)) for team, job in targets.items() if team != attacker
-            ]
-        return [prepare, *releases.values(), *targets.values(), *attacks]
+        made, judged = [], {}
+        for team in self.targets:
+            needs: tuple[Job, ...] = (prepare,)
+            if self.phase is None and self.by_team[team].anonymizer is not None:
+                needs = (prepare, Job(1, round_, repeat, team, "", ANONYMIZE, (prepare,)))
+                made.append(needs[1])
+            judged[team] = Job(2, round_, repeat, team, "", JUDGE, needs)
+        attacks, credits = [], []
+        for team, targets in self.targets.items():
+            for target in targets:
+                own = [
+                    Job(3, round_, repeat, target, attacker, ATTACK, (prepare, judged[team]))
+                    for attacker in self.attackers
+                    if attacker != team and self._plays_methods(attacker)
+                ]
+                attacks += own
+                credits.append(Job(4, round_, repeat, target, "", CREDIT, (judged[team], *own)))
+        for entrant in self.entrants:
+            if entrant.guesses is not None:
+                others = tuple(job for team, job in judged.items() if team != entrant.team)
+                credits.append(Job(4, round_, repeat, "", entrant.team, CREDIT, (prepare, *others)))
+        return [prepare, *made, *judged.values(), *attacks, *credits]
 
-    def request(self, job: Job, found: Mapping[Job, Result], store: Store, limit: float | None, *, mortal: bool) -> Request:
-        """The job as a worker takes it, now that what it waits for is there."""
-        rulebook = self.rulebook_of(job.round)
-        inputs = self._inputs(job, found, store)
-        method = self._method(job)
-        request = Request(
-            store=str(store.path.resolve()),
-            key="",
-            kind=job.kind,
-            rulebook=rulebook,
-            seed=str(self.seed_of(job.repeat)),
-            stream=("arena", job.round, job.kind, job.team, job.attacker),
-            team=job.team,
-            attacker=job.attacker,
-            teams=self._teams(job, found),
-            method=method,
-            inputs=inputs,
-            limit=limit,
-            mortal=mortal,
-        )
-        return replace(request, key=self._key(request, self._content(job, found, inputs)))
-
-    def rulebook_of(self, round_: str) -> Call:
-        return Call.of("rulebooks", self.rulebook.name, self.rules.for_round(round_)) if self.rounds_named else self.rulebook
-
-    @property
-    def rounds_named(self) -> bool:
-        """Whether the rounds are the rulebook's own; a single nameless one is played as the rulebook stands."""
-        return self.rounds != ("round",)
-
-    def _method(self, job: Job) -> Call | None:
-        if job.kind == RELEASE:
-            return self.by_team[job.team].anonymizer
-        return self.by_team[job.attacker].attack if job.kind == ATTACK and job.attacker in self.by_team else None
-
-    def _teams(self, job: Job, found: Mapping[Job, Result]) -> tuple[str, ...]:
-        if job.kind == PREPARE:
-            return self.anonymizers
-        return tuple(need.team for need in job.needs if found[need].state == DONE) if job.kind == GUESSES else ()
-
-    def _inputs(self, job: Job, found: Mapping[Job, Result], store: Store) -> dict[str, Tree]:
-        def made(need: Job, tree: str) -> Tree:
-            return Tree(str(store.tree(found[need].key, tree).resolve()), found[need].trees[tree])
-
-        entrant = self.by_team.get(job.team if job.kind == RELEASE else job.attacker)
-        if job.kind == PREPARE:
-            return {} if self.preparation is None else {"preparation": _given(self.preparation)}
-        if job.kind == RELEASE:
-            handout = {"handout": made(job.needs[0], f"handout-{job.team}")}
-            return handout | ({"submitted": _given(entrant.release)} if entrant and entrant.release else {})
-        if job.kind == PUBLISH:
-            return {"preparation": made(job.needs[0], "all"), "release": made(job.needs[1], "release")}
-        there = [need for need in job.needs if found[need].state == DONE]
-        inputs = {f"release-{need.team}": made(need.needs[1], "release") for need in there}
-        if there:
-            inputs["preparation"] = made(there[0].needs[0], "all")
-        return inputs | ({"submitted": _given(entrant.guesses)} if entrant and entrant.guesses else {})
-
-    def _content(self, job: Job, found: Mapping[Job, Result], inputs: Mapping[str, Tree]) -> dict[str, str]:
-        """Digests of what decides a job's result: for attacks what was published, not the whole preparation behind it."""
-        if job.kind not in (ATTACK, GUESSES):
-            return {role: tree.digest for role, tree in inputs.items()}
-        published = {
-            f"{part}-{need.team}": found[need].trees[part]
-            for need in job.needs
-            if found[need].state == DONE
-            for part in ("public", "secret")
-        }
-        return published | {role: tree.digest for role, tree in inputs.items() if role == "submitted"}
-
-    def _key(self, request: Request, content: Mapping[str, str]) -> str:
-        return content_hash(
-            {
-                "format": FORMAT,
-                "kind": request.kind,
-                "rulebook": request.rulebook.identity(),
-                "seed": request.seed,
-                "stream": request.stream,
-                "team": request.team,
-                "attacker": request.attacker,
-                "teams": request.teams,
-                "method": request.method.identity() if request.method else None,
-                "inputs": content,
-            }
-        )
+    def _plays_methods(self, attacker: str) -> bool:
+        return attacker not in self.by_team or self.by_team[attacker].attack is not None
 
     def as_json(self) -> dict[str, Any]:
         """The plan as ``run.json`` keeps it."""
@@ -216,7 +195,15 @@ class Plan:
             "seed": str(self.seed),
             "rounds": list(self.rounds),
             "repeats": self.repeats,
-            "players": [entrant.as_json() for entrant in self.entrants],
+            "players": [
+                {
+                    "team": entrant.team,
+                    "name": entrant.name,
+                    "anonymizer": entrant.anonymizer_text,
+                    "attack": entrant.attack_text,
+                }
+                for entrant in self.entrants
+            ],
         }
 
 
@@ -228,8 +215,9 @@ def make_plan(
     rounds: Sequence[str] = (),
     repeats: int = 1,
     preparation: Path | None = None,
+    phase: Path | None = None,
 ) -> Plan:
-    """A plan, checked: rounds exist, and methods with their parameters play this rulebook."""
+    """A plan, checked: rounds exist, folders fit, and methods with their parameters play this rulebook."""
     for name in rounds:
         if name not in rulebook.rounds:
             raise UsageError(f"{rulebook.name} has no round {name!r}; there are {', '.join(rulebook.rounds)}")
@@ -237,9 +225,50 @@ def make_plan(
         for call in (entrant.anonymizer, entrant.attack):
             if call is not None and (reason := misfit(type(rulebook), call.make())):
                 raise UsageError(f"player {entrant.name!r}: {call.name} {reason}")
-    call = Call.of("rulebooks", rulebook.name, rulebook)
-    return Plan(call, seed, tuple(entrants), tuple(rounds) or ("round",), repeats, preparation)
+    call = MethodCall.of("rulebooks", rulebook.name, rulebook)
+    plan = Plan(call, seed, tuple(entrants), tuple(rounds) or (rulebook.round_name,), repeats, preparation, phase)
+    if preparation is not None or phase is not None:
+        plan = _on_folders(plan, rounds)
+    if not plan.targets:
+        raise UsageError("nobody anonymizes; give at least one player an anonymizer or a release")
+    return plan
 
 
-def _given(folder: Path) -> Tree:
-    return Tree(str(folder), tree_digest(read_tree(folder)))
+def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
+    """The plan of a round whose data are there already: its settings, its name, and all of its teams."""
+    facts = plan.facts
+    if facts is None or (plan.phase is not None and not facts.commitments):
+        what = ("phase", plan.phase, "publish") if plan.phase is not None else ("preparation", plan.preparation, "prepare")
+        raise UsageError(f"{what[0]} = {str(what[1])!r}: give the folder that {what[2]} wrote with -o")
+    if plan.repeats > 1 or len(rounds) > 1:
+        raise UsageError("an organizer's folder holds one round: play it with one round and without --repeat")
+    if tuple(rounds) not in ((), (facts.round,)):
+        raise UsageError(f"the organizer's folder holds the round {facts.round!r}, not {rounds[0]!r}")
+    if plan.phase is not None:
+        _check_phase(plan.phase, plan.preparation, facts, plan.entrants)
+    missing = [team for team in facts.teams if team not in plan.by_team]
+    unknown = [entrant.team for entrant in plan.entrants if entrant.anonymizes and entrant.team not in facts.teams]
+    if unknown:
+        raise UsageError(f"team {unknown[0]!r} is not in the organizer's folder; there are {', '.join(facts.teams)}")
+    everybody = (*plan.entrants, *(Entrant(team, f"team {team}") for team in missing))
+    entrants = sorted(everybody, key=lambda entrant: by_number(entrant.team))
+    return Plan(plan.rulebook, plan.seed, tuple(entrants), (facts.round,), 1, plan.preparation, plan.phase)
+
+
+def _check_phase(phase: Path, preparation: Path | None, facts: ContestFacts, entrants: Sequence[Entrant]) -> None:
+    """A phase folder is of this preparation, and releases that are named beside it are those that were published in it."""
+    if preparation is not None:
+        commitments = preparation / "public" / COMMITMENTS_FILE
+        if not commitments.is_file() or digest(commitments.read_bytes()) != facts.commitments:
+            raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
+    for entrant in entrants:
+        if entrant.anonymizer is not None:
+            raise UsageError(f"player {entrant.name!r}: with a phase, releases are published already; leave anonymizer out")
+        if entrant.release is None:
+            continue
+        kept: dict[str, bytes] = {}
+        for folder in (phase / "answers").glob(f"{entrant.team}*/{SUBMITTED}"):
+            if team_of(folder.parent.name) == entrant.team:
+                kept |= read_folder(folder)
+        if kept != {source.name: source.read_packed() for source in sources_of(entrant.release)}:
+            raise UsageError(f"player {entrant.name!r}: the phase was published from other files than release has")

@@ -10,20 +10,31 @@ import heapq
 import queue
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from kakurenbo.arena.executors import Workers
-from kakurenbo.arena.jobs import Request, perform
+from filelock import FileLock, Timeout
+
+from kakurenbo.arena.dispatch import Dispatcher, obstacle
+from kakurenbo.arena.executors import Crews, Workers
+from kakurenbo.arena.jobs import perform
 from kakurenbo.arena.plan import Job, Plan
-from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Store, verified
+from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Stores
 from kakurenbo.errors import KakurenboError, UsageError
 
 SKIPPED = "skipped"
 _CRASHES = 3  # how often a job may be around when a worker dies before it is given up
 _DIED = "its worker process died each time (killed, or out of memory)"
+
+
+class _WorkerDied(Exception):
+    """A process of some role died."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(role)
+        self.role = role
 
 
 class _InputsRepeated(Exception):
@@ -48,7 +59,7 @@ class Tally:
         return self.done + self.stored + self.failed + self.refused + self.skipped
 
 
-Tell = Callable[[Tally, Job | None, Result | None], None]
+ProgressListener = Callable[[Tally, Job | None, Result | None], None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class Settings:
     Attributes
     ----------
     limit : float or None
-        Seconds that a job may take.
+        Seconds that a player's job may take.
     retry_failed : bool
         Play jobs again that failed in an earlier start; those that ran out of time always are, under a longer limit.
     """
@@ -67,42 +78,37 @@ class Settings:
     retry_failed: bool = False
 
 
-def play(plan: Plan, store: Store, workers: Workers, settings: Settings, tell: Tell | None = None) -> Mapping[Job, Result]:
+def play(
+    plan: Plan, stores: Stores, workers: Workers, settings: Settings, listener: ProgressListener | None = None
+) -> Mapping[Job, Result]:
     """Play every job of a plan that is not stored yet, and give the results of all.
 
     A job whose inputs did not come about is ``skipped``; it is in the results with the cause.
     """
-    store.path.mkdir(parents=True, exist_ok=True)
-    store.sweep()
-    return _Run(plan, store, workers, settings, tell or _say_nothing).play()
+    stores.begin()
+    return _Run(plan, stores, workers, settings, listener or _say_nothing).play()
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep a second run out of the same folder."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system; atomic results keep two runs from harming each other
-        yield
-        return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"{folder}: another run is at work in this folder") from None
-        yield
+    try:
+        with FileLock(folder / ".lock", blocking=False):
+            yield
+    except Timeout:
+        raise UsageError(f"{folder}: another run is at work in this folder") from None
 
 
 @dataclass
 class _Run:
     plan: Plan
-    store: Store
+    stores: Stores
     workers: Workers
     settings: Settings
-    tell: Tell
+    tell: ProgressListener
     found: dict[Job, Result] = field(default_factory=dict)
-    ready: list[Job] = field(default_factory=list)
+    ready: dict[str, list[Job]] = field(default_factory=dict)  # by role, each a heap
     alone: deque[Job] = field(default_factory=deque)  # were around when a worker died: played one by one
     flying: dict[Job, Future[Result]] = field(default_factory=dict)
     landed: queue.SimpleQueue[Job] = field(default_factory=queue.SimpleQueue)
@@ -113,21 +119,24 @@ class _Run:
     def play(self) -> Mapping[Job, Result]:
         self._begin()
         while len(self.found) < len(self.plan.jobs):
-            with self.workers.open() as executor:
+            with self.workers.open() as crews:
                 try:
-                    self._fly(executor)
-                except BrokenExecutor:
-                    self._after_crash()
+                    self._fly(crews)
+                except _WorkerDied as died:
+                    self._after_crash(died.role)
                 except _InputsRepeated:
                     self._begin()
         return self.found
 
     def _begin(self) -> None:
         """Everything from the start; what is stored is found again."""
-        self.found, self.ready, self.flying, self.landed = {}, [], {}, queue.SimpleQueue()
+        self.found, self.flying, self.landed = {}, {}, queue.SimpleQueue()
+        self.ready = {job.role: [] for job in self.plan.jobs}
         self.alone.clear()
+        self.dispatcher = Dispatcher(self.plan, self.stores, self.found, self.settings.limit)
         self.tally = Tally(len(self.plan.jobs))
         self.left = Counter(job.kind for job in self.plan.jobs)
+        self.left_of_role = Counter(job.role for job in self.plan.jobs)
         self.waiting = {job: len(job.needs) for job in self.plan.jobs}
         self.followers: dict[Job, list[Job]] = {job: [] for job in self.plan.jobs}
         for job in self.plan.jobs:
@@ -137,10 +146,10 @@ class _Run:
             if not job.needs:
                 self._now_ready(job)
 
-    def _fly(self, executor: Executor) -> None:
-        self.at_a_time = self.workers.count(executor)
+    def _fly(self, crews: Crews) -> None:
+        self.at_a_time = crews.at_a_time()
         while len(self.found) < len(self.plan.jobs):
-            self._launch(executor)
+            self._launch(crews)
             if not self.flying:
                 continue
             job = self.landed.get()
@@ -148,24 +157,27 @@ class _Run:
             if future is None or not future.done():
                 continue
             self._land(job, future)
+            if not self.left_of_role[job.role]:
+                crews.dismiss(job.role)
 
-    def _launch(self, executor: Executor) -> None:
-        """Hand out jobs up to the window; those under suspicion alone, so that a crash can be blamed."""
+    def _launch(self, crews: Crews) -> None:
+        """Hand out jobs as far as there is room; those under suspicion alone, so that a crash can be blamed."""
         if self.alone:
             if not self.flying:
-                self._submit(executor, self.alone[0])
+                self._submit(crews, self.alone[0])
             return
-        window = self.workers.window(executor) if self.ready else 0
-        while self.ready and len(self.flying) < window:
-            self._submit(executor, heapq.heappop(self.ready))
+        flying = Counter(job.role for job in self.flying)
+        while roles := [role for role, jobs in self.ready.items() if jobs and crews.has_room(role, flying)]:
+            role = min(roles, key=lambda role: self.ready[role][0])
+            flying[role] += 1
+            self._submit(crews, heapq.heappop(self.ready[role]))
 
-    def _submit(self, executor: Executor, job: Job) -> None:
-        request = self.plan.request(job, self.found, self.store, self.settings.limit, mortal=self.workers.mortal)
+    def _submit(self, crews: Crews, job: Job) -> None:
         try:
-            future = executor.submit(perform, request)
+            future = crews.executors[job.role].submit(perform, self.dispatcher.request(job))
         except BrokenExecutor:
             self.flying[job] = Future()
-            raise
+            raise _WorkerDied(job.role) from None
         self.flying[job] = future
         self.tally.running = min(len(self.flying), self.at_a_time)
         self.tell(self.tally, job, None)
@@ -175,7 +187,7 @@ class _Run:
         try:
             result = future.result()
         except BrokenExecutor:
-            raise
+            raise _WorkerDied(job.role) from None
         except Damaged as error:
             self._repeat_inputs(job, error)
         except CancelledError:
@@ -186,52 +198,44 @@ class _Run:
         if self.alone and self.alone[0] == job:
             self.alone.popleft()
         count, seconds = self.took.get(job.kind, (0, 0.0))
-        self.took[job.kind] = count + 1, seconds + float(self.store.meta(result.key).get("seconds", 0.0))
+        self.took[job.kind] = count + 1, seconds + float(self.stores.at(job.root).meta(result.key).get("seconds", 0.0))
         self._finish(job, result)
 
     def _lost(self, job: Job, error: BaseException) -> Result:
         """The executor itself gave the job up. That is shown but not stored: the next start tries again."""
         cause = _DIED if type(error).__name__ == "KilledWorker" else f"its worker could not do it ({_shown(error)})"
-        key = self._key(job)
-        return self.store.get(key) or Result(key, FAILED, cause=cause)
+        key = self.dispatcher.request(job).key
+        return self.stores.at(job.root).get(key) or Result(key, FAILED, cause=cause)
 
     def _repeat_inputs(self, job: Job, error: Damaged) -> NoReturn:
         """Forget the damaged results that a job stumbled over, and begin again without them."""
         behind = {need for direct in job.needs for need in (direct, *direct.needs)}
-        damaged = [self.found[need].key for need in behind if not self._is_whole(self.found[need])]
+        damaged = [need for need in behind if not self.stores.is_whole(need.root, self.found[need])]
         if not damaged:
             raise KakurenboError(f"{job}: {error}; submitted files must not change while they are played") from None
-        for key in damaged:
-            self.store.drop(key)
+        for need in damaged:
+            self.stores.drop(need.root, self.found[need])
         raise _InputsRepeated
 
-    def _is_whole(self, result: Result) -> bool:
-        try:
-            for name, digest in result.trees.items():
-                verified(self.store.tree(result.key, name), digest)
-        except Damaged:
-            return False
-        return True
-
-    def _after_crash(self) -> None:
-        """A worker died. Whoever was in flight and has no result is played again, alone; three times around means guilty."""
+    def _after_crash(self, role: str) -> None:
+        """A worker died. Jobs of its role in flight are played again, alone; three times around means guilty."""
         for job in sorted(self.flying):
-            result = self.store.get(self._key(job))
-            if result is None:
+            key = self.dispatcher.request(job).key
+            result = self.stores.at(job.root).get(key)
+            if result is None and job.role == role:
                 self.crashes[job] += 1
                 if self.crashes[job] >= _CRASHES:
-                    result = Result(self._key(job), FAILED, cause=_DIED)
+                    result = Result(key, FAILED, cause=_DIED)
             if result is not None:
                 if job in self.alone:
                     self.alone.remove(job)
                 self._finish(job, result)
+            elif job.role != role:
+                heapq.heappush(self.ready[job.role], job)
             elif job not in self.alone:
                 self.alone.append(job)
         self.flying.clear()
         self.landed = queue.SimpleQueue()
-
-    def _key(self, job: Job) -> str:
-        return self.plan.request(job, self.found, self.store, None, mortal=False).key
 
     def _now_ready(self, job: Job) -> None:
         """All inputs are there: take the stored result, or line the job up."""
@@ -239,17 +243,17 @@ class _Run:
         if result is not None:
             self._finish(job, result, stored=True)
         else:
-            heapq.heappush(self.ready, job)
+            heapq.heappush(self.ready[job.role], job)
 
     def _stored(self, job: Job) -> Result | None:
-        request: Request = self.plan.request(job, self.found, self.store, None, mortal=False)
-        result = self.store.get(request.key)
+        key, store = self.dispatcher.request(job).key, self.stores.at(job.root)
+        result = store.get(key)
         if result is None or result.state != FAILED:
             return result
-        past_limit = self.store.meta(request.key).get("limit")
+        past_limit = store.meta(key).get("limit")
         longer = past_limit is not None and (self.settings.limit is None or self.settings.limit > past_limit)
         if self.settings.retry_failed or longer:
-            self.store.drop(request.key)
+            store.drop(key)
             return None
         return result
 
@@ -258,6 +262,7 @@ class _Run:
         label = "stored" if stored and result.state == DONE else result.state
         setattr(self.tally, label, getattr(self.tally, label) + 1)
         self.left[job.kind] -= 1
+        self.left_of_role[job.role] -= 1
         self.tally.running = min(len(self.flying), self.at_a_time)
         self.tally.seconds_left = self._estimate()
         self.tell(self.tally, job, result)
@@ -268,15 +273,10 @@ class _Run:
         if job in self.found:
             return
         self.waiting[job] -= 1
-        if result.state != DONE and not self._does_without(job):
-            cause = result.cause if result.state == SKIPPED else f"{need}: {result.cause}"
+        if cause := obstacle(job, need, result):
             self._finish(job, Result("", SKIPPED, cause=cause))
         elif self.waiting[job] == 0:
             self._now_ready(job)
-
-    def _does_without(self, job: Job) -> bool:
-        """Guesses handed in as files are for whatever targets there are."""
-        return len(job.needs) > 1 and not job.team
 
     def _estimate(self) -> float | None:
         """Seconds left, from the mean time of each kind of job so far; unknown until every kind that is left was seen."""

@@ -2,6 +2,8 @@
 
 A job's folder appears by a single rename, so that killing any process at any moment leaves either the whole result or none.
 What a job gave (``result.json`` and ``files/``) is a function of its key; what it took (``meta.json``) is not.
+
+A run has several stores, by who may see what is in them: nothing from which an answer follows lies where attacks read.
 """
 
 from __future__ import annotations
@@ -18,9 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.errors import KakurenboError
+import msgspec
+
+from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.tables import json_bytes, read_folder
 
 DONE, REFUSED, FAILED = "done", "refused", "failed"
+OPEN, SECRET, TEAMS = "store", "secret", "teams"
+"""Folders of a run: what attackers may see, what the judge keeps, and a folder for each team with what it alone was given."""
 _STALE_SECONDS = 3600
 
 
@@ -41,7 +48,9 @@ class Result:
     value : mapping
         What the job found, ready for JSON.
     trees : mapping of folder name to digest
-        The folders of files it wrote. The digest of a tree covers names and contents.
+        The folders of files it wrote beside the result. The digest of a tree covers names and contents.
+    handed_out : mapping of place to digest
+        The folders of files it wrote for others, in their stores: ``store/target-01``, ``teams/01/handout``.
     cause : str
         Why it was refused or failed, in a sentence.
     """
@@ -50,16 +59,8 @@ class Result:
     state: str
     value: Mapping[str, Any] = field(default_factory=dict)
     trees: Mapping[str, str] = field(default_factory=dict)
+    handed_out: Mapping[str, str] = field(default_factory=dict)
     cause: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "key": self.key,
-            "state": self.state,
-            "value": dict(self.value),
-            "trees": dict(self.trees),
-            "cause": self.cause,
-        }
 
 
 class Store:
@@ -74,9 +75,8 @@ class Store:
     def get(self, key: str) -> Result | None:
         """The stored result; None where there is none, or where it does not read as one."""
         try:
-            content = json.loads((self.folder(key) / "result.json").read_bytes())
-            result = Result(**content)
-        except (OSError, ValueError, TypeError):
+            result = msgspec.json.decode((self.folder(key) / "result.json").read_bytes(), type=Result)
+        except (OSError, msgspec.MsgspecError, RecursionError):
             return None
         return result if result.key == key else None
 
@@ -95,12 +95,14 @@ class Store:
         value: Mapping[str, Any],
         *,
         trees: Mapping[str, Mapping[str, bytes]] | None = None,
+        handed_out: Mapping[str, str] | None = None,
         cause: str = "",
         meta: Mapping[str, Any] | None = None,
     ) -> Result:
         """Store a result whole; where another process was first, its result stands."""
         trees = trees or {}
-        result = Result(key, state, value, {name: tree_digest(files) for name, files in trees.items()}, cause)
+        digests = {name: tree_digest(files) for name, files in trees.items()}
+        result = Result(key, state, value, digests, handed_out or {}, cause)
         final = self.folder(key)
         final.parent.mkdir(parents=True, exist_ok=True)
         (self.path / "tmp").mkdir(exist_ok=True)
@@ -108,7 +110,7 @@ class Store:
         try:
             _write_trees(temporary / "files", trees)
             (temporary / "meta.json").write_bytes(json_bytes(dict(meta or {})))
-            (temporary / "result.json").write_bytes(json_bytes(result.as_json()))
+            (temporary / "result.json").write_bytes(json_bytes(msgspec.to_builtins(result)))
             return self._place(temporary, final, result)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -144,35 +146,61 @@ class Store:
                     shutil.rmtree(path, ignore_errors=True)
 
 
+class Stores:
+    """The stores of a run: ``store``, ``secret`` and ``teams/NN`` below its folder."""
+
+    def __init__(self, out: str | Path) -> None:
+        self.out = Path(out)
+
+    def at(self, root: str) -> Store:
+        """The store ``store``, ``secret`` or ``teams/NN``."""
+        return Store(self.out / root)
+
+    def begin(self) -> None:
+        """Make the folders, those with secrets for their owner alone, and remove what killed processes left behind."""
+        for root, mode in ((OPEN, 0o777), (SECRET, 0o700), (TEAMS, 0o700)):
+            (self.out / root).mkdir(parents=True, exist_ok=True, mode=mode)
+        for path in (self.out / OPEN, self.out / SECRET, *(self.out / TEAMS).iterdir()):
+            Store(path).sweep()
+
+    def handed_out(self, key: str, place: str) -> Path:
+        """The folder of files that a job wrote for others."""
+        root, _, name = place.rpartition("/")
+        return self.at(root).tree(key, name)
+
+    def drop(self, root: str, result: Result) -> None:
+        """Forget a result and what it handed out."""
+        for place in result.handed_out:
+            self.at(place.rpartition("/")[0]).drop(result.key)
+        self.at(root).drop(result.key)
+
+    def is_whole(self, root: str, result: Result) -> bool:
+        """Whether all files of a result are as they were written."""
+        trees = {self.at(root).tree(result.key, name): digest for name, digest in result.trees.items()}
+        trees |= {self.handed_out(result.key, place): digest for place, digest in result.handed_out.items()}
+        try:
+            for path, digest in trees.items():
+                verified(path, digest)
+        except Damaged:
+            return False
+        return True
+
+
 def tree_digest(files: Mapping[str, bytes]) -> str:
     """SHA-256 over names and contents of a folder of files."""
     lines = [f"{hashlib.sha256(data).hexdigest()} {name}\n" for name, data in sorted(files.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def read_tree(path: Path) -> dict[str, bytes]:
-    """All files below a folder by relative name."""
-    return {
-        file.relative_to(path).as_posix(): file.read_bytes()
-        for file in sorted(path.rglob("*"))
-        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    }
-
-
 def verified(path: Path, digest: str) -> Path:
     """The folder, after checking that it holds the bytes it should."""
     try:
-        found = tree_digest(read_tree(path))
-    except OSError as error:
-        raise Damaged(f"a stored folder cannot be read ({error.strerror})") from error
+        found = tree_digest(read_folder(path))
+    except (OSError, UsageError) as error:
+        raise Damaged(f"a stored folder cannot be read ({error})") from error
     if found != digest:
         raise Damaged("a stored folder was changed after it was written")
     return path
-
-
-def json_bytes(content: object) -> bytes:
-    """JSON that is the same every time for the same content."""
-    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 
 def content_hash(content: object) -> str:
@@ -181,16 +209,9 @@ def content_hash(content: object) -> str:
 
 
 def _write_trees(path: Path, trees: Mapping[str, Mapping[str, bytes]]) -> None:
-    written: dict[bytes, Path] = {}  # files of equal content share their bytes on disk
     for tree, files in trees.items():
         (path / tree).mkdir(parents=True)
         for name, data in files.items():
             target = path / tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            mark = hashlib.sha256(data).digest()
-            if mark in written:
-                with contextlib.suppress(OSError):
-                    os.link(written[mark], target)
-                    continue
             target.write_bytes(data)
-            written[mark] = target

@@ -1,4 +1,4 @@
-"""A tournament in its folder: the plan, the store of results, and the documents and reports made from them."""
+"""A tournament in its folder: the plan, the stores of results, and the documents and reports made from them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 from kakurenbo.arena.executors import Workers
 from kakurenbo.arena.plan import Plan
-from kakurenbo.arena.report import html_report, markdown_report, results_csv
 from kakurenbo.arena.results import collect, timings
-from kakurenbo.arena.running import Settings, Tell, locked, play
-from kakurenbo.arena.store import Store, json_bytes
+from kakurenbo.arena.running import ProgressListener, Settings, locked, play
+from kakurenbo.arena.store import Stores
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import write_file
+from kakurenbo.reporting import Document, html_report, markdown_report, read_document, results_csv
+from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE
+from kakurenbo.tables import Problems, json_bytes, write_file
 
-PLAN_FILE, RESULTS_FILE, TIMINGS_FILE, STORE = "run.json", "results.json", "timings.json", "store"
-CSV_FILE = "results.csv"
+TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
 REPORT_FILES = {"html": "report.html", "md": "report.md"}
 
 
@@ -29,14 +29,14 @@ class Tournament:
     Attributes
     ----------
     path : Path
-    results : mapping
-        The document ``results.json``.
+    document : Document
+        What ``results.json`` holds.
     times : mapping
-        The document ``timings.json``.
+        What ``timings.json`` holds.
     """
 
     path: Path
-    results: Mapping[str, Any]
+    document: Document
     times: Mapping[str, Any]
 
     @classmethod
@@ -48,45 +48,43 @@ class Tournament:
             begun = (path / PLAN_FILE).exists()
             hint = "the run has not ended; start it again to go on" if begun else "give the folder that run wrote with -o"
             raise UsageError(f"{path}: there is no {RESULTS_FILE}; {hint}")
-        return cls(path, _document(path / RESULTS_FILE), _document(path / TIMINGS_FILE))
+        read = read_document(path / RESULTS_FILE)
+        if isinstance(read, Problems):
+            raise UsageError(f"{path / RESULTS_FILE}: {read[0].sentence}")
+        return cls(path, read.value, _json(path / TIMINGS_FILE))
 
     def write_report(self, format_: str = "html", out: Path | None = None) -> Path:
         """Make the report; gives its path."""
         make = {"html": html_report, "md": markdown_report}[format_]
         target = out or self.path / REPORT_FILES[format_]
-        try:
-            content = make(self.results, self.times)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-            raise UsageError(f"{self.path / RESULTS_FILE}: this does not hold what run writes there; run again") from None
-        write_file(target, content.encode())
+        write_file(target, make(self.document, self.times).encode())
         return target
 
 
-def hold(plan: Plan, out: Path, workers: Workers, settings: Settings, tell: Tell | None = None) -> Tournament:
+def play_tournament(
+    plan: Plan, out: Path, workers: Workers, settings: Settings, listener: ProgressListener | None = None
+) -> Tournament:
     """Play a plan in a folder, going on where an earlier start was stopped, and write documents and report."""
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
         raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
     with locked(out):
         write_file(out / PLAN_FILE, json_bytes(plan.as_json()))
-        store = Store(out / STORE)
-        found = play(plan, store, workers, settings, tell)
-        results, times = collect(plan, found), timings(store, found)
-        tournament = Tournament(out, results, times)
-        write_file(out / TIMINGS_FILE, json_bytes(times))
-        write_file(out / CSV_FILE, results_csv(results).encode())
-        write_file(out / RESULTS_FILE, json_bytes(results))
+        stores = Stores(out)
+        found = play(plan, stores, workers, settings, listener)
+        tournament = Tournament(out, collect(plan, found), timings(stores, found))
+        write_file(out / TIMINGS_FILE, json_bytes(tournament.times))
+        write_file(out / CSV_FILE, results_csv(tournament.document).encode())
+        write_file(out / RESULTS_FILE, tournament.document.as_bytes())
         tournament.write_report()
         return tournament
 
 
 def stored_plan(out: Path) -> Mapping[str, Any]:
     """The plan that an earlier start left in the folder; empty where there is none."""
-    if not (out / PLAN_FILE).exists():
-        return {}
-    return _document(out / PLAN_FILE)
+    return _json(out / PLAN_FILE) if (out / PLAN_FILE).exists() else {}
 
 
-def _document(path: Path) -> Mapping[str, Any]:
+def _json(path: Path) -> Mapping[str, Any]:
     try:
         content = json.loads(path.read_bytes())
     except OSError as error:

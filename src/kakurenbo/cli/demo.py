@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import tempfile
 import time
@@ -14,9 +13,11 @@ from rich.markup import escape
 
 from kakurenbo import arena, registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import AnyRulebook, json_option
+from kakurenbo.cli.common import json_option
 from kakurenbo.cli.progress import TournamentProgress
+from kakurenbo.cli.score import results_json
 from kakurenbo.cli.tournament import print_tournament
+from kakurenbo.contracts import AnyRulebook
 from kakurenbo.tables import write_file
 
 TEAMS = 6  # of the default field, so that it is over soon
@@ -28,24 +29,25 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
         cls = registry.load("rulebooks", name)
         if cls.demo_settings is None:
             continue
-        rulebook = dataclasses.replace(cls(), **cls.demo_settings)
+        rulebook = cls(**cls.demo_settings)
         begun = time.perf_counter()
-        held = _play(rulebook, seed, jobs, quiet=as_json)
-        report = out / f"{name}.html"
-        dataclasses.replace(held, path=out).write_report("html", report)
-        write_file(out / f"{name}.json", arena.json_bytes(held.results))
+        played = _play(rulebook, seed, jobs, quiet=as_json)
+        document, report = played.document, out / f"{name}.html"
+        played.write_report("html", report)
+        write_file(out / f"{name}.json", document.as_bytes())
         seconds = time.perf_counter() - begun
+        (only,) = document.rounds
         shown[name] = {
-            "standings": held.results["standings"],
-            "results": held.results["rounds"][0]["repeats"][0],
+            "standings": document.standings(),
+            "results": results_json(only.repeats[0]),
             "report": str(report),
             "seconds": round(seconds, 1),
         }
         if not as_json:
             console = output.console()
             console.print(f"\n[bold]{name}[/]: {escape(rulebook.title)}")
-            console.print(f"data: {escape(str(held.results['rounds'][0]['report'].get('data', '')))}\n")
-            print_tournament(held)
+            console.print(f"data: {escape(str(only.report.get('data', '')))}\n")
+            print_tournament(document)
             console.print(f"report: {report}  ({seconds:.1f} s)", markup=False)
     if as_json:
         output.print_json(shown)
@@ -54,10 +56,9 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
 
 def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.Tournament:
     """In a folder of its own that goes away: a demo is always played, never remembered."""
-    plan = arena.make_plan(rulebook, arena.default_field(rulebook).entrants[:TEAMS], seed)
-    workers = arena.serial() if jobs == 1 else arena.processes(jobs)
+    plan = arena.make_plan(rulebook, arena.default_teams(rulebook).entrants[:TEAMS], seed)
     with tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder, TournamentProgress(quiet=quiet) as progress:
-        return arena.hold(plan, Path(folder), workers, arena.Settings(), progress.tell)
+        return arena.play_tournament(plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell)
 
 
 demo = click.Command(
@@ -65,7 +66,7 @@ demo = click.Command(
     params=[
         click.Option(["--seed"], type=click.IntRange(0), default=2020, show_default=True, help="Fixes all randomness."),
         click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Processes; the result is the same."
+            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
         ),
         click.Option(
             ["-o", "--out"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Credit, Standing, Utility
-from kakurenbo.reporting import Document, RankingLine
+from kakurenbo.contracts import Chance, Credit, Utility
+from kakurenbo.reporting.numbers import number
 from kakurenbo.tables import Problem, Problems
 
 DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -112,49 +111,6 @@ def print_utility(utility: Utility) -> None:
         out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
 
 
-def print_standings(document: Document) -> None:
-    """The rankings, one below the other, and the awards."""
-    out = console()
-    for name, ranking in document.rankings.items():
-        if ranking.lines:
-            out.print()
-            out.print(standings_table(name.capitalize(), ranking.lines))
-    if tables := document.details.get("tables"):
-        out.print()
-        out.print(_figures("Tables", tables))
-    for name, winners in document.awards.items():
-        out.print(f"award for {name}: {', '.join(winners) or 'nobody'}", markup=False)
-
-
-def _figures(title: str, lines: Mapping[str, Mapping[str, float]]) -> RichTable:
-    """What scores are made of: a line per release, a column per figure."""
-    table = RichTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    table.add_column("table")
-    for heading in dict.fromkeys(heading for figures in lines.values() for heading in figures):
-        table.add_column(heading, justify="right")
-    for name, figures in lines.items():
-        table.add_row(escape(name), *(short(figure) for figure in figures.values()))
-    return table
-
-
-def standings_table(
-    title: str, lines: Sequence[Standing | RankingLine], extra: Mapping[str, Mapping[str, str]] | None = None
-) -> RichTable:
-    """One ranking; ``extra`` adds columns by heading and team."""
-    table = RichTable(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    table.add_column("rank", justify="right")
-    table.add_column("team")
-    table.add_column("points" if any(line.shown for line in lines) else "score", justify="right")
-    noted = any(line.note for line in lines)
-    for heading in [*(["note"] if noted else []), *(extra or {})]:
-        table.add_column(heading)
-    for line in lines:
-        score = line.shown or ("–" if line.score is None else short(float(line.score)))
-        cells = [str(line.rank or "–"), escape(line.team), score, *([line.note] if noted else [])]
-        table.add_row(*cells, *(column.get(line.team, "") for column in (extra or {}).values()))
-    return table
-
-
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words."""
     return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
@@ -163,7 +119,7 @@ def chance_text(chance: Chance) -> str:
 def short(value: object) -> str:
     """A value as people want to read it: few digits, lists and mappings in words."""
     if isinstance(value, float):
-        return "inf" if math.isinf(value) else f"{value:.6g}"
+        return number(value)
     if isinstance(value, list):
         return " × ".join(map(short, value))
     if isinstance(value, tuple):

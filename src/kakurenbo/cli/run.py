@@ -10,11 +10,14 @@ from typing import Any
 import click
 
 from kakurenbo import arena
-from kakurenbo.arena.calls import Call
+from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, AnyRulebook, chosen_seed, json_option, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, out_option, rulebook_verb, seed_option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
+from kakurenbo.reporting import Document
 
 
 def _run(
@@ -30,32 +33,41 @@ def _run(
     retry_failed: bool,
     as_json: bool,
 ) -> int:
-    field = arena.default_field(rulebook) if teams is None else arena.read_field(teams)
-    rulebook = _with_options(rulebook, field.options)
+    asked = arena.default_teams(rulebook) if teams is None else arena.read_teams_file(teams)
     plan = arena.make_plan(
-        rulebook,
-        field.entrants,
-        _seed(seed if seed is not None else field.seed, arena.stored_plan(out)),
-        rounds=[name.strip() for name in rounds.split(",") if name.strip()] or field.rounds,
-        repeats=repeat or field.repeat or 1,
-        preparation=field.preparation,
+        _with_options(rulebook, asked.options),
+        asked.entrants,
+        _seed(seed if seed is not None else asked.seed, arena.stored_plan(out)),
+        rounds=names(rounds) or asked.rounds,
+        repeats=repeat or asked.repeat or 1,
+        preparation=asked.preparation,
+        phase=asked.phase,
     )
-    workers = _workers(jobs, cluster)
+    workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
     with TournamentProgress(quiet=as_json) as progress:
-        held = arena.hold(plan, out, workers, arena.Settings(time_limit, retry_failed), progress.tell)
-    report = held.path / "report.html"
+        played = arena.play_tournament(plan, out, workers, arena.Settings(time_limit, retry_failed), progress.tell)
+    document, report = played.document, played.path / "report.html"
+    lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
     if as_json:
-        output.print_json({"standings": held.results["standings"], "report": str(report)})
+        output.print_json({"standings": document.standings(), "report": str(report), **lacking})
     else:
-        print_tournament(held, workers)
+        print_tournament(document, workers.name)
         output.console().print(f"report: {report}", markup=False)
-    return output.DONE
+    return output.FAILS_RULES if any(lacking.values()) else output.DONE
+
+
+def _listed(document: Document, state: str) -> list[dict[str, Any]]:
+    """What was refused, missing or failed, as verbs over many teams list it."""
+    return [
+        {"team": one.team, "what": one.what, "file": one.file, "round": one.round, "repeat": one.repeat, "problem": one.cause}
+        for one in document.failed(state)
+    ]
 
 
 def _with_options(rulebook: AnyRulebook, options: tuple[tuple[str, str], ...]) -> AnyRulebook:
     """The file's options, unless the command line says otherwise."""
-    asked = Call.of("rulebooks", rulebook.name, rulebook)
-    made: AnyRulebook = Call.given("rulebooks", rulebook.name, dict(options) | dict(asked.parameters)).make()
+    asked = MethodCall.of("rulebooks", rulebook.name, rulebook)
+    made: AnyRulebook = MethodCall.given("rulebooks", rulebook.name, dict(options) | dict(asked.parameters)).make()
     return made
 
 
@@ -69,12 +81,6 @@ def _seed(given: int | None, before: Mapping[str, Any]) -> int:
         return chosen_seed(None)
 
 
-def _workers(jobs: int, cluster: str | None) -> arena.Workers:
-    if cluster is not None:
-        return arena.cluster(cluster)
-    return arena.serial() if jobs == 1 else arena.processes(jobs)
-
-
 def _parameters() -> list[click.Parameter]:
     return [
         out_option,
@@ -82,11 +88,14 @@ def _parameters() -> list[click.Parameter]:
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="Play with so many seeds: means and 95% intervals."),
         click.Option(["--rounds"], default="", metavar="NAME,NAME", help="Rounds to play, such as pre,main."),
         click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Processes; the result is the same."
+            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
         ),
         click.Option(["--cluster"], metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is at ADDRESS."),
         click.Option(
-            ["--time-limit"], type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time of one job."
+            ["--time-limit"],
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+            help="Longest time that an anonymizer or an attack may take.",
         ),
         click.Option(["--retry-failed"], is_flag=True, help="Play jobs again that failed in an earlier start."),
         seed_option,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contracts import AnyRulebook, RoundResults, by_number, json_number
 from kakurenbo.reporting import scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
@@ -24,23 +25,34 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
         output.print_json(
             {
                 "out": str(out),
-                "credits": {
-                    target: {attacker: credit.as_json() for attacker, credit in row.items()}
-                    for target, row in scored.results.credits.items()
-                },
-                "utility": dict(scored.results.utility),
-                "targets": list(scored.results.targets),
-                "attackers": list(scored.results.attackers),
-                "unranked": sorted(scored.results.unranked),
-                "excluded": sorted(scored.results.excluded),
+                "round": scored.facts.round,
+                **results_json(scored.results),
                 "refused": [refusal.as_json() for refusal in scored.refused],
                 "missing": [{"team": attacker, "target": target} for attacker, target in scored.missing],
-                "out_of_play": dict(scored.results.out),
             }
         )
     else:
         _print(scored, out)
     return output.FAILS_RULES if scored.refused or scored.missing or absent else output.DONE
+
+
+def results_json(results: RoundResults) -> dict[str, Any]:
+    """The results of a round as verbs print them, and as ``standings`` reads them."""
+    return {
+        "credits": {
+            target: {attacker: credit.as_json() for attacker, credit in row.items()} for target, row in results.credits.items()
+        },
+        "tries": {
+            target: {attacker: [credit.as_json() for credit in tries] for attacker, tries in row.items()}
+            for target, row in results.tries.items()
+        },
+        "targets": list(results.targets),
+        "attackers": list(results.attackers),
+        "unranked": sorted(results.unranked, key=by_number),
+        "excluded": sorted(results.excluded, key=by_number),
+        "utility": {target: json_number(value) for target, value in results.utility.items()},
+        "out_of_play": dict(results.out),
+    }
 
 
 def _print(scored: ScoredRound, out: Path) -> None:

@@ -10,9 +10,10 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
+from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import make_document, read_rounds, recorded_settings
+from kakurenbo.reporting import ranked, read_rounds, recorded_settings, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -39,14 +40,13 @@ def _standings(
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
-    excluded = names(unranked)
-    rounds = {name: [one.excluding(excluded) for one in repeats] for name, repeats in rounds.items()}
+    rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
     rules = rulebook.defaulting(_agreed([recorded_settings(path) for path in (*results, *named.values())]))
-    document = make_document(rules, rounds, {})
+    rankings, awards, details = ranked(rules, rounds)
     if as_json:
-        output.print_json(document.standings())
+        output.print_json(standings_json(rankings, awards, details))
     else:
-        output.print_standings(document)
+        print_rankings(rankings, awards, tables=details.get("tables", {}))
     return output.DONE
 
 
@@ -56,15 +56,16 @@ def _agreed(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
 
 
-def _without(rounds: dict[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
+def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
     """The rounds without the releases that ``[ROUND:]TARGET`` names; without a round it is out of all."""
+    out = dict(rounds)
     for entry in disqualified:
         round_, colon, target = entry.rpartition(":")
-        if colon and round_ not in rounds:
-            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(rounds)})")
-        for name in [round_] if colon else list(rounds):
-            rounds[name] = [one.without([target]) for one in rounds[name]]
-    return rounds
+        if colon and round_ not in out:
+            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(out)})")
+        for name in [round_] if colon else list(out):
+            out[name] = [results.without([target]) for results in out[name]]
+    return out
 
 
 def _parameters() -> list[click.Parameter]:

@@ -19,6 +19,7 @@ from kakurenbo.contracts.results import (
     rank,
     shown_unranked,
     team_of,
+    two_digits,
     why_out,
 )
 from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
@@ -70,6 +71,7 @@ __all__ = [
     "rulebooks_for",
     "shown_unranked",
     "team_of",
+    "two_digits",
     "unknown_column",
     "why_out",
 ]

@@ -51,7 +51,11 @@ class Credit:
     @property
     def accuracy(self) -> float:
         """The share of what could be earned, 0 to 1."""
-        return (self.hits - self.least) / (self.of - self.least) if self.of > self.least else 0.0
+        return self.share(self.hits)
+
+    def share(self, earned: float) -> float:
+        """What was earned as a share of what could be: 0 for the least, 1 for the most."""
+        return (earned - self.least) / (self.of - self.least) if self.of > self.least else 0.0
 
     def public(self) -> Credit:
         """The credit without what stays with the answers."""

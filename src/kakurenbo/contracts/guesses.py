@@ -53,7 +53,8 @@ def sort_guess_files(
         fields = pattern.parse(source.name)
         problem = None
         if fields is None:
-            example = pattern.name(target=next(iter(targets), "01"), attacker=attacker)
+            other = next((target for target in targets if team_of(target) != attacker), "01")
+            example = pattern.name(target=other, attacker=attacker)
             problem = refused("guess.unknown_name", source.name, example=example)
         elif fields["attacker"] != attacker:
             problem = refused("guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker)

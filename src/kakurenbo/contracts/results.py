@@ -30,6 +30,19 @@ def team_of(target: str) -> str:
     return target.partition("-")[0]
 
 
+def two_digits(name: str) -> str:
+    """A team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
+
+    Examples
+    --------
+    >>> two_digits("1"), two_digits("007"), two_digits("1-2"), two_digits("attack.py")
+    ('01', '07', '01-2', 'attack.py')
+    """
+    team, dash, table = name.partition("-")
+    known = team.isascii() and team.isdecimal() and len(team) <= 9
+    return f"{int(team):02d}{dash}{table}" if known else name
+
+
 def by_number(team: str) -> tuple[tuple[int, str], ...]:
     """Sorting key that puts team 2 before team 10.
 

@@ -1,4 +1,4 @@
-"""Movie ratings with four attributes of the viewer: the columns of pwscup2024, and its ten overlapping files."""
+"""Movie ratings with four attributes of the viewer: the columns of pwscup2024, its ten overlapping files, its tables B."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Column, Integer, Moments, Schema, Table, Text
+from kakurenbo.tables import Category, Column, Integer, Layout, Moments, Reading, Schema, Source, Table, Text, read_table
 
 NAME = "Name"
 ATTRIBUTES = ("Gender", "Age", "Occupation", "ZIP-code")
@@ -24,6 +24,8 @@ MOVIES = tuple(_MOVIES.split())
 ZIP_CODE = "ZIP-code"
 RELATED = tuple(name for name in ATTRIBUTES if name != ZIP_CODE) + MOVIES
 """Columns whose relations the stored statistics hold."""
+FEWEST_ROWS = 50
+"""Rows that a table B has at least: as many people are attacked."""
 STATISTICS_FILE = "ratings.json"
 HIGHEST_RATING = 5
 NOT_SEEN = 0
@@ -65,6 +67,20 @@ def widest_schema(*, names: bool = True) -> Schema:
     columns: list[Column] = [Text(NAME)] if names else []
     columns += [Category(name, _DOMAINS[name]) for name in ATTRIBUTES]
     return Schema(columns + [rating(name) for name in MOVIES])
+
+
+def related_schema() -> Schema:
+    """The columns that the stored statistics relate, ratings as categories: their two-way tables are no straight lines."""
+    values = tuple(map(str, range(NOT_SEEN, HIGHEST_RATING + 1)))
+    return Schema([Category(name, _DOMAINS.get(name, values)) for name in RELATED])
+
+
+def read_ratings(source: Source) -> Reading[Table]:
+    """A table B as the contest dealt it: a header, a name, four attributes and 46 ratings, at least 50 rows.
+
+    The attributes get the levels that occur, since only those may occur in a release of it.
+    """
+    return read_table(source, widest_schema(), Layout(header=True, min_rows=FEWEST_ROWS)).map(narrowed)
 
 
 def attribute_levels(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
@@ -115,14 +131,17 @@ def is_split(tables: Sequence[Table]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RatingsStatistics:
-    """Stored statistics of A, 1,920 people: no person's row is in them.
+    """Stored statistics of one of the contest's B files, 10,000 rows: its one- and two-way tables and nothing else.
+
+    No row is in them: names are not, and no table relates more than two columns.
 
     Attributes
     ----------
     related : Moments
-        Of gender, age, occupation and the ratings.
+        Of gender, age, occupation and the ratings as categories (:func:`related_schema`), so that the cross products are
+        the two-way frequency tables.
     zip_codes : array, shape (1000,)
-        How often each ZIP-code occurs; most occur so seldom that their relation to ratings would be somebody's ratings.
+        How often each ZIP-code occurs; with 20 people each, their relation to ratings would come close to somebody's.
     """
 
     related: Moments
@@ -131,13 +150,13 @@ class RatingsStatistics:
 
 @cache
 def ratings_statistics() -> RatingsStatistics:
-    """The stored statistics of A.
+    """The stored statistics of a B file.
 
     Examples
     --------
     >>> ratings_statistics().related.count, int(ratings_statistics().zip_codes.sum())
-    (1920, 1920)
+    (10000, 10000)
     """
     content = json.loads(resources.files("kakurenbo.datasets").joinpath("data", STATISTICS_FILE).read_text("utf-8"))
-    schema = widest_schema(names=False).select(RELATED)
-    return RatingsStatistics(Moments.from_json(content["related"], schema), np.array(content["zip_codes"], dtype=np.int64))
+    zip_codes = np.array(content["zip_codes"], dtype=np.int64)
+    return RatingsStatistics(Moments.from_json(content["related"], related_schema()), zip_codes)

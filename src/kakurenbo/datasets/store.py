@@ -12,7 +12,7 @@ from typing import Any
 
 import platformdirs
 
-from kakurenbo.datasets import adult, online_retail
+from kakurenbo.datasets import adult, online_retail, ratings
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.tables import (
@@ -68,6 +68,9 @@ def import_dataset(name: str, paths: Sequence[Path]) -> Read[dict[str, Any]] | P
         write_file(folder / f"{part}.csv", data)
         manifest[part] = {"rows": len(table), "sha256": hashlib.sha256(data).hexdigest()}
     write_file(folder / _MANIFEST, json_bytes(manifest))
+    for path in folder.glob("*.csv"):  # of an import before this one
+        if path.stem not in manifest:
+            path.unlink()
     facts = online_retail.compared_with_contest(tables.value["T"]) if name == "online_retail" else {}
     return Read({"dataset": name, "folder": str(folder), **manifest, **facts}, tables.notices)
 
@@ -81,7 +84,7 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
         expected = json.loads((folder / _MANIFEST).read_bytes())[part]["sha256"]
         data = (folder / f"{part}.csv").read_bytes()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again") from error
+        raise _unreadable(name, error) from error
     if hashlib.sha256(data).hexdigest() != expected:
         raise UsageError(f"the imported data set {name} was changed since its import; import it again")
     table = read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
@@ -90,10 +93,27 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     return table.value
 
 
+def _unreadable(name: str, error: Exception) -> UsageError:
+    return UsageError(f"the imported data set {name} cannot be read ({type(error).__name__}); import it again")
+
+
 def load_adult() -> adult.Adult | None:
     """The imported Census Income rows, or None."""
     train, test = (load_part("adult", part, adult.SCHEMA) for part in ("train", "test"))
     return None if train is None or test is None else adult.Adult(train, test)
+
+
+def load_ratings() -> tuple[Table, ...] | None:
+    """The imported tables B in the order of their import, or None; see :func:`kakurenbo.datasets.ratings.read_ratings`."""
+    folder = store_folder() / "ratings"
+    if not (folder / _MANIFEST).exists():
+        return None
+    try:
+        parts = list(json.loads((folder / _MANIFEST).read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise _unreadable("ratings", error) from error
+    tables = (load_part("ratings", part, ratings.widest_schema()) for part in parts)
+    return tuple(ratings.narrowed(table) for table in tables if table is not None)
 
 
 def _import_adult(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Problems:
@@ -127,5 +147,23 @@ def _import_online_retail(sources: Sequence[Source]) -> Read[Mapping[str, Table]
     return online_retail.read_online_retail(sources[0]).map(lambda table: {"T": table})
 
 
-IMPORTERS: Mapping[str, Importer] = MappingProxyType({"adult": _import_adult, "online_retail": _import_online_retail})
+def _import_ratings(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Problems:
+    """One or several tables B, of 50 rows or more each."""
+    tables: dict[str, Table] = {}
+    digests: dict[str, str] = {}  # of a table: the file that held it first
+    readings = [ratings.read_ratings(source) for source in sources]
+    found = [reading for reading in readings if isinstance(reading, Problems)]
+    for number, (source, reading) in enumerate(zip(sources, readings, strict=True), start=1):
+        if isinstance(reading, Problems):
+            continue
+        first = digests.setdefault(reading.value.digest(), source.name)
+        if len(digests) <= len(tables):
+            found.append(refused("ratings.twice", source.name, first=first))
+        tables[f"B{number:02d}"] = reading.value
+    return Problems.of(*found) or Read(tables, notices_of(*readings))
+
+
+IMPORTERS: Mapping[str, Importer] = MappingProxyType(
+    {"adult": _import_adult, "online_retail": _import_online_retail, "ratings": _import_ratings}
+)
 """Every data set that ``data import`` knows."""

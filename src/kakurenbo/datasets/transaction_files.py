@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kakurenbo.datasets.transactions import ANY_MONTHS, DELETED, MAX_MONTHS, SCHEMA, kept, month_span, narrowed
@@ -22,10 +24,11 @@ def read_transactions(source: Source, max_bytes: int = MAX_BYTES) -> Reading[Tab
     table = read.value
     if not kept(table).all():
         record = int(np.flatnonzero(~kept(table))[0])
-        where = {"row": record + _FIRST_LINE, "record": record}
-        return refused("transactions.deleted", source.name, column="id_user", value=DELETED, **where)
+        row = record + _FIRST_LINE
+        return refused("transactions.deleted", source.name, row=row, record=record, column="id_user", value=DELETED)
     if (span := month_span(table)) > MAX_MONTHS:
         record = int(table.codes["date"].argmax())
-        where = {"row": record + _FIRST_LINE, "record": record, "span": span, "limit": MAX_MONTHS}
-        return refused("transactions.many_months", source.name, column="date", value=table.texts("date")[record], **where)
+        row, value = record + _FIRST_LINE, table.texts("date")[record]
+        counts: dict[str, Any] = {"span": span, "limit": MAX_MONTHS}
+        return refused("transactions.many_months", source.name, row=row, record=record, column="date", value=value, **counts)
     return read.map(narrowed)

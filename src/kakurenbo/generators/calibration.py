@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.generators.factors import Factor, Plan
+from kakurenbo.generators.factors import Design, Factor, Plan
 from kakurenbo.generators.quotas import quota_codes
 
 Matrix = NDArray[np.float64]
@@ -51,13 +51,14 @@ def calibrate(plan: Plan, rng: np.random.Generator) -> tuple[Conditional, ...]:
     if not plan.factors:
         return ()
     rows = _pilot_rows(plan)
-    codes = [quota_codes(plan.factors[0].group_counts, rows, rng)]
+    pilot = Design(plan, rows)
+    pilot.add(quota_codes(plan.factors[0].group_counts, rows, rng))
     conditionals = []
     for factor in plan.factors[1:]:
-        design = plan.design(codes)
+        design = pilot.matrix()
         conditional = _fit(plan, factor, design)
         conditionals.append(conditional)
-        codes.append(pick(conditional.odds(factor, design), rng))
+        pilot.add(pick(conditional.odds(factor, design), rng))
     return tuple(conditionals)
 
 

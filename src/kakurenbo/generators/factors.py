@@ -107,26 +107,29 @@ class Plan:
 
     @classmethod
     def of(cls, moments: Moments) -> Plan:
-        """The plan for a source: the column with the most values first, because the first factor is drawn exactly."""
+        """The plan for a source.
+
+        The column with the most values comes first, because the first factor is drawn exactly; then always the one that
+        hangs most on one already drawn, because a strong tie is kept best where it is drawn directly.
+        """
         constants, varying, start = {}, [], 0
         for column, histogram in zip(moments.schema, moments.histograms, strict=True):
             levels = np.flatnonzero(histogram)
             if len(levels) == 1:
                 constants[column.name] = int(levels[0])
             else:
-                varying.append((column, levels, histogram[levels], start))
+                positions = start + levels if isinstance(column, Category) else np.array([start])
+                varying.append(_Varying(column, levels, histogram[levels], positions))
             start += column.size if isinstance(column, Category) else 1
-        varying.sort(key=lambda item: -len(item[1]))
+        ordered = _by_dependence(varying, moments)
         factors: list[Factor] = []
-        positions: list[NDArray[np.int64]] = []
         scales: list[NDArray[np.float64]] = []
-        for column, levels, counts, start in varying:
+        for item in ordered:
             offset = sum(factor.width for factor in factors)
-            factor, scale = _factor(column, levels, counts, offset, grouped=bool(factors))
+            factor, scale = _factor(item.column, item.levels, item.counts, offset, grouped=bool(factors))
             factors.append(factor)
-            positions.append(start + levels if factor.nominal else np.array([start]))
             scales.append(scale)
-        index = np.concatenate([np.zeros(0, dtype=np.int64), *positions])
+        index = np.concatenate([np.zeros(0, dtype=np.int64), *(item.positions for item in ordered)])
         scale = np.concatenate([np.zeros(0), *scales])
         means = [factor.shares if factor.nominal else np.zeros(1) for factor in factors]
         covariance = moments.covariance[np.ix_(index, index)] * (moments.count - 1) / moments.count
@@ -138,21 +141,73 @@ class Plan:
             covariance / np.outer(scale, scale),
         )
 
-    def design(self, codes: Sequence[Codes]) -> Any:
-        """Features of the first ``len(codes)`` factors as a sparse matrix, shape (n, d'), from the groups drawn so far."""
-        known = len(codes)
-        rows = len(codes[0])
-        index = np.empty((rows, known), dtype=np.int32)
-        value = np.ones((rows, known))
-        for place, (factor, drawn) in enumerate(zip(self.factors, codes, strict=False)):
-            if factor.nominal:
-                index[:, place] = factor.offset + drawn.astype(np.int32)
-            else:
-                index[:, place] = factor.offset
-                value[:, place] = factor.scores[drawn, 0]
-        width = self.factors[known - 1].offset + self.factors[known - 1].width
-        bounds = np.arange(0, rows * known + 1, known, dtype=np.int32)
-        return sparse.csr_array((value.ravel(), index.ravel(), bounds), shape=(rows, width))
+
+class Design:
+    """Features of the factors drawn so far, for one block of rows; grows by a factor at a time.
+
+    Parameters
+    ----------
+    plan : Plan
+    rows : int
+    """
+
+    def __init__(self, plan: Plan, rows: int) -> None:
+        self._factors, self._rows, self._known = plan.factors, rows, 0
+        self._index = np.empty((rows, len(plan.factors)), dtype=np.int32)
+        self._value = np.ones((rows, len(plan.factors)))
+
+    def add(self, groups: Codes) -> None:
+        """The groups drawn of the next factor, shape (rows,)."""
+        factor = self._factors[self._known]
+        if factor.nominal:
+            np.add(groups, factor.offset, out=self._index[:, self._known], casting="unsafe")
+        else:
+            self._index[:, self._known] = factor.offset
+            self._value[:, self._known] = factor.scores[groups, 0]
+        self._known += 1
+
+    def matrix(self) -> Any:
+        """A sparse matrix of the features so far, shape (rows, d')."""
+        last = self._factors[self._known - 1]
+        bounds = np.arange(0, self._rows * self._known + 1, self._known, dtype=np.int32)
+        index, value = self._index[:, : self._known], self._value[:, : self._known]
+        return sparse.csr_array((value.ravel(), index.ravel(), bounds), shape=(self._rows, last.offset + last.width))
+
+
+@dataclass(frozen=True, eq=False)
+class _Varying:
+    """A column with several values: those that occur, how often, and its positions in the numeric view."""
+
+    column: Column
+    levels: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+def _by_dependence(varying: Sequence[_Varying], moments: Moments) -> list[_Varying]:
+    """Columns in the order in which a largest spanning tree of their pairwise dependences grows from the first.
+
+    The dependence of two columns is Pearson's phi^2 = sum over levels of cov^2 / (share share'); of integers r^2.
+    """
+    if not varying:
+        return []
+    owners = np.zeros((len(varying), len(moments.sums)))  # (columns, d) one-hot
+    size = np.ones(len(moments.sums))
+    for place, item in enumerate(varying):
+        owners[place, item.positions] = 1
+        nominal = isinstance(item.column, Category)
+        size[item.positions] = item.counts / moments.count if nominal else np.diag(moments.covariance)[item.positions]
+    dependence = owners @ (moments.covariance**2 / np.outer(size, size)) @ owners.T  # (columns, columns)
+    left = list(range(len(varying)))
+    chosen = max(left, key=lambda place: len(varying[place].levels))
+    order, tie = [], np.zeros(len(varying))
+    while True:
+        order.append(varying[chosen])
+        left.remove(chosen)
+        if not left:
+            return order
+        tie = np.maximum(tie, dependence[chosen].round(9))  # rounded: the order must not hang on the last bits
+        chosen = max(left, key=lambda place: tie[place])
 
 
 def _factor(
@@ -162,7 +217,7 @@ def _factor(
     if not isinstance(column, Integer):
         groups = np.arange(len(levels))
         return Factor(column.name, levels, counts, groups, np.eye(len(levels)), offset), np.ones(len(levels))
-    groups = _neighbours(counts, MAX_GROUPS) if grouped else np.arange(len(levels))
+    groups = neighbours(counts, MAX_GROUPS) if grouped else np.arange(len(levels))
     values = column.values(levels).astype(np.float64)
     centred = values - values @ counts / counts.sum()
     deviation = np.sqrt(centred**2 @ counts / counts.sum())
@@ -170,7 +225,7 @@ def _factor(
     return Factor(column.name, levels, counts, groups, scores[:, None], offset), np.array([deviation])
 
 
-def _neighbours(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+def neighbours(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
     """Groups of neighbouring levels with about equal counts, at most ``limit`` of them, shape (m,)."""
     if len(counts) <= limit:
         return np.arange(len(counts))

@@ -1,4 +1,4 @@
-"""B of pwscup2024: ratings and attributes drawn from the stored statistics of A, with made-up names."""
+"""B of pwscup2024: ratings and attributes drawn from the stored statistics of a real B file, with made-up names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEWEST_DRAWN = 20_000  # the generator steers its draws: the more it draws at o
 
 
 class RatingsGenerator:
-    """Draws tables B: histograms and covariances of A, ZIP-codes in A's proportions, a made-up name each.
+    """Draws tables B: one- and two-way tables of a real one, ZIP-codes in its proportions, a made-up name each.
 
     Calibrated once; then every team's tables come from a stream of its own.
     """

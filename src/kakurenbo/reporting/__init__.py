@@ -1,26 +1,34 @@
-"""One typed results document, and everything that reads it or lays it out; nothing here computes a score."""
+"""One typed results document, and everything that reads it or lays it out; renderers compute nothing."""
 
-from kakurenbo.reporting.building import combined, estimate, make_document, scored_document
+from kakurenbo.reporting.building import combined, make_document, ranked, scored_document
 from kakurenbo.reporting.document import (
     AttackEntry,
+    AttackerEntry,
     Document,
     Estimate,
     FailureEntry,
+    MeasureEntry,
     PlayerEntry,
     Ranking,
     RankingLine,
     ReleaseEntry,
     RoundEntry,
     RulebookEntry,
+    standings_json,
 )
+from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.html import html_report
+from kakurenbo.reporting.markdown import markdown_report
 from kakurenbo.reporting.reading import read_document, read_rounds, recorded_settings
 from kakurenbo.reporting.table import results_csv
 
 __all__ = [
     "AttackEntry",
+    "AttackerEntry",
     "Document",
     "Estimate",
     "FailureEntry",
+    "MeasureEntry",
     "PlayerEntry",
     "Ranking",
     "RankingLine",
@@ -29,10 +37,14 @@ __all__ = [
     "RulebookEntry",
     "combined",
     "estimate",
+    "html_report",
     "make_document",
+    "markdown_report",
+    "ranked",
     "read_document",
     "read_rounds",
     "recorded_settings",
     "results_csv",
     "scored_document",
+    "standings_json",
 ]

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults, Standing, Standings, by_number
+from kakurenbo.contracts import AnyRulebook, RoundResults, Standing, Standings, by_number
+from kakurenbo.errors import UsageError
 from kakurenbo.reporting.document import (
     RANKINGS,
-    AttackEntry,
     Document,
-    Estimate,
     FailureEntry,
     PlayerEntry,
     Ranking,
     RankingLine,
-    ReleaseEntry,
-    RoundEntry,
     RulebookEntry,
 )
+from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.rounds import attacker_entries, round_entry
 from kakurenbo.rounds import ReleaseRecord, ScoredRound
-
-_LEVEL = 0.975  # two-sided 95 %
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """Mean and 95 % interval.
-
-    Examples
-    --------
-    >>> found = estimate([0.5, 0.6, 0.7])
-    >>> round(found.mean, 3), round(found.high - found.mean, 3)
-    (0.6, 0.248)
-    """
-    count = len(values)
-    mean = math.fsum(values) / count
-    if count < 2:
-        return Estimate(mean)
-    from scipy.stats import t
-
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    half = float(t.ppf(_LEVEL, count - 1)) * spread / math.sqrt(count)
-    return Estimate(mean, count, mean - half, mean + half)
 
 
 def make_document(
@@ -76,21 +52,24 @@ def make_document(
     manifest : mapping
         What is needed to play it again.
     """
-    repeats = max(map(len, rounds.values()))
-    played = [{name: results[repeat] for name, results in rounds.items()} for repeat in range(repeats)]
-    rankings, awards, details = combined([rulebook.standings(one) for one in played])
+    rankings, awards, details = ranked(rulebook, rounds)
     unranked = {name for results in rounds.values() for one in results for name in one.unranked}
+    samples = tuple(sorted(unranked, key=by_number))
+    entries = tuple(
+        round_entry(name, results, records.get(name, ()), (reports or {}).get(name, {}), (claims or {}).get(name, {}), rulebook)
+        for name, results in rounds.items()
+    )
     return Document(
         rulebook=RulebookEntry(rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score),
-        rounds=tuple(
-            _round(name, results, records.get(name, ()), (reports or {}).get(name, {}), (claims or {}).get(name, {}))
-            for name, results in rounds.items()
-        ),
+        rounds=entries,
         rankings=rankings,
         awards=awards,
         details=details,
         players=tuple(players),
-        sample_attacks=tuple(sorted(unranked, key=by_number)),
+        sample_attacks=samples,
+        attackers=attacker_entries(entries, samples),
+        attack_count=sum(len(row) for entry in entries for row in entry.attacks.values()),
+        repeat_count=max(map(len, rounds.values())),
         failures=tuple(failures),
         manifest=dict(manifest or {}),
     )
@@ -114,98 +93,19 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     )
 
 
-# -- one round ---------------------------------------------------------------------------------------------------------
-
-
-def _round(
-    name: str,
-    repeats: Sequence[RoundResults],
-    records: Sequence[Sequence[ReleaseRecord]],
-    report: Mapping[str, Any],
-    claims: Mapping[str, Mapping[str, float | str]],
-) -> RoundEntry:
-    chance = _chance(repeats)
-    every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
-    constants = [credit.constant / credit.of for credit in every if credit.constant is not None and credit.of]
-    return RoundEntry(
-        name=name,
-        report=report,
-        releases=_releases(records, claims),
-        attacks=_attacks(repeats, chance),
-        chance=chance,
-        constant=math.fsum(constants) / len(constants) if constants else None,
-        repeats=tuple(repeats),
-    )
-
-
-def _releases(
-    records: Sequence[Sequence[ReleaseRecord]], claims: Mapping[str, Mapping[str, float | str]]
-) -> dict[str, ReleaseEntry]:
-    entries = {}
-    for record in records[0] if records else ():
-        same = [one for repeat in records for one in repeat if one.target == record.target]
-        verdicts = [measured.passes for measured in record.measurements if measured.passes is not None]
-        entries[record.target] = ReleaseEntry(
-            target=record.target,
-            team=record.team,
-            state=record.state,
-            cause=record.cause,
-            passes=all(verdicts) if record.measurements else None,
-            measurements=record.measurements,
-            estimates=_estimates(same),
-            claims=claims.get(record.target, {}),
-            notices=record.notices,
-            problems=record.problems,
-        )
-    return entries
-
-
-def _estimates(records: Sequence[ReleaseRecord]) -> dict[str, Estimate]:
-    values: dict[str, list[float]] = {}
-    for record in records:
-        for name, value in record.scores.items():
-            values.setdefault(name, []).append(value)
-    return {name: estimate(listed) for name, listed in values.items() if all(map(math.isfinite, listed))}
-
-
-def _attacks(repeats: Sequence[RoundResults], chance: Chance | None) -> dict[str, dict[str, AttackEntry]]:
-    table: dict[str, dict[str, AttackEntry]] = {}
-    for target in dict.fromkeys(target for results in repeats for target in results.targets):
-        for attacker in dict.fromkeys(attacker for results in repeats for attacker in results.attackers):
-            credits = [credit for results in repeats if (credit := results.credit(target, attacker)) is not None]
-            if credits:
-                table.setdefault(target, {})[attacker] = _attack(credits, chance)
-    return table
-
-
-def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
-    accuracy = estimate([credit.accuracy for credit in credits])
-    names = [name for name in credits[0].details if all(name in credit.details for credit in credits)]
-    return AttackEntry(
-        accuracy=accuracy,
-        hits=math.fsum(credit.hits for credit in credits) / len(credits),
-        of=credits[0].of,
-        beyond_chance=chance is not None and accuracy.mean > chance.high,
-        details={name: math.fsum(float(credit.details[name]) for credit in credits) / len(credits) for name in names},
-    )
-
-
-def _chance(repeats: Sequence[RoundResults]) -> Chance | None:
-    """Accuracy of blind guessing: the mean over all that was attacked, and the band of a single guess."""
-    found = {
-        (credit.chance.mean / credit.of, credit.chance.low / credit.of, credit.chance.high / credit.of)
-        for results in repeats
-        for row in results.credits.values()
-        for credit in row.values()
-        if credit.chance is not None and credit.of
-    }
-    if not found:
-        return None
-    mean, low, high = (math.fsum(part) / len(found) for part in zip(*sorted(found), strict=True))
-    return Chance(mean, low, high)
-
-
 # -- rankings over repeats ---------------------------------------------------------------------------------------------
+
+
+def ranked(
+    rulebook: AnyRulebook, rounds: Mapping[str, Sequence[RoundResults]]
+) -> tuple[dict[str, Ranking], dict[str, tuple[str, ...]], dict[str, Any]]:
+    """Rankings, awards and details of rounds that were each repeated as often as the others."""
+    counts = {name: len(repeats) for name, repeats in rounds.items()}
+    if len(set(counts.values())) != 1:
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise UsageError(f"the rounds have different numbers of repeats: {listed}; give rounds of the same run")
+    played = [{name: repeats[number] for name, repeats in rounds.items()} for number in range(max(counts.values()))]
+    return combined([rulebook.standings(one) for one in played])
 
 
 def combined(
@@ -221,7 +121,7 @@ def combined(
             if single
             else _means([getattr(standings, name) for standings in repeats], lower_is_better=low)
         )
-        rankings[name] = Ranking(lines, low)
+        rankings[name] = Ranking(lines, low, tuple(line.team for line in lines if line.rank == 1))
     return rankings, dict(repeats[0].awards) if single else {}, dict(repeats[0].details) if single else {}
 
 
@@ -260,6 +160,7 @@ def _means(repeats: Sequence[Sequence[Standing]], *, lower_is_better: bool) -> t
                 note="; ".join(dict.fromkeys(line.note for line in own if line.note)),
                 low=found.low if found else None,
                 high=found.high if found else None,
+                half=found.half if found else None,
             )
         )
     return tuple(_with_ties(out))

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contracts import Chance, Measurement, RoundResults
+from kakurenbo.contracts import Chance, Measurement, RoundResults, by_number
 from kakurenbo.tables import json_bytes
 
 FORMAT = 2  # raise when fields come to mean something else
@@ -65,12 +65,13 @@ class PlayerEntry:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of repeats and its 95 % interval (Student's t); no interval for a single value."""
+    """The mean of ``n`` repeats and its 95 % interval (Student's t), mean ± half; no interval for a single value."""
 
     mean: float
     n: int = 1
     low: float | None = None
     high: float | None = None
+    half: float | None = None
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,37 @@ class AttackEntry:
 
 
 @dataclass(frozen=True)
+class AttackerEntry:
+    """What one attacker found in all releases.
+
+    Attributes
+    ----------
+    accuracy : float or None
+        Mean over the releases it attacked.
+    sample_accuracy : float or None
+        The same for the organizers' best attack on each release but the attacker's own.
+    chance : float or None
+        The same for blind guessing.
+    """
+
+    accuracy: float | None = None
+    sample_accuracy: float | None = None
+    chance: float | None = None
+
+
+@dataclass(frozen=True)
+class MeasureEntry:
+    """A measure of a round: which direction is better, and the threshold where it decides."""
+
+    name: str
+    higher_is_better: bool = True
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True)
 class ReleaseEntry:
-    """One release of a round.
+    """One release of a round; where repeats differ, the first that was not published in all is told.
 
     Attributes
     ----------
@@ -108,13 +138,20 @@ class ReleaseEntry:
     cause : str
     passes : bool or None
         Whether it holds every threshold; None where it could not be measured.
+    verdict : str
+        ``passes`` or why it does not; empty where nothing decides.
     measurements : tuple of Measurement
-        Of the first repeat.
     estimates : mapping of measure to Estimate
         Over all repeats; without measures that are infinite in one.
     claims : mapping of str to number
         Guarantees that the method gives by construction.
     notices, problems : tuple of str
+    best_attack : str
+        Who found most in it, the organizers' own attacks aside; empty for nobody.
+    best_accuracy, sample_accuracy : float or None
+        What that attacker found, and what the best of the organizers' own attacks did.
+    privacy : mapping of str to float
+        1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
     """
 
     target: str
@@ -122,11 +159,16 @@ class ReleaseEntry:
     state: str
     cause: str = ""
     passes: bool | None = None
+    verdict: str = ""
     measurements: tuple[Measurement, ...] = ()
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     claims: Mapping[str, float | str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    best_attack: str = ""
+    best_accuracy: float | None = None
+    sample_accuracy: float | None = None
+    privacy: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,8 +182,21 @@ class RoundEntry:
         What is known of its data.
     releases : mapping of target to ReleaseEntry
     attacks : mapping of target to mapping of attacker to AttackEntry
+    attackers : mapping of attacker to AttackerEntry
+    measures : tuple of MeasureEntry
+        All measures that are a finite number for some release; the one that matters most is ``leading_measure``.
+    frontiers : mapping of measure to mapping of kind of privacy to tuple of str
+        The releases that no other beats in both, from the lowest measure to the highest.
+    passing, judged : int
+        How many releases hold every threshold, of how many for which there are thresholds.
+    of : float or None
+        The most that a guess can earn, where that is the same for all.
     chance : Chance or None
         Accuracy of blind guessing, and the 95 % band of a single guess.
+    chance_privacy : float or None
+        1 - that accuracy.
+    chance_hits : Chance or None
+        The same in hits, where the most that a guess can earn is the same for all.
     constant : float or None
         Accuracy of the best constant answer, where the contest has one.
     repeats : tuple of RoundResults
@@ -152,7 +207,16 @@ class RoundEntry:
     report: Mapping[str, Any] = field(default_factory=dict)
     releases: Mapping[str, ReleaseEntry] = field(default_factory=dict)
     attacks: Mapping[str, Mapping[str, AttackEntry]] = field(default_factory=dict)
+    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    measures: tuple[MeasureEntry, ...] = ()
+    leading_measure: str = ""
+    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    passing: int = 0
+    judged: int = 0
+    of: float | None = None
     chance: Chance | None = None
+    chance_privacy: float | None = None
+    chance_hits: Chance | None = None
     constant: float | None = None
     repeats: tuple[RoundResults, ...] = ()
 
@@ -169,8 +233,8 @@ class RankingLine:
     note : str
     shown : str
         The score as people read it.
-    low, high : float or None
-        95 % interval of the mean.
+    low, high, half : float or None
+        95 % interval of the mean, mean ± half.
     tied_with_next : bool
         Whether noise could reverse this place and the next: their intervals overlap.
     """
@@ -182,20 +246,35 @@ class RankingLine:
     shown: str = ""
     low: float | None = None
     high: float | None = None
+    half: float | None = None
     tied_with_next: bool = False
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking, best first; ``lower_is_better`` where the lowest score wins."""
+    """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1."""
 
     lines: tuple[RankingLine, ...] = ()
     lower_is_better: bool = False
+    winners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class FailureEntry:
-    """Something that did not come about: a job of a tournament, or a file that was refused."""
+    """Something that did not come about: a job of a tournament, or a file that was refused.
+
+    Attributes
+    ----------
+    what, team : str
+    state : str
+        ``refused``, ``missing``, ``failed``; or ``skipped`` where something else had to come about first.
+    cause : str
+    round : str
+    repeat : int
+        From 0.
+    file : str
+        The file that was refused.
+    """
 
     what: str
     team: str
@@ -208,7 +287,17 @@ class FailureEntry:
 
 @dataclass(frozen=True)
 class Document:
-    """Everything that is known of a round, a contest or a tournament; see the types of its fields."""
+    """Everything that is known of a round, a contest or a tournament; see the types of its fields.
+
+    Attributes
+    ----------
+    attackers : mapping of attacker to AttackerEntry
+        Over all rounds.
+    attack_count, repeat_count : int
+        How many pairs of attacker and release have a credit, and how often everything was repeated.
+    manifest : mapping
+        What is needed to play it again.
+    """
 
     rulebook: RulebookEntry
     rounds: tuple[RoundEntry, ...]
@@ -217,6 +306,9 @@ class Document:
     details: Mapping[str, Any] = field(default_factory=dict)
     players: tuple[PlayerEntry, ...] = ()
     sample_attacks: tuple[str, ...] = ()
+    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    attack_count: int = 0
+    repeat_count: int = 1
     failures: tuple[FailureEntry, ...] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
@@ -224,6 +316,9 @@ class Document:
     def as_builtins(self) -> dict[str, Any]:
         """The document as plain data, ready for JSON."""
         content: dict[str, Any] = msgspec.to_builtins(self)
+        for results in (results for entry in content["rounds"] for results in entry["repeats"]):
+            for name in ("unranked", "excluded"):  # sets have no order of their own
+                results[name] = sorted(results[name], key=by_number)
         return content
 
     def as_bytes(self) -> bytes:
@@ -232,11 +327,22 @@ class Document:
 
     def standings(self) -> dict[str, Any]:
         """Rankings and awards as the stable JSON object of ``standings``."""
-        return {
-            **{name: [_line(line) for line in ranking.lines] for name, ranking in self.rankings.items()},
-            "awards": {name: list(teams) for name, teams in self.awards.items()},
-            **self.details,
-        }
+        return standings_json(self.rankings, self.awards, self.details)
+
+    def failed(self, state: str) -> tuple[FailureEntry, ...]:
+        """What did not come about for one reason."""
+        return tuple(failure for failure in self.failures if failure.state == state)
+
+
+def standings_json(
+    rankings: Mapping[str, Ranking], awards: Mapping[str, tuple[str, ...]], details: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The stable JSON object of ``standings``."""
+    return {
+        **{name: [_line(line) for line in ranking.lines] for name, ranking in rankings.items()},
+        "awards": {name: list(teams) for name, teams in awards.items()},
+        **details,
+    }
 
 
 def parse_document(data: bytes) -> Document:

@@ -70,8 +70,8 @@ def _credit(credit: Credit | None) -> list[object]:
     if credit is None:
         return [""] * 6
     details = ";".join(f"{name}={value}" for name, value in credit.details.items())
-    chance = credit.chance.mean / credit.of if credit.chance and credit.of else ""
-    constant = credit.constant / credit.of if credit.constant is not None and credit.of else ""
+    chance = credit.share(credit.chance.mean) if credit.chance else ""
+    constant = credit.share(credit.constant) if credit.constant is not None else ""
     return [credit.hits, credit.of, credit.accuracy, details, chance, constant]
 
 

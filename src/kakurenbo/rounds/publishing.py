@@ -26,10 +26,10 @@ from kakurenbo.contracts import (
     by_number,
     team_of,
 )
-from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET
+from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems, Source, json_bytes, read_folder, refused, sources_of
+from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_folder, refused, sources_of
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -119,11 +119,11 @@ def judge_release(
         secrets = prepared.secrets(target)
         read = _foreign(rules, team, sources) or rules.check_release(secrets.handout, sources)
         if isinstance(read, Problems):
-            return out(REFUSED, str(read[0]), problems=tuple(map(str, read)))
+            return out(REFUSED, _recorded(read[0]), problems=tuple(map(_recorded, read)))
         utility = rules.measure(secrets.handout, read.value).with_grades(rules.grade(secrets, read.value))
         told: dict[str, Any] = {
             "measurements": utility.measurements(),
-            "notices": (*map(str, read.notices), *utility.notices),
+            "notices": tuple(map(_recorded, (*read.notices, *utility.notices))),
         }
         if not utility.passes and not with_disqualified:
             return out(DISQUALIFIED, _failed_thresholds(told["measurements"]), **told)
@@ -132,6 +132,22 @@ def judge_release(
         return out(FAILED, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
     state, cause = (PUBLISHED, "") if utility.passes else (DISQUALIFIED, _failed_thresholds(told["measurements"]))
     return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **told), publication, submitted)
+
+
+def judge_team(
+    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
+) -> list[JudgedRelease]:
+    """Every table of a team; where several may be handed in, the last few valid ones count."""
+    if not sources:
+        return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
+    phase = prepared.rules.phase(ANONYMIZE)
+    entries = entries_of(prepared.rules, team, sources)
+    judged = [judge_release(prepared, target, files, with_disqualified=with_disqualified) for target, files in entries.items()]
+    if phase.counts is not Counting.LAST_FEW:
+        return judged
+    valid = [one.record.target for one in judged if one.record.state == PUBLISHED]
+    earlier = set(valid[: -phase.keep])
+    return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
 
 
 def publish_round(
@@ -160,36 +176,46 @@ def publish_round(
     by_team, unassigned = _by_team(prepared, submissions, team)
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
-        tables, strangers = _tables_of(prepared.rules, name, by_team.get(name, []))
-        unassigned += strangers
-        judged += _judge_team(prepared, name, tables, with_disqualified=with_disqualified)
+        sources = by_team.get(name, [])
+        unassigned += _tables_of(prepared.rules, name, sources)[1]
+        judged += judge_team(prepared, name, sources, with_disqualified=with_disqualified)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
 
 
 def phase_files(prepared: PreparedRound[Any], judged: Sequence[JudgedRelease]) -> dict[str, bytes]:
     """The phase folder of these releases, committed."""
-    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
-    facts = prepared.facts.of(PUBLIC, commitments=digest(commitments))
+    facts = _phase_facts(prepared)
     files: dict[str, bytes] = {f"attackers/{name}": data for name, data in read_folder(prepared.path / "attackers").items()}
     for one in judged:
-        name, publication = one.record.target, one.publication
-        if one.submitted:
-            files |= {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
-        if publication is None:
-            continue
-        whose = {"team": one.record.team, "target": name}
-        files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
-        files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
-        files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
-        files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
-        for attacker, (target_part, answer_part) in publication.parts.items():
-            files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
-            files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+        files |= release_folders(prepared, one)
     files[f"public/{CONTEST_FILE}"] = facts.as_bytes()
     files[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record for one in judged]))
     bound, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
     return {**files, f"public/{COMMITMENTS_FILE}": bound, f"answers/{OPENING_FILE}": opening}
+
+
+def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[str, bytes]:
+    """The part of a phase folder that is about one release: ``targets/NN`` where it is published, and ``answers/NN``."""
+    name, publication = one.record.target, one.publication
+    files = {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
+    if publication is None:
+        return files
+    facts, whose = _phase_facts(prepared), {"team": one.record.team, "target": name}
+    files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
+    files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
+    files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
+    files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
+    for attacker, (target_part, answer_part) in publication.parts.items():
+        files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
+        files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+    return files
+
+
+def _phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
+    """The facts of a phase folder, bound to the preparation before it."""
+    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
+    return prepared.facts.of(PUBLIC, commitments=digest(commitments))
 
 
 def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease]:
@@ -217,22 +243,6 @@ def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
     except (msgspec.MsgspecError, RecursionError):
         pass
     raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
-
-
-def _judge_team(
-    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
-) -> list[JudgedRelease]:
-    """Every table of a team; where several may be handed in, the last few valid ones count."""
-    if not sources:
-        return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
-    phase = prepared.rules.phase(ANONYMIZE)
-    entries = entries_of(prepared.rules, team, sources)
-    judged = [judge_release(prepared, target, files, with_disqualified=with_disqualified) for target, files in entries.items()]
-    if phase.counts is not Counting.LAST_FEW:
-        return judged
-    valid = [one.record.target for one in judged if one.publication is not None]
-    earlier = set(valid[: -phase.keep])
-    return [_superseded(one, phase.keep) if one.record.target in earlier else one for one in judged]
 
 
 def _tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:
@@ -264,7 +274,7 @@ def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict
     if phase.counts is not Counting.LAST_FEW:
         return {team: list(sources)}
     entries: dict[str, list[Source]] = {}
-    for source in sources:
+    for source in _tables_of(rules, team, sources)[0]:
         fields = next((found for pattern in phase.files if (found := pattern.parse(source.name)) is not None), {})
         entries.setdefault(f"{team}-{fields['try']}" if fields.get("try") else team, []).append(source)
     return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))
@@ -307,15 +317,23 @@ def _team_named(prepared: PreparedRound[Any], name: str) -> str:
 
 
 def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Problems | None:
-    """A file whose name tells another team than the one that handed it in."""
-    wrong = []
+    """A file whose name tells another team than the one that handed it in, or another round."""
+    wrong, round_ = [], rules.round_name
     for source in sources:
         for pattern in rules.phase(ANONYMIZE).files:
             fields = pattern.parse(source.name)
             if fields and fields.get("team", team) != team:
                 wrong.append(refused("release.other_team", source.name, named=fields["team"], team=team))
                 break
+            if fields and fields.get("round", round_) != round_:
+                wrong.append(refused("release.other_round", source.name, named=fields["round"], round=round_))
+                break
     return Problems.of(*wrong) if wrong else None
+
+
+def _recorded(notice: Problem | str) -> str:
+    """As it is recorded and committed to: in one language, so that the same bytes are made again anywhere."""
+    return notice if isinstance(notice, str) else notice.in_language("en")
 
 
 def _failed_thresholds(measurements: Sequence[Measurement]) -> str:

@@ -92,7 +92,7 @@ def credit_files(
         guesses = rules.read_guesses(targets, sources, attacker)
     except Exception as error:  # hostile files must not stop the others
         names = ", ".join(source.name for source in sources)
-        return CreditedFiles((), (Refusal.of(attacker, names, _broke(names, error)),))
+        return CreditedFiles((), (Refusal.of(attacker, names, broken_guess(names, error)),))
     refusals += [Refusal.of(attacker, file, problems) for file, problems in guesses.refused]
     credits: list[tuple[str, str, Credit]] = []
     notices: list[Problem] = []
@@ -101,7 +101,7 @@ def credit_files(
             credits.append((found.target, found.file, rules.credit(answer_of(found.target), found.guess)))
             notices += found.notices
         except Exception as error:
-            refusals.append(Refusal.of(attacker, found.file, _broke(found.file, error)))
+            refusals.append(Refusal.of(attacker, found.file, broken_guess(found.file, error)))
     return CreditedFiles(tuple(credits), tuple(refusals), tuple(notices))
 
 
@@ -214,8 +214,8 @@ def round_results(
 
 
 def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Generator:
-    """Randomness of an organizers' attack: public, so that anybody gets the same guess."""
-    return stream(0, facts.rulebook, facts.round, facts.commitments, "sample attack", attack, target)
+    """Randomness of an organizers' attack: public, so that anybody gets the same guess, whoever else takes part."""
+    return stream(0, facts.rulebook, facts.round, "sample attack", attack, target)
 
 
 def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Source]], list[Refusal]]:
@@ -237,5 +237,5 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
 
 
-def _broke(file: str, error: Exception) -> Problems:
+def broken_guess(file: str, error: Exception) -> Problems:
     return refused("guess.broke", file, error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")

@@ -2,6 +2,7 @@
 
 from kakurenbo.messages import Phrase
 from kakurenbo.tables.archives import is_archive, open_archive
+from kakurenbo.tables.cells import Row, read_cells
 from kakurenbo.tables.coarsening import Coarsening
 from kakurenbo.tables.documents import read_json
 from kakurenbo.tables.moments import Moments
@@ -29,6 +30,7 @@ __all__ = [
     "Problems",
     "Read",
     "Reading",
+    "Row",
     "Schema",
     "Severity",
     "Source",
@@ -40,6 +42,7 @@ __all__ = [
     "json_bytes",
     "notices_of",
     "open_archive",
+    "read_cells",
     "read_folder",
     "read_json",
     "read_table",

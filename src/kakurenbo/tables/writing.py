@@ -34,8 +34,10 @@ def write_file(path: str | Path, data: bytes) -> None:
     A link is followed and stays; what is there and not a file (a folder, a pipe, a device) is never replaced.
     """
     path = Path(path)
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
+    _write_bytes(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise UsageError(f"{path}: this is a folder; name a file to write")
@@ -65,6 +67,7 @@ def write_folder(path: str | Path, files: Mapping[str, bytes], *, private: tuple
     path : path
         Must not exist yet, or be an empty folder: nothing is ever overwritten.
     files : mapping of relative name to bytes
+        As they are to lie there: nothing is packed, whatever its name.
     private : tuple of str
         Subfolders that only their owner may open.
     """
@@ -75,7 +78,7 @@ def write_folder(path: str | Path, files: Mapping[str, bytes], *, private: tuple
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         try:
             for name, data in files.items():
-                write_file(temporary / name, data)
+                _write_bytes(temporary / name, data)
             os.chmod(temporary, 0o777 & ~_umask())
             for name in private:
                 os.chmod(temporary / name, 0o700)

@@ -1,45 +1,60 @@
-"""Methods that go wrong in every way a method can."""
+"""Methods that go wrong in every way a method can, and contests that tell what is done to them."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
+import pickle
 import signal
+import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from hide_and_seek import Knowledge, LinkBlindly
+from hide_and_seek import HideAndSeek
 
-from kakurenbo.contracts import Anonymizer, Attack, Release
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+import kakurenbo as kb
+from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
+from kakurenbo.attacks.membership.blind import Blind
+
+_kept: list[kb.Table] = []
 
 
 @dataclass(frozen=True)
-class LeaveOut(Anonymizer):
+class LeaveOut(kb.Anonymizer):
     """Forgets the last record, which the rules forbid."""
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        return Release.of(table.take(np.arange(len(table) - 1)))
+    def __call__(self, table: kb.Table, rng: np.random.Generator) -> kb.Release:
+        return kb.Release.of(table.take(np.arange(len(table) - 1)))
 
 
 @dataclass(frozen=True)
-class _Slowly(Attack[Any, Any]):
-    knowledge: ClassVar[type] = Knowledge
+class KeepAll(kb.Anonymizer):
+    """Changes nothing, and keeps every table it was given where its accomplices among the attacks might find it."""
+
+    def __call__(self, table: kb.Table, rng: np.random.Generator) -> kb.Release:
+        _kept.append(table)
+        return kb.Release.of(table)
+
+
+@dataclass(frozen=True)
+class _Misbehaving(kb.Attack[Any, Any]):
+    knowledge: ClassVar[type] = MembershipKnowledge
 
     def __call__(self, knowledge: Any, rng: np.random.Generator) -> Any:
         self.misbehave()
-        return LinkBlindly()(knowledge, rng)
+        return Blind()(knowledge, rng)
 
     def misbehave(self) -> None:
         """What goes wrong."""
 
 
 @dataclass(frozen=True)
-class Broken(_Slowly):
+class Broken(_Misbehaving):
     """Raises."""
 
     def misbehave(self) -> None:
@@ -47,10 +62,10 @@ class Broken(_Slowly):
 
 
 @dataclass(frozen=True)
-class Sleepy(_Slowly):
+class Sleepy(_Misbehaving):
     """Takes its time, and can be woken."""
 
-    seconds: float = parameter(30.0, "how long", low=0)
+    seconds: float = kb.parameter(30.0, "how long", low=0)
 
     def misbehave(self) -> None:
         end = time.monotonic() + self.seconds
@@ -59,7 +74,7 @@ class Sleepy(_Slowly):
 
 
 @dataclass(frozen=True)
-class Deaf(_Slowly):
+class Deaf(_Misbehaving):
     """Takes its time in compiled code, where nothing can be raised."""
 
     def misbehave(self) -> None:
@@ -67,7 +82,7 @@ class Deaf(_Slowly):
 
 
 @dataclass(frozen=True)
-class Deadly(_Slowly):
+class Deadly(_Misbehaving):
     """Kills its process, every time."""
 
     def misbehave(self) -> None:
@@ -75,13 +90,102 @@ class Deadly(_Slowly):
 
 
 @dataclass(frozen=True)
-class Unlucky(_Slowly):
+class Unlucky(_Misbehaving):
     """Loses its process the first time."""
 
-    marker: str = parameter("", "file that says that it has happened")
+    marker: str = kb.parameter("", "file that says that it has happened")
 
     def misbehave(self) -> None:
         marker = Path(self.marker)
         if not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Babble(_Misbehaving):
+    """Names too few rows, which the rules forbid."""
+
+    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
+        return MembershipGuess(np.arange(knowledge.guesses - 1))
+
+
+@dataclass(frozen=True)
+class Snoop(_Misbehaving):
+    """Looks for answers: in all that is in memory, in the open files, and in every folder it can learn of from there."""
+
+    loot: str = kb.parameter("", "folder for what it found")
+
+    def misbehave(self) -> None:
+        found = list(dict.fromkeys(map(repr, _everything())))
+        (Path(self.loot) / f"{os.getpid()}-{time.monotonic_ns()}.pickle").write_bytes(pickle.dumps(found))
+
+
+def _everything() -> Iterator[object]:
+    texts = [*sys.argv, *os.environ.values()]
+    for thing in gc.get_objects():
+        for part in (thing, *gc.get_referents(thing)):
+            if isinstance(part, str):
+                texts.append(part)
+            if isinstance(part, np.ndarray) and part.size < 10_000 and part.dtype.kind in "iu":
+                yield sorted(part.ravel().tolist())
+            elif isinstance(part, str | bytes | int):
+                yield part
+    yield from _files(texts)
+
+
+def _files(texts: Sequence[str]) -> Iterator[bytes]:
+    """What is in open files, and below every folder of a run that a text in memory names."""
+    paths = [Path(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+    for text in {text for text in texts if text.startswith("/") and len(text) < 4000 and "run" in text and "\0" not in text}:
+        paths += [Path(text), *(Path(text).rglob("*") if os.path.isdir(text) else ())]
+    for path in paths:
+        if path.is_file():
+            yield path.read_bytes()
+
+
+@dataclass(frozen=True)
+class Counted(HideAndSeek):
+    """Hide and seek that notes every check, measure, publication and credit in the file that COUNTED names."""
+
+    name: ClassVar[str] = "counted"
+
+    def _note(self, what: str) -> None:
+        with Path(os.environ["COUNTED"]).open("a") as file:
+            file.write(f"{what} {os.getpid()}\n")
+
+    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Reading[kb.Table]:
+        self._note("check")
+        return super().check_release(handout, sources)
+
+    def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
+        self._note("measure")
+        return super().measure(handout, submission)
+
+    def publish(self, secrets: kb.Secrets[kb.Table], submission: kb.Table) -> kb.Publication:
+        self._note("publish")
+        return super().publish(secrets, submission)
+
+    def guess_bytes(self, guess: MembershipGuess) -> bytes:
+        self._note("guess")
+        return super().guess_bytes(guess)
+
+    def anonymize(self, handout: kb.Table, anonymizer: kb.Anonymizer, rng: np.random.Generator) -> kb.Release:
+        self._note("anonymize")
+        return super().anonymize(handout, anonymizer, rng)
+
+
+@dataclass(frozen=True)
+class TablesAndTries(HideAndSeek):
+    """Hide and seek in which the last two tables of a team count, and the best of three guesses at each."""
+
+    name: ClassVar[str] = "tables-and-tries"
+    phases: ClassVar[tuple[kb.Phase, ...]] = (
+        kb.Phase(kb.ANONYMIZE, (kb.FilePattern("hidden_{team}{-try}.csv"),), counts=kb.Counting.LAST_FEW, keep=2),
+        kb.Phase(
+            kb.ATTACK,
+            (kb.FilePattern("guess_{target}_{attacker}{-try}.csv"),),
+            tries=kb.Tries(per_target=3),
+            counts=kb.Counting.BEST,
+        ),
+    )

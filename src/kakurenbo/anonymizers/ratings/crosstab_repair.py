@@ -21,8 +21,8 @@ class CrosstabRepair(FileStep):
 
     Each round takes the pair of columns with the largest absolute error. In it, ``rows`` times, the values of the cell that is
     then most under-represented are written into one random row of the cell that is then most over-represented. The poster
-    names one row a round; its graph gains 15 points in 200 rounds, and a row gains at most 0.01 points, so that about ten
-    rows were overwritten in each.
+    names one row a round; its graph gains 15 points in 200 rounds, and a row gains at most 0.01 points, so that at least
+    eight rows must have been overwritten in each.
     """
 
     iterations: int = parameter(3000, "rounds for each file", low=0, high=1_000_000)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kakurenbo.contracts import Credit, RoundResults
+from kakurenbo.contracts import Credit, RoundResults, two_digits
 from kakurenbo.rulebooks.amic2020.files import GUESSES
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source
-from kakurenbo.tables.texts import plain_text, unix_lines
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Row, Severity, Source, read_cells
 
 SAMPLE_ATTACK = "attack.py"
-_MAX_BYTES = 10_000_000
-_NUMBER = re.compile(r"\d{1,3}(\.\d{1,20})?")
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
 
 
 def read_matrix(source: Source) -> Reading[RoundResults]:
@@ -24,40 +20,25 @@ def read_matrix(source: Source) -> Reading[RoundResults]:
     Cells are hits of 100, or accuracies where any of them has a decimal point. Every column is a release, be it that nobody
     attacked it. The row ``attack.py`` is the organizers' sample attack: shown, not ranked.
     """
-    data = source.read(_MAX_BYTES)
-    if isinstance(data, Problems):
-        return data
-    found = ProblemCollector(source.name)
-    text = plain_text(data, found)
-    if text is None:
-        return found.problems()
-    rows = _filled_rows(unix_lines(text, found).decode("utf-8"))
+    read = read_cells(source)
+    if isinstance(read, Problems):
+        return read
+    found, rows = ProblemCollector(source.name), read.value
     if len(rows) < 2 or len(rows[0][1]) < 2:
         found.add("amic2020.no_matrix", severity=Severity.MALFORMED)
         return found.problems()
-    targets = [_team(cell) for cell in rows[0][1][1:]]
-    attackers = [_team(row[0]) for _, row in rows[1:]]
+    targets = [two_digits(cell) for cell in rows[0][1][1:]]
+    attackers = [two_digits(row[0]) for _, row in rows[1:]]
     _check_names(found, targets, rows[0][0])
     _check_names(found, attackers, rows[1][0])
     credits = _credits(found, targets, rows[1:])
     if found:
         return found.problems()
     unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
-    return Read(RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked), found.notices)
+    return Read(RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked), read.notices)
 
 
-def _filled_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank; none where the text is no CSV at all."""
-    try:
-        lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text))]
-    except csv.Error:
-        return []
-    return [(number, line) for number, line in enumerate(lines, start=1) if any(line)]
-
-
-def _credits(
-    found: ProblemCollector, targets: Sequence[str], rows: Sequence[tuple[int, list[str]]]
-) -> dict[str, dict[str, Credit]]:
+def _credits(found: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]) -> dict[str, dict[str, Credit]]:
     """Credits by target and attacker; cells that are no number of hits are told."""
     scale = GUESSES if any("." in cell for _, row in rows for cell in row[1:]) else 1
     credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}
@@ -67,21 +48,10 @@ def _credits(
         for target, cell in zip(targets, row[1:], strict=False):
             hits = _hits(cell, scale)
             if hits is not None:
-                credits[target][_team(row[0])] = Credit(hits, GUESSES)
+                credits[target][two_digits(row[0])] = Credit(hits, GUESSES)
             elif cell:
                 found.add("amic2020.matrix_cell", row=number, column=target, value=cell, most=GUESSES)
     return credits
-
-
-def _team(name: str) -> str:
-    """A team by its two digits: column ``1`` and row ``01`` are one team; other names stay as they are.
-
-    Examples
-    --------
-    >>> _team("1"), _team("007"), _team("attack.py")
-    ('01', '07', 'attack.py')
-    """
-    return f"{int(name):02d}" if name.isascii() and name.isdecimal() and len(name) <= 9 else name
 
 
 def _check_names(found: ProblemCollector, names: Sequence[str], row: int) -> None:

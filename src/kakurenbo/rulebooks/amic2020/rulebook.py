@@ -145,7 +145,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         )
 
     def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
-        return preparation.generate(rows, rng, generator=self.generator, data=self.data, distinct=distinct)
+        return preparation.generated(rows, rng, generator=self.generator, data=self.data, distinct=distinct)
 
     def sample(self, source: Source, rate: float, rng: np.random.Generator) -> Reading[tuple[bytes, Sequence[int]]]:
         read = read_table(source, SCHEMA)
@@ -202,11 +202,11 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         test = handout.test
-        notices: tuple[str, ...] = ()
+        notices: tuple[Problem, ...] = ()
         if test is None:
             found = preparation.personal_data(self.data)
             test, source = found.test, preparation.SOURCES[found.source]
-            notices = (str(Problem("amic2020.no_test_rows", {"source": source}, files.TEST_FILE, severity=Severity.NOTICE)),)
+            notices = (Problem("amic2020.no_test_rows", {"source": source}, files.TEST_FILE, severity=Severity.NOTICE),)
         figures = utility.measure(
             handout.sample,
             submission.table,
@@ -221,7 +221,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
         file = files.questionnaire_file(self.round, secrets.team)
         told = exaggerated_presence(submission.questionnaire, submission.table, self._population(secrets), file)
-        return Utility({}, notices=tuple(map(str, told)))
+        return Utility({}, notices=told)
 
     # -- what attackers get ----------------------------------------------------------------------------------------
 

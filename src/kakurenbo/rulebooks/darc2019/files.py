@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kakurenbo.contracts import FilePattern
-from kakurenbo.datasets.transaction_files import MAX_BYTES as MAX_TABLE_BYTES
-from kakurenbo.datasets.transaction_files import read_transactions
+from kakurenbo.datasets import transaction_files
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Problems, Read, Reading, Source, Table
 
+MAX_TABLE_BYTES = transaction_files.MAX_BYTES
 ORIGINAL_FILE = "T.csv"
 TABLES_PER_TEAM = 3
 ATTACKS_PER_TABLE = 10
@@ -41,7 +41,7 @@ def read_original(source: Source) -> Reading[Table]:
         return data
     mark = hashlib.sha256(data).digest()
     if mark not in _read_before:
-        read = read_transactions(Source(source.name.removesuffix(".gz"), data))
+        read = transaction_files.read_transactions(Source(source.name.removesuffix(".gz"), data))
         if isinstance(read, Problems):
             return read.in_file(source.name)
         _read_before[mark] = read

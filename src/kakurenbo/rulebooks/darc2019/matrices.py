@@ -264,8 +264,8 @@ def _check_header(first: Sequence[str], calendar: Calendar, found: ProblemCollec
     wanted = by_number if set(first[1:]) <= set(by_number) else calendar.names
     for column, (told, name) in enumerate(zip(first[1:], wanted, strict=True)):
         if told != name:
-            where = {"column": calendar.names[column], "value": told}
-            found.add("darc2019.month_order", row=1, number=column + 2, month=name, **where)
+            month = calendar.names[column]
+            found.add("darc2019.month_order", row=1, column=month, value=told, number=column + 2, month=name)
 
 
 def _named_calendar(names: Sequence[str]) -> Calendar | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,15 +17,15 @@ from kakurenbo.contracts import (
     rank,
     shown_unranked,
     team_of,
+    two_digits,
     why_out,
 )
 from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 from kakurenbo.rulebooks.darc2019.utility import counts_in
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, refused
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
-MAX_RESULTS_BYTES = 10_000_000
 AWARDED = 3
 _NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)  # unlike a table that was disqualified after it had taken its place
 
@@ -134,18 +132,13 @@ def read_published(source: Source) -> Reading[RoundResults]:
 
     Attackers whose name is S and a number are the baselines: they count against a table and are not ranked.
     """
-    data = source.read(MAX_RESULTS_BYTES)
-    if isinstance(data, Problems):
-        return data
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return refused("results.no_matrix", source.name, severity=Severity.MALFORMED)
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    rows = [(number, row) for number, row in rows if any(row)]
+    read = read_cells(source)
+    if isinstance(read, Problems):
+        return read
+    rows = read.value
     if len(rows) < 2 or rows[0][1][:2] != ["table", "utility"]:
         return refused("darc2019.no_results_table", source.name, severity=Severity.MALFORMED)
-    attackers = [_two_digits(name) for name in rows[0][1][2:]]
+    attackers = [two_digits(name) for name in rows[0][1][2:]]
     found = ProblemCollector(source.name)
     if len(set(attackers)) < len(attackers):
         found.add("darc2019.attacker_twice", row=1)
@@ -153,7 +146,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
     tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     utility: dict[str, float] = {}
     for number, row in rows[1:]:
-        table = _two_digits(row[0])
+        table = two_digits(row[0])
         if len(row) != len(attackers) + 2 or table in credits or not table:
             found.add("darc2019.bad_results_row", row=number, value=row[0])
             continue
@@ -168,7 +161,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
         found.add("darc2019.no_baselines", severity=Severity.NOTICE)
     names = tuple(dict.fromkeys(map(team_of, attackers)))
     results = RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
-    return Read(results, found.notices)
+    return Read(results, (*read.notices, *found.notices))
 
 
 def _best(earned: Sequence[tuple[str, Credit]]) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
@@ -190,12 +183,6 @@ def _shares(names: Sequence[str], cells: Sequence[str], row: int, found: Problem
         elif cell or name == "utility":
             found.add("darc2019.no_share", row=row, column=name, value=cell)
     return shares
-
-
-def _two_digits(name: str) -> str:
-    """Teams by their number: 1 and 01 are one team."""
-    team, dash, table = name.partition("-")
-    return f"{team.zfill(2) if team.isdecimal() else team}{dash}{table}"
 
 
 def _share(cell: str) -> float | None:

@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.commitments import digest
-from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics
+from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics, read_ratings
+from kakurenbo.datasets.store import load_ratings
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import fidelity
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS, read_original
+from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
 from kakurenbo.tables import Problems, Table, sources_of
 
 FULL, SMALL = "full", "small"
 ROWS = {FULL: 10_000, SMALL: 1_000}
 AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 """Where B comes from; any other word is a folder of the organizer's own B files, which ``contest.json`` records as ``own``."""
+
+EMBEDDED_SOURCE = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
 
 Streams = Callable[..., np.random.Generator]
 """Randomness of a purpose in this round."""
@@ -69,6 +72,10 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
         raise UsageError("the round was prepared from B files of the organizer's own: name their folder with --data")
     kind = IMPORTED if data == IMPORTED else OWN
     tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
+    if kind == IMPORTED and not tables:
+        raise UsageError(
+            "no B files were imported into the local store: import them with kakurenbo data import ratings FILE..."
+        )
     told = {"source": f"{kind} B files", "sha256": {name: table.digest() for name, table in tables.items()}}
     if scale == SMALL:
         tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
@@ -77,7 +84,7 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
 
 def imported_tables() -> dict[str, Table]:
     """The tables B that ``data import ratings`` put into the local store, by name."""
-    return {}
+    return {f"B{number:02d}": table for number, table in enumerate(load_ratings() or (), start=1)}
 
 
 def own_tables(folder: Path) -> dict[str, Table]:
@@ -88,7 +95,7 @@ def own_tables(folder: Path) -> dict[str, Table]:
     for source in sources_of(folder):
         if names.candidate_team(source.name) is None:
             continue
-        read = read_original(source)
+        read = read_ratings(source)
         if isinstance(read, Problems):
             raise UsageError(f"{folder}: {read[0]}")
         tables[source.name] = read.value
@@ -119,7 +126,7 @@ def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
     generator = RatingsGenerator(stream("calibration"))
     drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
     stored = resources.files("kakurenbo.datasets").joinpath("data", STATISTICS_FILE).read_bytes()
-    data = {"source": "embedded statistics of a B file of the contest, with made-up names", "sha256": digest(stored)}
+    data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}
     related = Table.stack([_related(table) for tables in drawn.values() for table in tables])
     closeness = fidelity(ratings_statistics().related, related)
     return Candidates(drawn, EMBEDDED, data, {"fidelity": closeness.as_json()})

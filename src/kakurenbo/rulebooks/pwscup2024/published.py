@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from kakurenbo.contracts import Credit, RoundResults
+from kakurenbo.contracts import Credit, RoundResults, two_digits
 from kakurenbo.contracts.results import WITHDREW
 from kakurenbo.rulebooks.pwscup2024.scores import FULL, HALF
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source
-from kakurenbo.tables.texts import plain_text
+from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Row, Severity, Source, read_cells
 
 UTILITY = "utility"
-_MAX_BYTES = 10_000_000
 _KINDS = {"i": "identification", "d": "reconstruction"}
-
-Row = tuple[int, list[str]]
-"""Line of the file, from 1, and its cells."""
 
 
 def read_published(source: Source) -> Reading[RoundResults]:
@@ -28,31 +21,17 @@ def read_published(source: Source) -> Reading[RoundResults]:
     A row per anonymizer: ``anonymizer``, per attacker ``NN`` (both hits) or ``NNi`` and ``NNd`` (hits of each kind), and
     ``utility``. Further columns are not looked at. A row of zeros only is a team that withdrew. ``1`` and ``01`` are one team.
     """
-    data = source.read(_MAX_BYTES)
-    if isinstance(data, Problems):
-        return data
-    found = ProblemCollector(source.name)
-    text = plain_text(data, found)
-    rows = None if text is None else _rows(text.decode("utf-8"), found)
-    if rows is None:
+    read = read_cells(source)
+    if isinstance(read, Problems):
+        return read
+    found, rows = ProblemCollector(source.name), read.value
+    header = rows[0].cells if rows else []
+    if len(rows) < 2 or UTILITY not in header or len(set(header)) < len(header):
+        found.add("pwscup2024.no_results_table", row=1, value=",".join(header), severity=Severity.MALFORMED)
         return found.problems()
     columns = _attacker_columns(rows[0][1], found)
     results = _results(rows, columns, found) if columns else None
-    return found.problems() if found or results is None else Read(results, found.notices)
-
-
-def _rows(text: str, found: ProblemCollector) -> list[Row] | None:
-    """The lines that hold something; None where this is no table of results at all."""
-    try:
-        listed = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(io.StringIO(text)), start=1)]
-    except csv.Error:
-        listed = []
-    rows = [(number, row) for number, row in listed if any(row)]
-    header = rows[0][1] if rows else []
-    if len(rows) < 2 or UTILITY not in header or len(set(header)) < len(header):
-        found.add("pwscup2024.no_results_table", row=1, value=",".join(header), severity=Severity.MALFORMED)
-        return None
-    return rows
+    return found.problems() if found or results is None else Read(results, read.notices)
 
 
 def _attacker_columns(header: Sequence[str], found: ProblemCollector) -> Mapping[str, Mapping[str, int]]:
@@ -62,9 +41,9 @@ def _attacker_columns(header: Sequence[str], found: ProblemCollector) -> Mapping
         match = re.fullmatch(r"(\d{1,4})([id]?)", name)
         if match is None:
             continue
-        own = columns.setdefault(_team(match[1]), {})
+        own = columns.setdefault(two_digits(match[1]), {})
         if match[2] in own:
-            found.add("pwscup2024.attacker_twice", row=1, column=name, team=_team(match[1]))
+            found.add("pwscup2024.attacker_twice", row=1, column=name, team=two_digits(match[1]))
         own[match[2]] = place
     for attacker, own in columns.items():
         if set(own) not in ({""}, set(_KINDS)):
@@ -81,10 +60,10 @@ def _results(rows: Sequence[Row], columns: Mapping[str, Mapping[str, int]], foun
     for number, row in rows[1:]:
         if len(row) != len(header):
             found.add("pwscup2024.cells", row=number, count=len(row), width=len(header))
-        elif not re.fullmatch(r"\d{1,4}", row[0]) or _team(row[0]) in credits:
+        elif not re.fullmatch(r"\d{1,4}", row[0]) or two_digits(row[0]) in credits:
             found.add("pwscup2024.no_anonymizer", row=number, column=header[0], value=row[0])
         else:
-            team = _team(row[0])
+            team = two_digits(row[0])
             cells = _Cells(header, row, number, found)
             credits[team] = {attacker: cells.credit(own) for attacker, own in columns.items() if attacker != team}
             utility[team] = float(cells.number(header.index(UTILITY), FULL, "pwscup2024.no_utility"))
@@ -111,7 +90,3 @@ class _Cells:
             self._found.add(code, row=self._number, column=self._header[place], value=cell, most=most)
             return Fraction(0)
         return value
-
-
-def _team(number: str) -> str:
-    return f"{int(number):02d}"

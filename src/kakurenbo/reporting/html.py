@@ -10,19 +10,20 @@ import base64
 import hashlib
 import html
 import json
+import math
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from kakurenbo.arena.report.table import results_csv
+from kakurenbo.reporting.document import Document
+from kakurenbo.reporting.table import results_csv
 
 _SCRIPTS = ("vendor/echarts.min.js", "page.js", "charts.js", "sections.js", "main.js")
 
 
-def html_report(results: Mapping[str, Any], times: Mapping[str, Any]) -> str:
-    """The page as text."""
-    rulebook = results["rulebook"]
-    data = {"results": results, "times": times, "csv": results_csv(results)}
+def html_report(document: Document, times: Mapping[str, Any]) -> str:
+    """The page as text; ``times`` are the seconds that each job took, where they are known."""
+    data = {"results": document.as_builtins(), "seconds": seconds_of_work(times), "csv": results_csv(document)}
     scripts = [_asset(name) for name in _SCRIPTS]
     policy = "; ".join(
         (
@@ -43,7 +44,7 @@ def html_report(results: Mapping[str, Any], times: Mapping[str, Any]) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
-            f"<title>{html.escape(rulebook['name'])} · kakurenbo</title>",
+            f"<title>{html.escape(document.rulebook.name)} · kakurenbo</title>",
             '<link rel="icon" href="data:,">',
             f"<style>{_asset('report.css')}</style>",
             "</head>",
@@ -57,6 +58,11 @@ def html_report(results: Mapping[str, Any], times: Mapping[str, Any]) -> str:
             "",
         ]
     )
+
+
+def seconds_of_work(times: Mapping[str, Any]) -> float:
+    """Seconds of all jobs together."""
+    return round(math.fsum(job["seconds"] for job in times.get("jobs", ())), 1)
 
 
 def script_json(content: object) -> str:
@@ -78,7 +84,7 @@ def _source_hash(script: str) -> str:
 
 
 def _asset(name: str) -> str:
-    text = resources.files("kakurenbo.arena.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    text = resources.files("kakurenbo.reporting").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError(f"{name} would end its own script element")
     return text

@@ -3,7 +3,7 @@
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const texts = read("texts");
-const { results, times, csv } = read("data");
+const { results, seconds, csv } = read("data");
 
 function remembered(key, fallback) {
   try { return localStorage.getItem("kakurenbo-" + key) || fallback; } catch { return fallback; }
@@ -44,48 +44,44 @@ function el(tag, attributes = {}, ...children) {
 }
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
-const short = (value) => isNumber(value) ? String(Number(value.toPrecision(5))) : shownValue(value);
+/** A number as people read it: counts as counts, else five digits. */
+function short(value) {
+  if (!isNumber(value)) return shownValue(value);
+  return Number.isInteger(value) || Math.abs(value) >= 1e5 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(5)));
+}
 function shownValue(value) {
   if (Array.isArray(value)) return value.map(short).join(" × ");
   if (value && typeof value === "object") return Object.entries(value).map(([key, part]) => `${key} ${short(part)}`).join(", ");
   return value === null || value === undefined ? "–" : String(value);
 }
 const percent = (value, digits = 3) => isNumber(value) ? `${Number((100 * value).toPrecision(digits))}%` : "–";
-const spread = (cell) => cell && "high" in cell ? ` ±${Number((100 * (cell.high - cell.mean)).toPrecision(2))}` : "";
+const plusMinus = (half, scale = 1) => isNumber(half) ? ` ±${Number((scale * half).toPrecision(2))}` : "";
+const accuracy = (cell) => cell ? percent(cell.accuracy.mean) + plusMinus(cell.accuracy.half, 100) : "–";
 
 const players = Object.fromEntries(results.players.map((player) => [player.team, player]));
 const round = () => results.rounds[state.round];
-const nameOf = (team) => players[team]?.name ?? (team === "sample attack" ? t("sample") : team);
-const label = (team) => players[team] ? `${team} ${players[team].name}` : nameOf(team);
-const methodOf = (team, role) => {
-  const player = players[team] ?? {};
-  return role === "attack" ? player.attack ?? player.guesses ?? "" : player.anonymizer ?? player.release ?? "";
-};
-const rankOf = (ranking) => Object.fromEntries((results.standings[ranking] ?? []).map((line, place) => [line.team, line.rank ?? 1000 + place]));
+const release = (target) => round().releases[target];
+/** The team of a release: a team may have several tables, 07 and 07-2. */
+const teamOf = (target) => release(target)?.team ?? target;
+const playerOf = (name) => players[teamOf(name)];
+const nameOf = (name) => playerOf(name)?.name ?? (name === "sample attack" ? t("sample") : name);
+const label = (name) => playerOf(name) ? `${name} ${playerOf(name).name}` : nameOf(name);
+const methodOf = (name, role) => playerOf(name)?.[role === "attack" ? "attack" : "anonymizer"] ?? "";
+const lines = (ranking) => results.rankings[ranking]?.lines ?? [];
+const rankOf = (ranking) => Object.fromEntries(lines(ranking).map((line, place) => [line.team, line.rank ?? 1000 + place]));
 
-// Teams in the order of the plan: keys of an object that look like numbers come in an order of their own.
-const targets = () => round().repeats[0].anonymizers.filter((team) => round().accuracy[team]);
-const attackers = () => round().repeats[0].attackers;
-const releases = () => round().repeats[0].anonymizers.filter((team) => round().releases[team]);
+// In the order of the plan: keys of an object that look like numbers come in an order of their own.
+const everyTarget = () => [...new Set(round().repeats.flatMap((results) => results.targets))];
+const targets = () => everyTarget().filter((target) => round().attacks[target]);
+const attackers = () => [...new Set(round().repeats.flatMap((results) => results.attackers))];
+const releases = () => everyTarget().filter(release);
+const releasesOf = (team) => Object.values(round().releases).filter((one) => one.team === team);
+const cellOf = (target, attacker) => round().attacks[target]?.[attacker];
 
-const isSample = (attacker) => results.sample_attacks.includes(attacker);
-/** The organizers' best attack on a release. */
-const sampleOf = (target) => results.sample_attacks.map((name) => round().accuracy[target]?.[name]).filter(Boolean)
-  .reduce((best, cell) => (best === null || cell.mean > best.mean ? cell : best), null);
-
-/** Ranked attackers of a release: everybody but its own team and the organizers' sample attack. */
-const attackersOf = (target) => attackers().filter((team) => !isSample(team) && team !== target && round().accuracy[target]?.[team]);
-function bestAttack(target) {
-  const row = round().accuracy[target] ?? {};
-  return attackersOf(target).reduce((best, team) => (best === null || row[team].mean > row[best].mean ? team : best), null);
-}
-
-function verdict(team) {
-  const release = round().releases[team];
-  if (!release) return null;
-  if (release.state !== "done") return { good: false, key: release.state };
-  if (!Object.keys(release.utility.thresholds).length) return null;
-  return release.utility.passes ? { good: true, key: "passes" } : { good: false, key: "disqualified" };
+/** What the rules say of a release: nothing, or a word and whether it is a good one. */
+function verdict(target) {
+  const word_ = release(target)?.verdict;
+  return word_ ? { good: word_ === "passes", key: word_ } : null;
 }
 const mark = (key, good) => el("span", { class: `mark ${good ? "good" : "bad"}` }, word(key));
 

@@ -1,4 +1,4 @@
-"""Who plays what: the field of a tournament from a TOML file, or the rulebook's own, with sweeps spread out.
+"""Who plays what: the players of a tournament from a TOML file, or the rulebook's own, with sweeps spread out.
 
 Names, folders and parameters in the file are somebody else's text: names are only ever shown, teams go by number.
 """
@@ -11,19 +11,56 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 from kakurenbo import registry
-from kakurenbo.arena.calls import Call, as_text
-from kakurenbo.contracts import Player, Rulebook, fits, misfit
+from kakurenbo.arena.calls import MethodCall, as_text
+from kakurenbo.contracts import AnyRulebook, Player, fits, misfit
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
+from kakurenbo.tables import Problems, Source
 
-AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
 _MAX_BYTES = 1_000_000
 _MAX_NAME = 60
-_FILE_KEYS = ("players", "rounds", "options", "seed", "repeat", "preparation")
-_PLAYER_KEYS = ("name", "team", "anonymizer", "attack", "release", "guesses")
+
+
+class _PlayerTable(msgspec.Struct, forbid_unknown_fields=True):
+    """A ``[[players]]`` table as it may be written."""
+
+    name: str = ""
+    team: str = ""
+    anonymizer: str | dict[str, Any] | None = None
+    attack: str | dict[str, Any] | None = None
+    release: str | None = None
+    guesses: str | None = None
+    unranked: bool = False
+
+
+class _FileContent(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file as it may be written."""
+
+    players: Annotated[list[dict[str, Any]], msgspec.Meta(min_length=1)]
+    rounds: list[str] = []
+    options: dict[str, Any] = {}
+    seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    preparation: str | None = None
+    phase: str | None = None
+
+
+_METHOD = '"name:parameter=value" or { method = "name", parameter = value }'
+_EXPECTED = {
+    "players": "there are no players; write a [[players]] table for each",
+    "rounds": 'rounds must be a list of different names, such as ["pre", "main"]',
+    "options": "[options] must be a table of the rulebook's parameters",
+    "seed": "seed must be a whole number of at least 0",
+    "repeat": "repeat must be a whole number of at least 1",
+    "anonymizer": f"write anonymizer = {_METHOD}",
+    "attack": f"write attack = {_METHOD}",
+}
+"""What to write instead, by key; of other keys the library's own words will do."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +73,24 @@ class Entrant:
         Its number, ``01`` ...
     name : str
         What it is called; any text.
-    anonymizer, attack : Call or None
+    anonymizer, attack : MethodCall or None
         Its methods, where it plays with methods.
     release, guesses : Path or None
         Folders of submitted files, where it plays with files.
     sweep : str
         The player of the file whose parameter list this entrant comes from; empty for none.
+    unranked : bool
+        Takes part without rank or award, such as the organizers' own team.
     """
 
     team: str
     name: str
-    anonymizer: Call | None = None
-    attack: Call | None = None
+    anonymizer: MethodCall | None = None
+    attack: MethodCall | None = None
     release: Path | None = None
     guesses: Path | None = None
     sweep: str = ""
+    unranked: bool = False
 
     @property
     def anonymizes(self) -> bool:
@@ -60,23 +100,31 @@ class Entrant:
     def attacks(self) -> bool:
         return self.attack is not None or self.guesses is not None
 
-    def as_json(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"team": self.team, "name": self.name}
-        for key, value in (("anonymizer", self.anonymizer), ("attack", self.attack)):
-            if value is not None:
-                shown[key] = str(value)
-        for key, folder in (("release", self.release), ("guesses", self.guesses)):
-            if folder is not None:
-                shown[key] = f"files in {folder.name}"
-        if self.sweep:
-            shown["sweep"] = self.sweep
-            shown["parameters"] = dict(self.anonymizer.parameters) if self.anonymizer else {}
-        return shown
+    @property
+    def anonymizer_text(self) -> str:
+        """How it anonymizes, for people."""
+        return str(self.anonymizer or (f"files in {self.release.name}" if self.release else ""))
+
+    @property
+    def attack_text(self) -> str:
+        """How it attacks, for people."""
+        return str(self.attack or (f"files in {self.guesses.name}" if self.guesses else ""))
 
 
 @dataclass(frozen=True)
-class Field:
-    """What a teams file says; what it leaves out is None or empty."""
+class TeamsFile:
+    """What a teams file says; what it leaves out is None or empty.
+
+    Attributes
+    ----------
+    entrants : tuple of Entrant
+    rounds : tuple of str
+    options : tuple of (name, text)
+        Parameters of the rulebook.
+    seed, repeat : int or None
+    preparation, phase : Path or None
+        Folders that ``prepare`` and ``publish`` wrote, to play on.
+    """
 
     entrants: tuple[Entrant, ...]
     rounds: tuple[str, ...] = ()
@@ -84,9 +132,10 @@ class Field:
     seed: int | None = None
     repeat: int | None = None
     preparation: Path | None = None
+    phase: Path | None = None
 
 
-def default_field(rulebook: AnyRulebook) -> Field:
+def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
     players = rulebook.default_players or tuple(_all_methods(rulebook))
     if not players:
@@ -95,12 +144,12 @@ def default_field(rulebook: AnyRulebook) -> Field:
         Entrant(
             "",
             player.name,
-            Call.parsed("anonymizers", player.anonymizer) if player.anonymizer else None,
-            Call.parsed("attacks", player.attack) if player.attack else None,
+            MethodCall.parsed("anonymizers", player.anonymizer) if player.anonymizer else None,
+            MethodCall.parsed("attacks", player.attack) if player.attack else None,
         )
         for player in players
     ]
-    return Field(_numbered(entrants))
+    return TeamsFile(_numbered(entrants))
 
 
 def _all_methods(rulebook: AnyRulebook) -> Iterator[Player]:
@@ -117,64 +166,68 @@ def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
     return fits(type(rulebook), method) and needs_nothing and not misfit(type(rulebook), method())
 
 
-def read_field(path: Path) -> Field:
-    """The field of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
+def read_teams_file(path: Path) -> TeamsFile:
+    """The players of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
+    data = Source(path.name, path).read(_MAX_BYTES)
+    if isinstance(data, Problems):
+        raise UsageError(f"{path}: {data[0].sentence}")
     try:
-        data = path.read_bytes()
-        content = tomllib.loads(data[:_MAX_BYTES].decode()) if len(data) <= _MAX_BYTES else None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+        content = tomllib.loads(data.decode())
     except UnicodeDecodeError:
         raise UsageError(f"{path}: the file is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: this is not TOML ({error})") from None
-    if content is None:
-        raise UsageError(f"{path}: the file is larger than {_MAX_BYTES:,} bytes")
     try:
-        return _field(content, path.parent)
+        return _teams_file(_checked(content, _FileContent, "the file"), path.parent)
     except (UsageError, ParameterError) as error:
         raise UsageError(f"{path}: {error}") from None
 
 
-def _field(content: Mapping[str, Any], base: Path) -> Field:
-    _only_keys(content, _FILE_KEYS, "the file")
-    players = content.get("players", [])
-    if not isinstance(players, list) or not players or not all(isinstance(player, dict) for player in players):
-        raise UsageError("there are no players; write a [[players]] table for each")
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def _checked(content: Mapping[str, Any], kind: type[T], what: str) -> T:
+    """Plain data as a typed table; says what to write where it is something else."""
+    for key in content:
+        if key not in kind.__struct_fields__:
+            raise UsageError(f"{what} has no entry {key!r}; there are {', '.join(kind.__struct_fields__)}")
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        place = re.search(r"\$\.(\w+)", str(error)) or re.search(r"field `(\w+)`", str(error))
+        key = place.group(1) if place else ""
+        raise UsageError(_EXPECTED.get(key, f"{key}: {str(error).partition(' - at ')[0]}")) from None
+
+
+def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
+    if len(set(content.rounds)) < len(content.rounds):
+        raise UsageError(_EXPECTED["rounds"])
     entrants: list[Entrant] = []
-    for number, player in enumerate(players, start=1):
-        name = str(player.get("name") or f"player {number}")[:_MAX_NAME]
+    for number, table in enumerate(content.players, start=1):
+        name = str(table.get("name") or f"player {number}")[:_MAX_NAME]
         try:
-            entrants.extend(_entrants(player, name, base))
+            entrants.extend(_entrants(_checked(table, _PlayerTable, "a player"), name, base))
         except (UsageError, ParameterError) as error:
             raise UsageError(f"player {name!r}: {error}") from None
-    rounds = content.get("rounds", [])
-    if not isinstance(rounds, list) or not all(isinstance(name, str) for name in rounds) or len(set(rounds)) < len(rounds):
-        raise UsageError('rounds must be a list of different names, such as ["pre", "main"]')
-    options = content.get("options", {})
-    if not isinstance(options, dict):
-        raise UsageError("[options] must be a table of the rulebook's parameters")
-    preparation = content.get("preparation")
-    return Field(
+    return TeamsFile(
         _numbered(entrants),
-        tuple(rounds),
-        tuple((str(name), as_text(value)) for name, value in options.items()),
-        _whole(content, "seed", 0),
-        _whole(content, "repeat", 1),
-        None if preparation is None else _folder(base, preparation),
+        tuple(content.rounds),
+        tuple((name, as_text(value)) for name, value in content.options.items()),
+        content.seed,
+        content.repeat,
+        _folder(base, content.preparation),
+        _folder(base, content.phase),
     )
 
 
-def _entrants(player: Mapping[str, Any], name: str, base: Path) -> list[Entrant]:
+def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
     """A player as one entrant, or one for each combination where parameters are lists."""
-    _only_keys(player, _PLAYER_KEYS, "a player")
     for one, other in (("anonymizer", "release"), ("attack", "guesses")):
-        if one in player and other in player:
+        if getattr(player, one) is not None and getattr(player, other) is not None:
             raise UsageError(f"give either {one} (a method) or {other} (a folder), not both")
-    release, guesses = (_folder(base, player[key]) if key in player else None for key in ("release", "guesses"))
-    anonymizers = _calls("anonymizers", player["anonymizer"]) if "anonymizer" in player else []
-    attacks = _calls("attacks", player["attack"]) if "attack" in player else []
-    plain = Entrant(str(player.get("team", "")), name, release=release, guesses=guesses)
+    anonymizers, attacks = _calls("anonymizers", player.anonymizer), _calls("attacks", player.attack)
+    release, guesses = _folder(base, player.release), _folder(base, player.guesses)
+    plain = Entrant(player.team, name, release=release, guesses=guesses, unranked=player.unranked)
     if max(len(anonymizers), len(attacks)) <= 1:
         entrant = replace(plain, anonymizer=next(iter(anonymizers), None), attack=next(iter(attacks), None))
         if not entrant.anonymizes and not entrant.attacks:
@@ -196,7 +249,7 @@ def _entrants(player: Mapping[str, Any], name: str, base: Path) -> list[Entrant]
     ]
 
 
-def _differences(call: Call | None, calls: Sequence[Call]) -> str:
+def _differences(call: MethodCall | None, calls: Sequence[MethodCall]) -> str:
     """The parameters in which a call of a sweep differs from the others."""
     if call is None or len(calls) < 2:
         return ""
@@ -207,20 +260,22 @@ def _differences(call: Call | None, calls: Sequence[Call]) -> str:
     return " ".join(f"{name}={shown[name]}" for name in shown if name in swept)
 
 
-def _calls(group: str, given: object) -> list[Call]:
+def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall]:
     """``"rr:p=0.9"``, or ``{method = "rr", p = 0.9}`` where any parameter may be a list of values to try."""
+    if given is None:
+        return []
     if isinstance(given, str):
-        return [Call.parsed(group, given)]
-    if not isinstance(given, dict) or not isinstance(given.get("method"), str):
-        raise UsageError(f'write {group.rstrip("s")} = "name:parameter=value" or {{ method = "name", parameter = value }}')
-    name = given["method"]
+        return [MethodCall.parsed(group, given)]
+    name = given.get("method")
+    if not isinstance(name, str):
+        raise UsageError(_EXPECTED[group.rstrip("s")])
     kinds = {described.name: described.kind for described in parameters_of(registry.load(group, name))}
     choices = [
         [(key, as_text(value)) for value in _values(kinds.get(key, str), value)]
         for key, value in given.items()
         if key != "method"
     ]
-    return [Call.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
+    return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
 
 
 def _values(kind: type, value: object) -> list[Any]:
@@ -246,20 +301,9 @@ def _numbered(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
     return tuple(entrant if entrant.team else replace(entrant, team=next(free)) for entrant in listed)
 
 
-def _folder(base: Path, given: object) -> Path:
-    if not isinstance(given, str) or not (base / given).is_dir():
+def _folder(base: Path, given: str | None) -> Path | None:
+    if given is None:
+        return None
+    if "\0" in given or not (base / given).is_dir():
         raise UsageError(f"{given!r}: there is no such folder (looked from {base.resolve().name})")
     return (base / given).resolve()
-
-
-def _whole(content: Mapping[str, Any], key: str, low: int) -> int | None:
-    value = content.get(key)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
-        raise UsageError(f"{key} must be a whole number of at least {low}; got {value!r}")
-    return value
-
-
-def _only_keys(content: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for key in content:
-        if key not in known:
-            raise UsageError(f"{what} has no entry {key!r}; there are {', '.join(known)}")

@@ -31,7 +31,7 @@ function render() {
     header(),
     el("nav", {}, el("div", {}, links.map((id) => el("a", { href: `#${id}` }, t(id))))),
     el("main", {}, standings(), heat, ...(frontier ? [frontier] : []), teamsSection(), problemsSection(), manifestSection(),
-      el("footer", {}, `kakurenbo ${results.manifest.versions.kakurenbo}`)));
+      el("footer", {}, `kakurenbo ${results.manifest.versions?.kakurenbo ?? ""}`)));
   opened.forEach((id) => { const element = document.getElementById(id); if (element) element.open = true; });
   drawHeat();
   drawFrontier();

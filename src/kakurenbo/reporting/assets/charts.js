@@ -47,13 +47,13 @@ function ordered(teams, ranking) {
 }
 
 function heatmap(element) {
-  const { accuracy, chance } = round();
+  const { chance } = round();
   const columns = ordered(targets(), "anonymization");
   const rows = ordered(attackers(), "attack").toReversed();
   const data = [];
   columns.forEach((target, x) => rows.forEach((attacker, y) => {
-    const cell = accuracy[target]?.[attacker];
-    if (cell) data.push({ value: [x, y, cell.mean], target, attacker, cell });
+    const cell = cellOf(target, attacker);
+    if (cell) data.push({ value: [x, y, cell.accuracy.mean], target, attacker, cell });
   }));
   element.style.height = `${Math.min(900, 150 + 30 * rows.length)}px`;
   const top = Math.max(chance ? 3 * chance.mean : 0, ...data.map((item) => item.value[2]), 0.01);
@@ -63,9 +63,9 @@ function heatmap(element) {
     tooltip: {
       ...tooltip(),
       formatter: ({ data: item }) => tip(`${label(item.attacker)} → ${label(item.target)}`, [
-        `${t("accuracy")}: ${percent(item.cell.mean)}${spread(item.cell)} (${short(item.cell.hits)} ${t("of")} ${item.cell.of})`,
+        `${t("accuracy")}: ${accuracy(item.cell)} (${short(item.cell.hits)} ${t("of")} ${short(item.cell.of)})`,
         chance && `${t("chance")}: ${percent(chance.mean)} (${percent(chance.low)}–${percent(chance.high)})`,
-        sampleOf(item.target) && `${t("sample")}: ${percent(sampleOf(item.target).mean)}`,
+        isNumber(release(item.target)?.sample_accuracy) && `${t("sample")}: ${percent(release(item.target).sample_accuracy)}`,
         methodOf(item.attacker, "attack") && `${t("attack")}: ${methodOf(item.attacker, "attack")}`,
         methodOf(item.target) && `${t("anonymization")}: ${methodOf(item.target)}`,
       ]),
@@ -88,88 +88,64 @@ function heatmap(element) {
       itemStyle: { borderColor: colour("panel"), borderWidth: 1.5, borderRadius: 3 },
       label: wide ? {
         show: true, fontSize: 11,
-        formatter: ({ data: item }) => String(Number((100 * item.cell.mean).toPrecision(2))),
+        formatter: ({ data: item }) => String(Number((100 * item.cell.accuracy.mean).toPrecision(2))),
       } : { show: false },
       emphasis: { itemStyle: { borderColor: colour("ink"), borderWidth: 2 } },
     }].map((series) => ({ ...series, data: series.data.map((item) => ({ ...item, label: { color: bright(item.value[2]) ? "#10151c" : "#ffffff" } })) })),
   }, data.length);
 }
 
-/** What can stand on the utility axis: every measure that is a finite number for some release. */
-function measures() {
-  const found = new Set();
-  Object.values(round().releases).forEach((release) => Object.keys(release.measures ?? {}).forEach((name) => found.add(name)));
-  return [...found];
-}
-function firstMeasure() {
-  const thresholds = Object.values(round().releases).flatMap((release) => Object.keys(release.utility?.thresholds ?? {}));
-  return results.rulebook.utility_score || thresholds[0] || measures()[0];
-}
-const directionOf = (measure) => Object.values(round().releases).find((release) => release.utility)?.utility.directions[measure] ?? true;
-
-function privacyOf(team) {
-  const row = round().accuracy[team] ?? {};
-  const others = attackersOf(team);
-  if (state.privacy === "sample" || !others.length) return sampleOf(team) ? 1 - sampleOf(team).mean : null;
-  if (state.privacy === "mean") return 1 - others.reduce((sum, team_) => sum + row[team_].mean, 0) / others.length;
-  return 1 - row[bestAttack(team)].mean;
-}
-
+/** The releases as points: a measure across, privacy of the chosen kind upwards. */
 function points(measure) {
-  return releases().flatMap((team) => {
-    const x = round().releases[team].measures?.[measure];
-    const y = privacyOf(team);
-    return x && y !== null ? [{ team, x: x.mean, y, xInterval: "low" in x ? [x.low, x.high] : null }] : [];
+  return releases().flatMap((target) => {
+    const { estimates, privacy } = release(target);
+    const x = estimates[measure.name];
+    const y = privacy[state.privacy];
+    return x && isNumber(y) ? [{ target, x: x.mean, y, xInterval: isNumber(x.low) ? [x.low, x.high] : null }] : [];
   });
-}
-
-/** Points that no other beats in both utility and privacy, from left to right. */
-function frontierOf(all, higherIsBetter) {
-  const better = (a, b) => (higherIsBetter ? a.x >= b.x : a.x <= b.x) && a.y >= b.y && (a.x !== b.x || a.y !== b.y);
-  return all.filter((point) => !all.some((other) => better(other, point))).sort((a, b) => a.x - b.x || a.y - b.y);
 }
 
 function scatter(element, measure) {
   const all = points(measure);
-  const best = frontierOf(all, directionOf(measure));
-  const judged = all.some((point) => verdict(point.team));
+  const best = (round().frontiers[measure.name]?.[state.privacy] ?? []).map((target) => all.find((point) => point.target === target)).filter(Boolean);
+  const judged = all.some((point) => verdict(point.target));
   const groups = [
-    { key: judged ? "passes" : "target", colour: "blue", symbol: "circle", keep: (point) => verdict(point.team)?.good ?? true },
-    { key: "disqualified", colour: "orange", symbol: "triangle", keep: (point) => !(verdict(point.team)?.good ?? true) },
+    { key: judged ? "passes" : "target", colour: "blue", symbol: "circle", keep: (point) => verdict(point.target)?.good ?? true },
+    { key: "disqualified", colour: "orange", symbol: "triangle", keep: (point) => !(verdict(point.target)?.good ?? true) },
   ].filter((group) => judged || group.key === "target");
-  const { chance } = round();
-  const thresholds = Object.values(round().releases).map((release) => release.utility?.thresholds[measure]).find(Boolean);
-  const lines = [
-    ...(thresholds ? [{ xAxis: Object.values(thresholds)[0], label: { formatter: `${t("threshold")} ${short(Object.values(thresholds)[0])}`, position: "end", rotate: 0 } }] : []),
-    ...(chance ? [{ yAxis: 1 - chance.mean, label: { formatter: t("blind"), position: "insideStartTop" } }] : []),
+  const threshold = measure.minimum ?? measure.maximum;
+  const blind = round().chance_privacy;
+  const marked = [
+    ...(isNumber(threshold) ? [{ xAxis: threshold, label: { formatter: `${t("threshold")} ${short(threshold)}`, position: "end", rotate: 0 } }] : []),
+    ...(isNumber(blind) ? [{ yAxis: blind, label: { formatter: t("blind"), position: "insideStartTop" } }] : []),
   ];
   const sweeps = {};
-  all.forEach((point) => { const name = players[point.team].sweep; if (name) (sweeps[name] ??= []).push(point); });
+  all.forEach((point) => { const name = playerOf(point.target)?.sweep; if (name) (sweeps[name] ??= []).push(point); });
   const point = (item) => ({ value: [item.x, item.y], point: item });
   const narrow = element.clientWidth < 600;
   draw(element, {
     legend: { top: 0, right: 0, textStyle: { color: colour("dim") }, type: "scroll", width: "60%" },
     tooltip: {
       ...tooltip(),
-      formatter: ({ data: item }) => item?.point ? tip(label(item.point.team), [
-        methodOf(item.point.team),
-        `${measure}: ${short(item.point.x)}` + (item.point.xInterval ? ` (${short(item.point.xInterval[0])}–${short(item.point.xInterval[1])})` : ""),
+      formatter: ({ data: item }) => item?.point ? tip(label(item.point.target), [
+        methodOf(item.point.target),
+        `${measure.name}: ${short(item.point.x)}` + (item.point.xInterval ? ` (${short(item.point.xInterval[0])}–${short(item.point.xInterval[1])})` : ""),
         `${t("privacy_" + state.privacy)}: ${percent(item.point.y)}`,
-        bestAttack(item.point.team) && `${t("best_attack")}: ${label(bestAttack(item.point.team))}`,
-        verdict(item.point.team) && word(verdict(item.point.team).key),
+        release(item.point.target).best_attack && `${t("best_attack")}: ${label(release(item.point.target).best_attack)}`,
+        verdict(item.point.target) && word(verdict(item.point.target).key),
       ]) : "",
     },
     grid: { left: 20, right: narrow ? 20 : 40, top: 66, bottom: 45, containLabel: true },
-    xAxis: { type: "value", scale: true, name: measure, nameLocation: "middle", nameGap: 32, ...axisStyle() },
+    xAxis: { type: "value", scale: true, name: measure.name, nameLocation: "middle", nameGap: 32, ...axisStyle() },
     yAxis: {
       type: "value", scale: true, name: t("privacy_" + state.privacy), nameLocation: "end", nameGap: 28, ...axisStyle(),
       nameTextStyle: { color: colour("dim"), align: "left" }, axisLabel: { color: colour("dim"), formatter: (value) => percent(value, 3) },
     },
     series: [
       {
-        type: "line", name: t("frontier_line"), step: directionOf(measure) ? "start" : "end", symbol: "none", data: best.map((item) => [item.x, item.y]), silent: true,
+        type: "line", name: t("frontier_line"), step: measure.higher_is_better ? "start" : "end", symbol: "none", data: best.map((item) => [item.x, item.y]), silent: true,
         lineStyle: { color: colour("green"), width: 2 }, itemStyle: { color: colour("green") },
-        markLine: { symbol: "none", silent: true, data: lines, lineStyle: { color: colour("dim"), type: "dashed" }, label: { color: colour("dim") } },
+        markLine: { symbol: "none", silent: true, data: marked, lineStyle: { color: colour("dim"), type: "dashed" }, label: { color: colour("dim") } },
       },
       ...Object.entries(sweeps).map(([name, listed], number) => ({
         type: "line", name: t("sweep", { name }), symbol: "none", silent: true, data: listed.sort((a, b) => a.x - b.x).map((item) => [item.x, item.y]),
@@ -179,7 +155,7 @@ function scatter(element, measure) {
       ...groups.map((group) => ({
         type: "scatter", name: word(group.key), symbol: group.symbol, symbolSize: 13, data: all.filter(group.keep).map(point),
         itemStyle: { color: colour(group.colour), borderColor: colour("panel"), borderWidth: 1.5 },
-        label: narrow ? { show: false } : { show: true, position: "right", color: colour("dim"), fontSize: 11, formatter: ({ data: item }) => item.point.team },
+        label: narrow ? { show: false } : { show: true, position: "right", color: colour("dim"), fontSize: 11, formatter: ({ data: item }) => item.point.target },
         labelLayout: { hideOverlap: true, moveOverlap: "shiftY" },
       })),
     ],

@@ -1,0 +1,60 @@
+"""The players' jobs: a method makes a release from its team's handout, an attack makes a guess from what was published.
+
+Handouts are not remembered: nothing of one may be left in a process that runs attacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kakurenbo.arena.remembering import Memory
+from kakurenbo.arena.requests import Outcome, PlayerRequest, accepted
+from kakurenbo.contracts import AnyRulebook, json_number, read_facts
+from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.errors import KakurenboError
+from kakurenbo.rng import stream
+from kakurenbo.rounds.scoring import sample_stream
+
+GUESS_FILE = "guess"
+_TARGETS = Memory(4)
+
+
+def anonymize(request: PlayerRequest) -> Outcome:
+    """A team anonymizes what it was given."""
+    assert request.method is not None
+    folder = request.inputs["handout"].checked()
+    rules: AnyRulebook = request.rulebook.make().in_folder(folder)
+    handout = accepted(rules.read_handout(folder))
+    release = rules.anonymize(handout, request.method.make(), stream(int(request.seed), "anonymize"))
+    claims = {name: json_number(value) for name, value in release.claims.items()}
+    return Outcome({"claims": claims}, {"release": dict(rules.release_files(handout, release))})
+
+
+def attack(request: PlayerRequest) -> Outcome:
+    """An attack on one target, from published files alone."""
+    target, attackers = request.inputs["target"], request.inputs["attackers"]
+    seen = _TARGETS.remembered((target.digest, attackers.digest, request.rulebook), lambda: _Seen.read(request))
+    if request.method is not None:
+        method, rng = request.method.make(), stream(int(request.seed), "attack")
+    else:
+        method, rng = seen.rules.sample_attacks[request.attacker], sample_stream(seen.facts, request.attacker, request.target)
+    return Outcome({}, {"guess": {GUESS_FILE: seen.rules.guess_bytes(method(seen.knowledge, rng))}})
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """A target as attackers see it, and the rules as its folder fixes them."""
+
+    rules: AnyRulebook
+    facts: ContestFacts
+    knowledge: Any
+
+    @classmethod
+    def read(cls, request: PlayerRequest) -> _Seen:
+        folder, beside = request.inputs["target"].checked(), request.inputs["attackers"].checked()
+        facts = read_facts(folder)
+        if facts is None:
+            raise KakurenboError("a published folder lacks its contest.json")
+        rules: AnyRulebook = request.rulebook.make().under(facts)
+        return cls(rules, facts, accepted(rules.read_target(folder, beside)).knowledge)

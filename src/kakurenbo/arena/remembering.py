@@ -1,0 +1,36 @@
+"""What a worker remembers: the last few things it parsed, because the next job often wants the same tables."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Memory:
+    """The last few values by a mark that tells all they depend on."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()  # a Dask worker may have several threads
+
+    def remembered(self, mark: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, or gave before under the same mark."""
+        with self._lock:
+            found: T | None = self._values.pop(mark, None)
+        if found is None:
+            found = make()
+        with self._lock:
+            self._values[mark] = found
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return found
+
+    def forget(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()

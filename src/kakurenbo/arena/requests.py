@@ -1,0 +1,130 @@
+"""What is sent to workers: one job, small enough to send anywhere.
+
+There are two kinds of requests. A player's holds no contest seed, no path into the judge's store and no answer: it could not
+tell what it must not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.store import DONE, verified
+from kakurenbo.contracts import Files
+from kakurenbo.errors import KakurenboError
+from kakurenbo.tables import Problems, Reading
+
+PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = "prepare", "anonymize", "judge", "attack", "credit", "nothing"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder of files by path and digest."""
+
+    path: str
+    digest: str
+
+    def checked(self) -> Path:
+        """The folder, after checking that it holds the bytes it should."""
+        return verified(Path(self.path), self.digest)
+
+
+@dataclass(frozen=True)
+class PlayerRequest:
+    """A job that runs a player's method.
+
+    Attributes
+    ----------
+    store, key : str
+        Where the result goes.
+    kind : str
+    rulebook : MethodCall
+    seed : str
+        The job's own seed, in decimal: derived from the contest's, which does not follow from it.
+    method : MethodCall or None
+        None for an organizers' own attack.
+    target, attacker : str
+    inputs : mapping of role to Tree
+    limit : float or None
+        Seconds; None for no limit, as for the organizers' own attacks.
+    """
+
+    store: str
+    key: str
+    kind: str
+    rulebook: MethodCall
+    seed: str = ""
+    method: MethodCall | None = None
+    target: str = ""
+    attacker: str = ""
+    inputs: Mapping[str, Tree] = field(default_factory=dict)
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """A job of the judge, who knows everything.
+
+    Attributes
+    ----------
+    out : str
+        The folder of the run, with all its stores.
+    store, key : str
+        Where the result goes.
+    kind : str
+    rulebook : MethodCall
+    seed : str
+        The contest seed of this repeat, in decimal.
+    team : str
+        Whose release is judged, or the target whose guesses are credited.
+    attacker : str
+        Whose files are credited, where they were handed in.
+    teams, unranked : tuple of str
+        All who anonymize, and who of them takes part without rank, where the whole preparation is made.
+    inputs, guesses, targets, answers : mapping of name to Tree
+        Guesses by attacker; targets and answers by target.
+    """
+
+    out: str
+    store: str
+    key: str
+    kind: str
+    rulebook: MethodCall
+    seed: str = ""
+    team: str = ""
+    attacker: str = ""
+    teams: tuple[str, ...] = ()
+    unranked: tuple[str, ...] = ()
+    inputs: Mapping[str, Tree] = field(default_factory=dict)
+    guesses: Mapping[str, Tree] = field(default_factory=dict)
+    targets: Mapping[str, Tree] = field(default_factory=dict)
+    answers: Mapping[str, Tree] = field(default_factory=dict)
+
+    @property
+    def limit(self) -> None:
+        """The judge takes the time that judging takes."""
+        return
+
+
+Request = PlayerRequest | JudgeRequest
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job gives to be stored: see ``Result``."""
+
+    value: Mapping[str, Any] = field(default_factory=dict)
+    trees: Mapping[str, Files] = field(default_factory=dict)
+    handed_out: Mapping[str, Files] = field(default_factory=dict)
+    state: str = DONE
+    cause: str = ""
+
+
+def accepted(read: Reading[Any]) -> Any:
+    """The value of a reading that cannot have problems, because this software wrote the files."""
+    if isinstance(read, Problems):
+        raise KakurenboError(f"the rulebook does not read what it wrote: {read[0]}")
+    return read.value

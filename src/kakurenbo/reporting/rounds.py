@@ -1,0 +1,213 @@
+"""One round of a document: what became of its releases, what attackers found, and what is on the frontier between the two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults, team_of
+from kakurenbo.reporting.document import AttackEntry, AttackerEntry, Estimate, MeasureEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.estimates import estimate
+from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
+
+WORST, MEAN, SAMPLE = "worst", "mean", "sample"
+"""Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
+Attacks = Mapping[str, Mapping[str, AttackEntry]]
+
+
+def round_entry(
+    name: str,
+    repeats: Sequence[RoundResults],
+    records: Sequence[Sequence[ReleaseRecord]],
+    report: Mapping[str, Any],
+    claims: Mapping[str, Mapping[str, float | str]],
+    rulebook: AnyRulebook,
+) -> RoundEntry:
+    """A round over all its repeats."""
+    every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
+    chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
+    constants = [credit.share(credit.constant) for credit in every if credit.constant is not None]
+    attacks = _attacks(repeats, chance)
+    samples = {attacker for results in repeats for attacker in results.unranked}
+    releases = _releases(records, claims, attacks, samples)
+    measures = _measures(releases.values())
+    most = {entry.of for row in attacks.values() for entry in row.values()}
+    return RoundEntry(
+        name=name,
+        report=report,
+        releases=releases,
+        attacks=attacks,
+        attackers={
+            attacker: _attacker(attacker, [(attacks, samples, chance)])
+            for attacker in dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
+        },
+        measures=measures,
+        leading_measure=_leading(rulebook.utility_score, measures),
+        frontiers={measure.name: _frontiers(measure, releases.values()) for measure in measures},
+        passing=sum(entry.verdict == "passes" for entry in releases.values()),
+        judged=sum(bool(entry.verdict) and entry.state != SUPERSEDED for entry in releases.values()),
+        of=next(iter(most)) if len(most) == 1 else None,
+        chance=chance,
+        chance_privacy=None if chance is None else 1 - chance.mean,
+        chance_hits=_mean_chance({credit.chance for credit in every if credit.chance is not None}) if len(most) == 1 else None,
+        constant=_mean(constants),
+        repeats=tuple(repeats),
+    )
+
+
+def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
+    """What each attacker found in the releases of all rounds."""
+    parts = [(entry.attacks, frozenset(samples), entry.chance) for entry in rounds]
+    return {attacker: _attacker(attacker, parts) for entry in rounds for attacker in entry.attackers}
+
+
+# -- releases ------------------------------------------------------------------------------------------------------------
+
+
+def _releases(
+    records: Sequence[Sequence[ReleaseRecord]],
+    claims: Mapping[str, Mapping[str, float | str]],
+    attacks: Attacks,
+    samples: Iterable[str],
+) -> dict[str, ReleaseEntry]:
+    entries = {}
+    for target in dict.fromkeys(record.target for repeat in records for record in repeat):
+        same = [one for repeat in records for one in repeat if one.target == target]
+        record = next((one for one in same if one.state != PUBLISHED), same[0])
+        row = attacks.get(target, {})
+        others = {attacker: entry.accuracy.mean for attacker, entry in row.items() if attacker not in samples}
+        best = max(others, key=lambda attacker: others[attacker], default="")
+        sample = _best(row, samples)
+        decisive = [measured.passes for measured in record.measurements if measured.passes is not None]
+        entries[target] = ReleaseEntry(
+            target=target,
+            team=record.team,
+            state=record.state,
+            cause=record.cause,
+            passes=all(decisive) if record.measurements else None,
+            verdict=record.state if record.state != PUBLISHED else "passes" if decisive else "",
+            measurements=record.measurements,
+            estimates=_estimates(same),
+            claims=claims.get(target, {}),
+            notices=record.notices,
+            problems=record.problems,
+            best_attack=best,
+            best_accuracy=others.get(best),
+            sample_accuracy=sample,
+            privacy=_privacy(list(others.values()), sample),
+        )
+    return entries
+
+
+def _estimates(records: Sequence[ReleaseRecord]) -> dict[str, Estimate]:
+    values: dict[str, list[float]] = {}
+    for record in records:
+        for name, value in record.scores.items():
+            values.setdefault(name, []).append(value)
+    return {name: estimate(listed) for name, listed in values.items() if all(map(math.isfinite, listed))}
+
+
+def _privacy(accuracies: Sequence[float], sample: float | None) -> dict[str, float]:
+    """1 - accuracy; the organizers' own attack stands in where nobody else attacked."""
+    found = {WORST: max(accuracies, default=sample), MEAN: _mean(accuracies) if accuracies else sample, SAMPLE: sample}
+    return {kind: 1 - value for kind, value in found.items() if value is not None}
+
+
+def _measures(releases: Iterable[ReleaseEntry]) -> tuple[MeasureEntry, ...]:
+    found: dict[str, MeasureEntry] = {}
+    for release in releases:
+        for measured in release.measurements:
+            if measured.name in release.estimates:
+                entry = MeasureEntry(measured.name, measured.higher_is_better, measured.minimum, measured.maximum)
+                found.setdefault(measured.name, entry)
+    return tuple(found.values())
+
+
+def _leading(utility_score: str, measures: Sequence[MeasureEntry]) -> str:
+    """The measure that is a number in the score, else the first that decides, else the first."""
+    names = [measure.name for measure in measures]
+    decisive = [measure.name for measure in measures if (measure.minimum, measure.maximum) != (None, None)]
+    return next(iter([utility_score] if utility_score in names else [*decisive, *names]), "")
+
+
+def _frontiers(measure: MeasureEntry, releases: Iterable[ReleaseEntry]) -> dict[str, tuple[str, ...]]:
+    sign = 1 if measure.higher_is_better else -1
+    found = {}
+    for kind in (WORST, MEAN, SAMPLE):
+        points = {
+            release.target: (sign * release.estimates[measure.name].mean, release.privacy[kind])
+            for release in releases
+            if measure.name in release.estimates and kind in release.privacy
+        }
+        best = [target for target, point in points.items() if not any(_beats(other, point) for other in points.values())]
+        found[kind] = tuple(sorted(best, key=lambda target: (sign * points[target][0], points[target][1])))
+    return found
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] >= other[0] and one[1] >= other[1]
+
+
+# -- attacks -------------------------------------------------------------------------------------------------------------
+
+
+def _attacks(repeats: Sequence[RoundResults], chance: Chance | None) -> dict[str, dict[str, AttackEntry]]:
+    table: dict[str, dict[str, AttackEntry]] = {}
+    for target in dict.fromkeys(target for results in repeats for target in results.targets):
+        for attacker in dict.fromkeys(attacker for results in repeats for attacker in results.attackers):
+            credits = [credit for results in repeats if (credit := results.credit(target, attacker)) is not None]
+            if credits:
+                table.setdefault(target, {})[attacker] = _attack(credits, chance)
+    return table
+
+
+def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
+    accuracy = estimate([credit.accuracy for credit in credits])
+    names = [name for name in credits[0].details if all(name in credit.details for credit in credits)]
+    return AttackEntry(
+        accuracy=accuracy,
+        hits=math.fsum(credit.hits for credit in credits) / len(credits),
+        of=credits[0].of,
+        beyond_chance=chance is not None and accuracy.mean > chance.high,
+        details={name: math.fsum(float(credit.details[name]) for credit in credits) / len(credits) for name in names},
+    )
+
+
+def _attacker(attacker: str, rounds: Iterable[tuple[Attacks, Iterable[str], Chance | None]]) -> AttackerEntry:
+    own: list[float] = []
+    best_samples: list[float] = []
+    chances: list[float] = []
+    for attacks, samples, chance in rounds:
+        for target, row in attacks.items():
+            if team_of(target) == attacker:
+                continue
+            if attacker in row:
+                own.append(row[attacker].accuracy.mean)
+            if (sample := _best(row, samples)) is not None:
+                best_samples.append(sample)
+        if chance is not None:
+            chances.append(chance.mean)
+    return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances))
+
+
+def _best(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> float | None:
+    return max((row[attacker].accuracy.mean for attacker in attackers if attacker in row), default=None)
+
+
+def _shares(credit: Credit, chance: Chance) -> Chance:
+    """Blind guessing as accuracies."""
+    return Chance(credit.share(chance.mean), credit.share(chance.low), credit.share(chance.high))
+
+
+def _mean_chance(found: set[Chance]) -> Chance | None:
+    """Blind guessing: the mean over all kinds of guesses there are."""
+    if not found:
+        return None
+    parts = zip(*((chance.mean, chance.low, chance.high) for chance in found), strict=True)
+    return Chance(*(math.fsum(part) / len(found) for part in parts))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
