@@ -111,13 +111,13 @@ def _from_matrix(source: Source, content: Any) -> Rounds | Problems:
             tuple(map(str, content.get("targets", content.get("anonymizers", list(credits))))),
             tuple(map(str, content.get("attackers", list(dict.fromkeys(attackers))))),
             {str(target): _number(value) for target, value in content.get("utility", {}).items()},
-            {str(target): str(why) for target, why in content.get("out", content.get("out_of_play", {})).items()},
+            {str(target): str(why) for target, why in content.get("out_of_play", content.get("out", {})).items()},
             frozenset(map(str, content.get("unranked", ()))),
             frozenset(map(str, content.get("excluded", ()))),
         )
     except (KeyError, TypeError, AttributeError, ValueError):
         return refused("results.no_matrix", source.name)
-    return {"round": (results,)}
+    return {str(content.get("round", "round")): (results,)}
 
 
 def _credit(content: Mapping[str, Any]) -> Credit:
