@@ -18,9 +18,9 @@ KINDS = {
 
 def test_a_fragment_is_named_for_its_change_and_its_kind_and_says_it_in_sentences() -> None:
     for path in FRAGMENTS:
-        name = re.fullmatch(r"(\d+|\+[a-z0-9-]+)(\.[a-z0-9-]+)?\.(\w+)\.md", path.name)
+        name = re.fullmatch(r"(?:\d+|\+[a-z0-9-]+)\.(?P<kind>\w+)(?:\.\d+)?\.md", path.name)
         assert name is not None, f"{path.name}: name it ISSUE.KIND.md, or +topic.KIND.md where there is no issue"
-        assert name[3] in KINDS, f"{path.name}: kinds are {', '.join(KINDS)}"
+        assert name["kind"] in KINDS, f"{path.name}: kinds are {', '.join(KINDS)}"
         text = path.read_text(encoding="utf-8").strip()
         assert text.endswith((".", ")")), f"{path.name} ends in the middle of a sentence"
         assert not text.startswith(("-", "*", "#")), f"{path.name}: towncrier makes the list"

@@ -78,7 +78,7 @@ def test_the_library_reference_describes_what_the_package_exports(site: Path) ->
 def test_the_problem_reference_has_every_sentence_in_both_languages(site: Path) -> None:
     problems = text_of(site / "reference" / "problems.html")
     for code, english, japanese in (
-        ("guess.own_target", "own release", "自分のチームの匿名加工データ"),
+        ("guess.own_target", "one's own release", "自分のチームの匿名加工データ"),
         ("amic2020.row_twice", "is named twice", "2 回書かれています"),
     ):
         assert code in problems
