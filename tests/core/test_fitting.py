@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from kakurenbo.arena.field import Entrant
 
 from kakurenbo import arena, registry
 from kakurenbo.arena.calls import Call
+from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.attacks.membership import MembershipKnowledge
 from kakurenbo.contracts import Rulebook, fits, misfit, rulebooks_for
 from kakurenbo.errors import UsageError
