@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -10,11 +10,9 @@ from kakurenbo import arena, registry
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contracts import Rulebook, fits, misfit, rulebooks_for
+from kakurenbo.contracts import AnyRulebook, fits, misfit, rulebooks_for
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Category, Integer, Schema
-
-AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
 
 
 class BirdKnowledge(MembershipKnowledge):
