@@ -12,6 +12,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self, TypeVar
 
 from kakurenbo.errors import ParameterError
@@ -182,6 +183,7 @@ class Method:
         return made
 
 
+@cache
 def parameters_of(method: type) -> tuple[Parameter, ...]:
     """The parameters of a method in the order they are declared."""
     if not dataclasses.is_dataclass(method):
