@@ -12,8 +12,8 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 from kakurenbo.errors import ParameterError
 
@@ -183,9 +183,17 @@ class Method:
         return made
 
 
-@cache
 def parameters_of(method: type) -> tuple[Parameter, ...]:
     """The parameters of a method in the order they are declared."""
+    if method not in _DESCRIBED:  # type hints are evaluated, which takes a while
+        _DESCRIBED[method] = _parameters_of(method)
+    return _DESCRIBED[method]
+
+
+_DESCRIBED: WeakKeyDictionary[type, tuple[Parameter, ...]] = WeakKeyDictionary()
+
+
+def _parameters_of(method: type) -> tuple[Parameter, ...]:
     if not dataclasses.is_dataclass(method):
         return ()
     hints = typing.get_type_hints(method)
