@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test soak browser docs lint bench format clean
+.PHONY: setup demo test test-all-pythons soak browser docs lint bench format clean
 
 setup: $(STAMP)
 
@@ -20,6 +20,17 @@ demo: $(STAMP)
 test: $(STAMP) browser
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
 
+# The whole suite with every Python that kakurenbo supports and this machine has, each in an environment of its own.
+test-all-pythons:
+	@missing=; failed=; \
+	for version in 3.11 3.12 3.13 3.14; do \
+	  if command -v python$$version >/dev/null; then \
+	    echo "== python$$version"; \
+	    $(MAKE) --no-print-directory test PYTHON=python$$version VENV=out/python$$version || failed="$$failed $$version"; \
+	  else missing="$$missing $$version"; fi; \
+	done; \
+	echo "not on this machine:$${missing:- none}"; echo "failed:$${failed:- none}"; test -z "$$failed"
+
 # Runs killed ten times at random moments, which takes longer than a test should.
 soak: $(STAMP)
 	KAKURENBO_KILLS=10 $(BIN)/python -m pytest tests/arena/test_killed_runs.py
@@ -33,7 +44,6 @@ browser:
 	else echo "no browser: as root, run apt-get install chromium chromium-driver fonts-noto-cjk"; fi
 
 docs: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open out/site/index.html"
 
@@ -42,6 +52,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/towncrier build --draft --version unreleased >/dev/null
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -13,15 +13,15 @@ from benchmarks.common import REPOSITORY, Row, best_of, peak_memory, reference_d
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, TfIdf
+from kakurenbo.datasets.transaction_files import read_transactions
 from kakurenbo.datasets.transactions import months, release_bytes
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019.checks import read_release
 from kakurenbo.rulebooks.darc2019.credit import reid
-from kakurenbo.rulebooks.darc2019.files import read_original
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of, measure
-from kakurenbo.tables import Source, Table, table_bytes, write_file
+from kakurenbo.tables import Read, Source, Table, table_bytes, write_file
 
 CASE = 3  # of the reference outputs: shuffled dates, a tenth of the rows deleted
 PANDAS = "pandas: read both tables, group by user and item"
@@ -77,11 +77,11 @@ def _measure(original: Path, released: Path, mode: str) -> None:
 
 def _read(original: Path, released: Path, mode: str) -> tuple[Table, Table]:
     """T and A(T), with every check."""
-    table = read_original(Source.of(original))
-    assert isinstance(table, Table)
-    release = read_release(Source.of(released), table, mode)
-    assert isinstance(release, Table)
-    return table, release
+    table = read_transactions(Source.of(original))  # not read_original, which remembers what it read last
+    assert isinstance(table, Read)
+    release = read_release(Source.of(released), table.value, mode)
+    assert isinstance(release, Read)
+    return table.value, release.value
 
 
 def _pandas_pass(original: Path, released: Path) -> None:
@@ -102,9 +102,9 @@ def _linear_part(customers: int) -> float:
     data = release_bytes(Pseudonyms()(shop, stream(1, "bench", "release")).table)
     begun = time.perf_counter()
     release = read_release(Source("A.csv", data), shop, "rules")
-    assert isinstance(release, Table)
-    errors_of(shop, release, "rules")
-    answer, rows = answer_of(shop, release)
+    assert isinstance(release, Read)
+    errors_of(shop, release.value, "rules")
+    answer, rows = answer_of(shop, release.value)
     known = ReidentificationKnowledge(shop, rows)
     for name, attack in baselines("rules").items():
         if name != "S7":

@@ -1,25 +1,36 @@
-"""Fills in the parts of the site that the software knows best: its verbs with their options, and its methods."""
+"""Fills in what the software knows best: its verbs with their options, its methods, its problem codes, its exported names."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module, resources
 from typing import Any
 
 import click
 
+import kakurenbo
 from kakurenbo import registry
 from kakurenbo.cli import VERBS, cli
 from kakurenbo.cli.common import first_sentence
-from kakurenbo.contracts import rulebooks_for
+from kakurenbo.contracts import ContestFacts, rulebooks_for
 from kakurenbo.parameters import parameters_of
+
+_ROOMS = ("contracts", "tables")
+"""Packages with a page of their own; what else the top-level package exports stands on its page."""
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
-    for marker, make in (("<!-- commands -->", _commands), ("<!-- methods -->", _methods)):
+    for marker, make in _FILLED_IN.items():
         if marker in markdown:
             markdown = markdown.replace(marker, make())
     return markdown
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
 
 
 def _commands() -> str:
@@ -33,23 +44,32 @@ def _command(name: str, context: click.Context) -> str:
     inner = click.Context(command, parent=context, info_name=name)
     lines = [f"## {name}", "", VERBS[name].capitalize() + ".", "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
-        rulebooks = [sub for sub in command.list_commands(inner) if sub in registry.names("rulebooks")]
-        first = command.get_command(inner, rulebooks[0]) if rulebooks else None
-        if first is not None and not isinstance(first, click.Group):
-            lines += [
-                "",
-                f"For example with `{rulebooks[0]}`:",
-                "",
-                "```text",
-                _help(first, click.Context(first, parent=inner, info_name=rulebooks[0])),
-                "```",
-            ]
+        for title, text in _below(command, inner):
+            lines += ["", f'??? note "{title}"', "", "    ```text", *(f"    {line}" for line in text.splitlines()), "    ```"]
     return "\n".join(lines)
+
+
+def _below(group: click.Group, context: click.Context) -> Iterator[tuple[str, str]]:
+    """Every subcommand with its help; of the methods of a rulebook, which are many, the first."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name)
+        yield inner.command_path.removeprefix("kakurenbo "), _help(command, inner)
+        if isinstance(command, click.Group):
+            method = next(iter(command.list_commands(inner)), None)
+            below = command.get_command(inner, method) if method else None
+            if below is not None:
+                innermost = click.Context(below, parent=inner, info_name=method)
+                yield innermost.command_path.removeprefix("kakurenbo "), _help(below, innermost)
 
 
 def _help(command: click.Command, context: click.Context) -> str:
     context.max_content_width = context.terminal_width = 110
     return command.get_help(context).strip()
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
 
 
 def _methods() -> str:
@@ -74,5 +94,75 @@ def _method(group: str, name: str, method: Any) -> str:
     return "\n".join([*lines, ""])
 
 
-def _safe(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+# -- problems ----------------------------------------------------------------------------------------------------------
+
+
+def _problems() -> str:
+    """Every code with its sentences, by the part of the software that says it."""
+    folder = resources.files("kakurenbo.messages")
+    parts = []
+    for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
+        english, japanese = (
+            tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8")) for language in ("en", "ja")
+        )
+        parts += [f"## {file.name.removesuffix('.toml')}", "", "| code | English | 日本語 |", "| --- | --- | --- |"]
+        parts += [f"| `{code}` | {_sentence(english[code])} | {_sentence(japanese.get(code, ''))} |" for code in english]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _sentence(entry: str | list[str]) -> str:
+    message, fix = (entry, "") if isinstance(entry, str) else (*entry, "")[:2]
+    return _safe(f"{message}<br>→ {fix}" if fix else message, breaks=True)
+
+
+# -- the library -------------------------------------------------------------------------------------------------------
+
+
+def _exports() -> str:
+    """The names that ``import kakurenbo`` offers, each linked to where it is described."""
+    lines = ["| name | is |", "| --- | --- |"]
+    for name in kakurenbo.__all__:
+        value = getattr(kakurenbo, name)
+        room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
+        described = room and not isinstance(value, str)  # a constant has no entry of its own
+        shown = f"[`{name}`][kakurenbo.{room}.{name}]" if described else f"`{name}`"
+        lines.append(f"| {shown} | {_safe(_told(value))} |")
+    return "\n".join(lines)
+
+
+def _told(value: Any) -> str:
+    """The first sentence of what documents itself; the value of a constant."""
+    if inspect.isclass(value) or inspect.isfunction(value):
+        text = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        return text.replace("``", "`")
+    return f"`{value!r}`" if isinstance(value, str) else "a type"
+
+
+def _facts() -> str:
+    """The keys of contest.json, in their order, with the words of the class."""
+    told: dict[str, str] = {}
+    names: list[str] = []
+    attributes = inspect.cleandoc(ContestFacts.__doc__ or "").partition("----------\n")[2]
+    for line in attributes.splitlines():
+        if not line.startswith(" "):
+            names = line.partition(" : ")[0].split(", ")
+            told |= dict.fromkeys(names, "")
+        else:
+            told |= {name: f"{told[name]} {line.strip()}".strip() for name in names}
+    rows = [f"| `{field.name}` | {_safe(told[field.name]).replace('``', '`')} |" for field in dataclasses.fields(ContestFacts)]
+    return "\n".join(["| key | holds |", "| --- | --- |", *rows])
+
+
+def _safe(text: str, *, breaks: bool = False) -> str:
+    safe = text.replace("|", "\\|").replace("<", "&lt;")
+    return safe.replace("&lt;br>", "<br>") if breaks else safe
+
+
+_FILLED_IN = {
+    "<!-- commands -->": _commands,
+    "<!-- methods -->": _methods,
+    "<!-- problems -->": _problems,
+    "<!-- exports -->": _exports,
+    "<!-- contest.json -->": _facts,
+}

@@ -14,7 +14,7 @@ from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
+from kakurenbo.rulebooks.darc2019.utility import baselines, counts_in, errors_of
 from kakurenbo.tables import Problems
 
 ANONYMIZERS = (
@@ -73,7 +73,8 @@ def figures(handout: Handout, text: str) -> list[float]:
         if mode == "rules":
             shown = [max(rates[f"S{number}"] for number in range(1, 7)), *(rates[name] for name in ("S7", *ATTACKS))]
         loss = min(1.0, max(errors_of(original, released, mode).values()))
-        summary += [loss, max(rates.values()), (loss + max(rates.values())) / 2]
+        highest = max(rate for name, rate in rates.items() if counts_in(mode, name))
+        summary += [loss, highest, (loss + highest) / 2]
     return [*shown, *summary]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kakurenbo import registry
-from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.datasets.transactions import (
     CONTEST,
     SCHEMA,
@@ -33,14 +33,15 @@ from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019.checks import read_release
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.files import read_original
-from kakurenbo.rulebooks.darc2019.matrices import answer_of, guess_bytes, read_guess
-from kakurenbo.tables import ProblemCollector, Problems, Source, Table, table_bytes
+from kakurenbo.rulebooks.darc2019.matrices import GuessForm, answer_of, guess_bytes, read_guess
+from kakurenbo.tables import Problems, Read, Source, Table, table_bytes
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 
 
 def read(*lines: str) -> Table | Problems:
-    return read_original(Source("T.csv", "\n".join([HEADER, *lines, ""]).encode()))
+    found = read_original(Source("T.csv", "\n".join([HEADER, *lines, ""]).encode()))
+    return found if isinstance(found, Problems) else found.value
 
 
 # -- calendars --------------------------------------------------------------------------------------------------------
@@ -97,10 +98,10 @@ def test_more_than_120_months_and_dates_that_are_none_are_refused_with_their_row
 
 def test_t_has_no_deleted_rows_and_may_have_crlf_and_a_byte_order_mark() -> None:
     assert isinstance(read("DEL,2019/02/28,08:00,A,1.0,1"), Problems)
-    notices = ProblemCollector("T.csv")
     data = b"\xef\xbb\xbf" + f"{HEADER}\r\na,2011/02/28,08:00,A,1.0,1\r\n".encode()
-    assert isinstance(read_original(Source("T.csv", data), notices), Table)
-    assert notices.total == 2
+    found = read_original(Source("T.csv", data))
+    assert isinstance(found, Read)
+    assert [notice.code for notice in found.notices] == ["text.bom", "text.line_ends"]
 
 
 # -- prices -----------------------------------------------------------------------------------------------------------
@@ -167,14 +168,15 @@ def test_attacks_guess_the_months_of_another_shop(method: str, mode: str) -> Non
     table = half_a_year()
     released = registry.build("anonymizers", "monthly_pseudonyms")(table, stream(2, "names")).table
     read_back = read_release(Source("A.csv", release_bytes(released)), table, mode)
-    assert isinstance(read_back, Table)
-    answer, rows = answer_of(table, read_back)
+    assert isinstance(read_back, Read)
+    answer, rows = answer_of(table, read_back.value)
     known = ReidentificationKnowledge(table, rows.take(stream(3, "order").permutation(len(rows))))
     guess = registry.build("attacks", method)(known, stream(4, method))
-    again = read_guess(Source("g", guess_bytes(guess, mode)), answer.customers, answer.pseudonyms, answer.calendar, mode)
-    assert isinstance(again, ReidentificationGuess)
-    assert again.cells.shape[1:] == (6, 3)
-    assert reid(answer, again, mode) == pytest.approx(reid(answer, guess, mode))
+    form = GuessForm(answer.customers, answer.pseudonyms, answer.calendar, mode)
+    again = read_guess(Source("g", guess_bytes(guess, mode)), form)
+    assert isinstance(again, Read)
+    assert again.value.cells.shape[1:] == (6, 3)
+    assert reid(answer, again.value, mode) == pytest.approx(reid(answer, guess, mode))
     assert reid(answer, guess, mode) > (0.05 if method in ("keys", "rhythm") else 0.8)
 
 

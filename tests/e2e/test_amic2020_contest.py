@@ -356,11 +356,14 @@ def test_standings_are_shown_with_awards_to_people(contest: Contest, capsys: pyt
 
 
 @pytest.mark.parametrize("round_", ROUNDS)
-def test_everything_was_committed_to_and_can_be_made_again(contest: Contest, round_: str) -> None:
+def test_everything_was_committed_to_and_can_be_made_again_in_any_language(
+    contest: Contest, round_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verified = call("verify", "amic2020", contest.preparation(round_), contest.phase(round_))
     assert verified.code == 0, verified.err
     names = {finding["name"] for finding in verified.json["findings"]}
     assert {"seed", "teams/01/test.csv", f"phase: targets/01/{round_}_anonymizeddata_01.csv"} <= names
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
     again = call("verify", "amic2020", contest.preparation(round_), contest.phase(round_), "--again")
     assert again.code == 0, [finding for finding in again.json["findings"] if finding["state"] != "kept"]
     assert len(again.json["findings"]) > len(names)

@@ -12,6 +12,7 @@ import pytest
 from kakurenbo import registry, testing
 from kakurenbo.attacks.membership import MembershipGuess
 from kakurenbo.contracts import Preparation, PreparedRound, Utility, misfit
+from kakurenbo.datasets.adult import Adult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.rng import stream
 from kakurenbo.rounds import publish_round, verify_round
@@ -131,8 +132,8 @@ def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
 def test_made_again_with_other_data_is_named_not_accused(contest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kakurenbo.rulebooks.amic2020 import preparation as module
 
-    original = module._embedded
-    monkeypatch.setattr(module, "_embedded", lambda part: original(part).take(np.arange(10_000)))
+    original = module.embedded_adult()
+    monkeypatch.setattr(module, "embedded_adult", lambda: Adult(original.train.take(np.arange(10_000)), original.test))
     findings = verify_round(Amic2020(), contest, again=True)
     assert [finding.name for finding in findings if finding.state != "kept"] == ["made again: the preparation"]
     assert "made from" in findings[-1].why
@@ -247,6 +248,11 @@ def _thresholds(rules: Amic2020) -> dict[str, float]:
     return {name: value for name, value in rules.thresholds().items() if value is not None}
 
 
+def test_row_limits_that_no_release_can_hold_are_refused() -> None:
+    with pytest.raises(ParameterError, match="at least min_rows"):
+        SMALL.with_parameters(min_rows=6, max_rows=5).prepare(7, ("01",))
+
+
 def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
     own = SMALL.with_parameters(min_rows=3, max_rows=5)
     write_folder(tmp_path / "pre", own.prepare(7, ("01",)).files())
@@ -343,7 +349,7 @@ def test_both_editions_and_both_classes_are_always_reported(handout: Handout) ->
 def test_without_test_rows_a_notice_tells_what_the_trees_were_tested_on(handout: Handout) -> None:
     bare = Handout("01", handout.sample, None)
     figures = Amic2020(data="embedded").measure(bare, Submission(handout.sample, Questionnaire()))
-    assert "embedded statistics" in figures.notices[0]
+    assert "embedded statistics" in str(figures.notices[0])
     assert figures.passes
 
 

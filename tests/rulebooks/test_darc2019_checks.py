@@ -228,6 +228,10 @@ def test_14_when_rows_are_deleted_prices_keep_their_text_through_s_and_its_file(
     found = check(lines, "aicrowd")
     assert isinstance(found, Read)
     assert found.value.values("price")[3] == 2.55
+    _, rows = answer_of(handout().original, found.value)
+    published = read_published(Source("S.csv", table_bytes(rows, header=True)), handout().original, "aicrowd")
+    assert isinstance(published, Read)
+    assert published.value == rows
 
 
 def test_s_is_read_back_as_it_was_published() -> None:
@@ -297,6 +301,17 @@ def test_an_eleventh_attack_on_a_table_is_refused_alone() -> None:
     assert [guess.file for guess in found.found] == names[:10]
     assert [(file, problems[0].code) for file, problems in found.refused] == [("guess_01_02-11.csv", "guess.too_many")]
     assert answer.customers == CUSTOMERS
+
+
+def test_a_second_file_for_the_same_attack_is_refused_and_takes_no_other_files_place() -> None:
+    book = Darc2019()
+    known = ReidentificationKnowledge(handout().original, answer_of(handout().original, submission().value)[1])
+    targets = {"01": Target("01", known, book.guess_form(known))}
+    names = [*(f"guess_01_02-{number}.csv" for number in range(1, 11)), "guess_01_02.csv"]
+    data = "\n".join(GUESS).replace(":", "").encode()
+    found = book.read_guesses(targets, [Source(name, data) for name in names], "02")
+    assert [guess.file for guess in found.found] == names[:10]
+    assert [(file, problems[0].code) for file, problems in found.refused] == [("guess_01_02.csv", "guess.twice")]
 
 
 # -- hostile bytes ----------------------------------------------------------------------------------------------------

@@ -215,6 +215,8 @@ def test_9_the_evaluator_took_a_part_for_the_whole_and_the_last_match() -> None:
     told = guess({(0, 0): "b:xaby", (0, 1): "ab:b:xaby"}, names)
     assert count_credit(truth, told, "aicrowd").hits == pytest.approx(2 / 3 + 1 / 3)
     assert count_credit(truth, told, "rules").hits == 1
+    whole = guess({(0, 0): "xaby"}, names)
+    assert (count_credit(truth, whole, "aicrowd").hits, count_credit(truth, whole, "rules").hits) == (1, 0)
     twice = guess({(0, 0): "a:a"}, names)
     assert count_credit(truth, twice, "aicrowd").hits == pytest.approx(2 / 3)
     assert count_credit(truth, twice, "rules").hits == 1
@@ -235,3 +237,4 @@ def test_blind_guessing_earns_one_or_three_guesses_among_the_pseudonyms_of_a_mon
     spread = 1.96 * (100 * (0.01 - 0.0001)) ** 0.5
     assert chance["rules"].high == pytest.approx(1 + spread, abs=0.005)
     assert chance["rules"].low == 0
+    assert all(type(figure) is float for figure in (chance["rules"].mean, chance["rules"].low, chance["rules"].high))

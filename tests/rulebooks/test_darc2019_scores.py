@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.anonymizers.transactions.rows import Dates
 from kakurenbo.contracts import ContestFacts, Credit, PreparedRound, RoundResults
 from kakurenbo.rng import stream
-from kakurenbo.rounds import judge_release
+from kakurenbo.rounds import judge_release, publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
 from kakurenbo.tables import Problems, Source, write_folder
@@ -53,6 +54,35 @@ def test_a_table_that_names_another_team_is_refused(prepared: PreparedRound[Hand
     judged = judge_release(prepared, "02", [Source("A_01.csv", data)])
     assert (judged.record.state, judged.publication) == ("refused", None)
     assert "the name says team 01" in judged.record.cause
+
+
+def test_beside_several_tables_a_file_of_another_name_is_refused_by_its_own_and_costs_no_table(
+    prepared: PreparedRound[Handout], tmp_path: Path
+) -> None:
+    handout = prepared.handout("01")
+    data = BOOK.release_files(handout, BOOK.anonymize(handout, Pseudonyms(), stream(1, "a")))["A_01.csv"]
+    handed_in = {
+        "01/A_01.csv": data,
+        "01/A_01-3.csv": data,
+        "01/A_02.csv": data,
+        "01/readme.txt": b"",
+        "02/a": data,
+        "02/b": b"",
+    }
+    write_folder(tmp_path / "submissions", handed_in)
+    published = publish_round(Darc2019(), prepared.path, tmp_path / "submissions")
+    assert {record.target: record.state for record in published.records} == {
+        "01": "published",
+        "01-3": "published",
+        "02": "refused",
+    }
+    assert [(file, problems[0].code) for file, problems in published.unassigned] == [
+        ("01/A_02.csv", "release.other_team"),
+        ("01/readme.txt", "release.unknown_name"),
+        ("02/a", "release.unknown_name"),
+        ("02/b", "release.unknown_name"),
+    ]
+    assert not published.complete
 
 
 def test_a_release_that_names_customers_gets_monthly_pseudonyms(prepared: PreparedRound[Handout]) -> None:
@@ -105,6 +135,20 @@ def test_the_last_three_tables_of_a_team_count_and_the_best_of_them_ranks() -> N
     assert set(found.details["tables"]) == {"01-2", "01-3", "01-10", "02"}
 
 
+def test_a_table_that_was_refused_takes_no_place_among_the_last_three() -> None:
+    utility = {"01-1": 0.1, "01-2": 0.4, "01-4": 0.6}
+    credits: dict[str, dict[str, float]] = {"01-1": {}, "01-2": {}, "01-3": {}, "01-4": {}, "01-5": {}}
+    found = standings({"main": results(utility, credits, out={"01-3": "refused", "01-5": "refused"})})
+    assert [line.score for line in found.anonymization] == [Fraction(1, 20)]
+    assert list(found.details["tables"]) == ["01-1", "01-2", "01-4"]
+
+
+def test_a_table_that_is_disqualified_later_brings_no_earlier_one_back() -> None:
+    utility = {"01-1": 0.1, "01-2": 0.4, "01-3": 0.6, "01-4": 0.5}
+    given = results(utility, {table: {} for table in utility}).without(["01-2"])
+    assert list(standings({"main": given}).details["tables"]) == ["01-3", "01-4"]
+
+
 def test_the_best_of_ten_attacks_of_an_attacker_counts_on_a_table() -> None:
     tries = [f"02-{number}" for number in range(1, 12)]
     text = f"table,utility,{','.join(tries)}\n01,0.1,{','.join(str(number / 100) for number in range(1, 12))}\n"
@@ -131,8 +175,13 @@ def test_the_organizers_own_team_is_shown_not_ranked_and_its_attacks_do_not_coun
     given = results({"01": 0.5, "09": 0.1}, {"01": {"S1": 0.1, "09": 0.9}, "09": {"S1": 0.0, "01": 0.2}}, excluded={"09"})
     found = standings({"main": given})
     assert [(line.team, line.rank) for line in found.anonymization] == [("01", 1), ("09", None)]
+    assert [(line.team, line.rank, float(line.score or 0)) for line in found.attack] == [
+        ("01", None, 0),
+        ("09", None, 0.9),
+        ("S1", None, 0.1),
+    ]
     assert found.details["tables"]["01"]["reid"] == 0.1
-    assert found.awards["anonymization"] == ("01",)
+    assert found.awards == {"anonymization": ("01",), "re-identification": ()}
 
 
 def test_nobody_is_credited_for_an_attack_on_a_table_of_their_own() -> None:
@@ -145,6 +194,17 @@ def test_tied_teams_are_all_awarded() -> None:
     utility = {f"0{number}": 0.2 for number in range(1, 6)}
     found = standings({"main": results(utility, {table: {"06": 0.5, "07": 0.5} for table in utility})})
     assert found.awards == {"anonymization": ("01", "02", "03", "04", "05"), "re-identification": ("06", "07")}
+
+
+def test_where_two_tables_tie_for_the_first_rank_the_best_attack_on_either_is_awarded() -> None:
+    """One team owns both: .1 + .3 and .2 + .2."""
+    given = results({"01-1": 0.1, "01-2": 0.2}, {"01-1": {"02": 0.3, "03": 0.25}, "01-2": {"02": 0.1, "03": 0.2}})
+    found = standings({"main": given})
+    assert found.awards["re-identification"] == ("02",)
+    given = results({"01-1": 0.1, "01-2": 0.05}, {"01-1": {"02": 0.3, "03": 0.25}, "01-2": {"02": 0.1, "03": 0.35}})
+    found = standings({"main": given})
+    assert [(line.team, float(line.score or 0)) for line in found.attack] == [("03", 0.35), ("02", 0.3)]
+    assert found.awards["re-identification"] == ("03",)
 
 
 def test_a_refused_table_ranks_behind_all_others() -> None:

@@ -14,13 +14,14 @@ from kakurenbo.commitments import BROKEN, CANNOT_REPEAT, KEPT
 from kakurenbo.contracts import Publication, Release
 from kakurenbo.contracts.preparation import PreparedRound
 from kakurenbo.datasets import ratings
+from kakurenbo.datasets.store import import_dataset
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.rng import stream
 from kakurenbo.rounds import publish_round, verify_round
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.release import split_files
 from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores, release_utility
-from kakurenbo.tables import table_bytes, write_folder
+from kakurenbo.tables import Read, table_bytes, write_folder
 
 TEAMS = ("01", "03")
 
@@ -98,6 +99,25 @@ def test_own_files_that_are_no_tables_b_are_told(tmp_path: Path, own: Path) -> N
         Pwscup2024(data=str(own)).prepare(5, TEAMS)
     with pytest.raises(UsageError, match="no such folder"):
         Pwscup2024(data=str(tmp_path / "nowhere")).prepare(5, TEAMS)
+
+
+def test_imported_b_files_are_taken_where_there_are_three_for_each_team_and_named_by_digest(
+    tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="data import ratings"):
+        Pwscup2024(data="imported").prepare(5, TEAMS)
+    files = sorted(own.glob("Bi*.csv"))
+    assert isinstance(import_dataset("ratings", files), Read)
+    round_ = prepared(tmp_path / "auto")
+    assert round_.facts.settings["data"] == "imported"
+    assert list(round_.facts.data["sha256"].values()) == [small_original(120, seed=number).digest() for number in range(7)]
+    assert {finding.state for finding in verify_round(Pwscup2024(), tmp_path / "auto", again=True)} == {KEPT}
+    assert isinstance(import_dataset("ratings", files[1:]), Read)
+    different = verify_round(Pwscup2024(), tmp_path / "auto", again=True)[-1]
+    assert (different.state, "sha256" in different.why) == (CANNOT_REPEAT, True)
+    monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path / "empty"))
+    missing = verify_round(Pwscup2024(), tmp_path / "auto", again=True)[-1]
+    assert (missing.state, "data import ratings" in missing.why) == (CANNOT_REPEAT, True)
 
 
 def test_a_small_round_takes_a_tenth_of_the_rows_of_real_tables_but_never_fewer_than_50(tmp_path: Path, own: Path) -> None:
@@ -228,7 +248,7 @@ def test_sample_anonymity_is_100_less_the_sample_attacks_hits_on_people_that_b_a
     utility = release_utility(original, tables)
     assert utility.scores["sample_anonymity"].value == 0, "a release that hides nothing"
     assert utility.scores["sample_anonymity"].parts == {"identification": 50, "reconstruction": 50}
-    assert "50 others" in utility.notices[0]
+    assert "50 others" in str(utility.notices[0])
     permuted = tuple(table.take(stream(number, "rows").permutation(len(table))) for number, table in enumerate(tables))
     again = [release_utility(original, permuted).scores["sample_anonymity"] for _ in range(2)]
     assert again[0] == again[1]

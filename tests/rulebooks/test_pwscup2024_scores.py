@@ -138,7 +138,7 @@ def test_column_1_and_row_01_are_one_team() -> None:
 def test_a_byte_order_mark_and_windows_line_ends_are_no_fault() -> None:
     read = BOOK.read_published(Source("results.csv", b"\xef\xbb\xbfanonymizer,1,2,utility\r\n01,0,20,70\r\n02,30,0,60\r\n"))
     assert isinstance(read, Read), read
-    assert [notice.code for notice in read.notices] == ["text.bom"]
+    assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
 
 
 @pytest.mark.parametrize(

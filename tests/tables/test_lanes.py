@@ -149,3 +149,13 @@ def test_a_line_that_is_too_long_is_refused_though_every_cell_is_a_text() -> Non
     refused = read_table(Source("D.csv", b"a\n" + b"x" * 100_001 + b"\n"), Schema([Text("only")]))
     assert isinstance(refused, Problems)
     assert [(problem.row, problem.code) for problem in refused] == [(2, "line.too_long")]
+
+
+def test_a_file_of_nothing_but_its_header_has_no_rows() -> None:
+    schema = SCHEMAS["wide"][0]
+    reading = read_table(Source("D.csv", f"{','.join(schema.names)}\n".encode()), schema, Layout(header=True))
+    assert isinstance(reading, Read)
+    assert len(reading.value) == 0
+    refused = read_table(Source("D.csv", f"{','.join(schema.names)}\n".encode()), schema, Layout(header=True, min_rows=1))
+    assert isinstance(refused, Problems)
+    assert [problem.code for problem in refused] == ["table.row_count"]

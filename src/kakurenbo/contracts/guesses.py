@@ -72,13 +72,13 @@ def sort_guess_files(
     seen: set[tuple[str, int]] = set()
     for file in sorted(named, key=lambda file: (by_number(file.target), file.number, file.source.name)):
         limit = phase.tries.per_target
-        tries[file.target] += 1
         if (file.target, file.number) in seen:
             refusals.append((file.source.name, refused("guess.twice", file.source.name, target=file.target)))
-        elif limit is not None and (tries[file.target] > limit or not 1 <= file.number <= limit):
+        elif limit is not None and (tries[file.target] >= limit or not 1 <= file.number <= limit):
             refusals.append((file.source.name, refused("guess.too_many", file.source.name, limit=limit, target=file.target)))
         else:
             seen.add((file.target, file.number))
+            tries[file.target] += 1
             kept.append(file)
     return kept, refusals
 

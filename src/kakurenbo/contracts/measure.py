@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kakurenbo.tables import Problem
+
 
 @dataclass(frozen=True)
 class Score:
@@ -88,13 +90,13 @@ class Utility:
         In the order they are shown; the names are stable.
     thresholds : mapping of name to Threshold
         The scores that decide; all must hold.
-    notices : tuple of str
+    notices : tuple of Problem or str
         What had to be assumed to measure at all.
     """
 
     scores: Mapping[str, Score]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    notices: tuple[Problem | str, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -140,7 +142,7 @@ class Utility:
                 for name, threshold in self.thresholds.items()
             },
             "limits": {name: dict(score.limit) for name, score in self.scores.items() if score.limit},
-            **({"notices": list(self.notices)} if self.notices else {}),
+            **({"notices": list(map(str, self.notices))} if self.notices else {}),
         }
 
 

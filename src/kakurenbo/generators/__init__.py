@@ -10,7 +10,7 @@ A itself        .249        .676        11.98        0                     0
 `omth17`        .283        .631        11.97        53.6                  .672 (hours-per-week)
 `omth17`, B     .299        .580        14.23        151.5                 .666 (hours-per-week)
 `moments`       .249        .676        11.98        0.1                   .0000 (marital-status)
-`moments`, B    .249        .676        11.99        3.5                   .029 (hours-per-week)
+`moments`, B    .249        .676        11.99        3.5                   .030 (hours-per-week)
 ==============  ==========  ==========  ===========  ====================  =======================
 
 Chosen with equal chances, B of `moments` would be at 129.8 with 14.77 for the sd of hours. With as few rows as A has,

@@ -43,7 +43,7 @@ def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
         )
     except pl.exceptions.PolarsError:
         return None
-    if any(frame.null_count().row(0)):
+    if not frame.height or any(frame.null_count().row(0)):
         return None
     parsed: dict[str, _Parsed] = {}
     for name, lane in lanes.items():

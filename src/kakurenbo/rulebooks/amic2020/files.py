@@ -69,14 +69,13 @@ def _number(round_: str, team: str) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """Row counts: rows of B, rows drawn before duplicates are dropped, and rows for the trees."""
+    """Row counts: rows of B, and rows for the trees."""
 
     population: int
-    drawn: int
     test: int
 
 
-SCALES = {"full": Scale(100_000, 1_000_000, 15_060), "small": Scale(10_000, 100_000, 1_506)}
+SCALES = {"full": Scale(100_000, 15_060), "small": Scale(10_000, 1_506)}
 
 
 @dataclass(frozen=True, eq=False)

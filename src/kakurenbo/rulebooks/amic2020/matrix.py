@@ -11,7 +11,7 @@ from kakurenbo.rulebooks.amic2020.files import GUESSES
 from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Row, Severity, Source, read_cells
 
 SAMPLE_ATTACK = "attack.py"
-_NUMBER = re.compile(r"\d{1,3}(\.\d{1,20})?")
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
 
 
 def read_matrix(source: Source) -> Reading[RoundResults]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.contracts import RoundData
-from kakurenbo.datasets.adult import Adult, adult_statistics
 from kakurenbo.datasets.store import load_adult
 from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.generators import GENERATORS, distinct_rows, fidelity, sample_rows
+from kakurenbo.generators import GENERATORS, fidelity, generate, sample_rows, sample_rows_at
+from kakurenbo.generators.census import embedded_adult
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.files import Scale
@@ -27,9 +26,9 @@ SOURCES = {
     EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
     IMPORTED: "Census Income, imported files",
 }
-TRIAL_ANONYMIZER = ProportionalResponse(p=0.99)
+TRIAL_ANONYMIZER = ProportionalResponse(p=0.995)
 """What the sample release of the trial was made with."""
-_PUBLIC_SEED = 0  # A and test.csv are public data, the same in every contest and round
+_PUBLIC_SEED = 0  # test.csv is public data, the same in every contest and round
 
 Streams = Callable[..., np.random.Generator]
 
@@ -59,14 +58,8 @@ def personal_data(data: str) -> PersonalData:
     if adult is None and data == IMPORTED:
         raise UsageError("the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test")
     source = EMBEDDED if adult is None else IMPORTED
-    adult = adult or Adult(_embedded("train"), _embedded("test"))
+    adult = adult or embedded_adult()
     return PersonalData(adult.train, adult.test, source)
-
-
-@cache
-def _embedded(part: str) -> Table:
-    source = adult_statistics(part)
-    return GENERATORS["moments"](source, source.count, stream(_PUBLIC_SEED, "embedded", "adult", part))
 
 
 def draw_sample(rows: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -74,7 +67,7 @@ def draw_sample(rows: int, rate: float, rng: np.random.Generator) -> NDArray[np.
 
     In B's order a release that keeps the order of its rows would tell which row is which, however well its cells are hidden.
     """
-    return rng.permutation(sample_rows(rows, files.sample_size(rows, rate), rng))
+    return rng.permutation(sample_rows_at(rate, rows, rng))
 
 
 def draw_round(
@@ -94,7 +87,7 @@ def draw_round(
         raise ParameterError("rate", f"a share of {size.population:,} rows that is at least one row", rate)
     drawn_from = personal_data(data)
     source, test = Moments.of(drawn_from.personal), _test_rows(drawn_from.test, size)
-    population = distinct_rows(GENERATORS[generator], source, size.population, size.drawn, streams("population"))
+    population = generate(GENERATORS[generator], source, size.population, streams("population"), distinct=True)
     rows = {team: draw_sample(len(population), rate, streams("sample", team)) for team in teams}
     population_bytes, test_bytes, form = table_bytes(population), table_bytes(test), blank_form()
     handouts: dict[str, dict[str, bytes]] = {}
@@ -130,10 +123,11 @@ def _test_rows(test: Table, size: Scale) -> Table:
     return test.take(sample_rows(len(test), size.test, stream(_PUBLIC_SEED, "amic2020", "test rows", str(size.test))))
 
 
-def generate(rows: int, rng: np.random.Generator, *, generator: str, data: str, distinct: bool) -> tuple[bytes, dict[str, Any]]:
+def generated(
+    rows: int, rng: np.random.Generator, *, generator: str, data: str, distinct: bool
+) -> tuple[bytes, dict[str, Any]]:
     """gen.py: a table like A of any number of rows, and how close it is to A."""
     drawn_from = personal_data(data)
-    source, draw = Moments.of(drawn_from.personal), GENERATORS[generator]
-    per_row = files.SCALES["full"].drawn // files.SCALES["full"].population
-    table = distinct_rows(draw, source, rows, rows * per_row, rng) if distinct else draw(source, rows, rng)
+    source = Moments.of(drawn_from.personal)
+    table = generate(GENERATORS[generator], source, rows, rng, distinct=distinct)
     return table_bytes(table), {"data": SOURCES[drawn_from.source], "fidelity": fidelity(source, table).as_json()}

@@ -32,7 +32,7 @@ from kakurenbo.contracts import (
     read_facts,
 )
 from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import UsageError
+from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
@@ -133,6 +133,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
         least, most = self.row_limits(files.SCALES[self.scale].population // 10)
+        if least > most:
+            raise ParameterError("max_rows", f"at least min_rows, which is {least:,}", most)
         return preparation.draw_round(
             teams,
             lambda *names: self.stream(seed, *names),
@@ -145,7 +147,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         )
 
     def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
-        return preparation.generate(rows, rng, generator=self.generator, data=self.data, distinct=distinct)
+        return preparation.generated(rows, rng, generator=self.generator, data=self.data, distinct=distinct)
 
     def sample(self, source: Source, rate: float, rng: np.random.Generator) -> Reading[tuple[bytes, Sequence[int]]]:
         read = read_table(source, SCHEMA)
@@ -202,11 +204,11 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         test = handout.test
-        notices: tuple[str, ...] = ()
+        notices: tuple[Problem, ...] = ()
         if test is None:
             found = preparation.personal_data(self.data)
             test, source = found.test, preparation.SOURCES[found.source]
-            notices = (str(Problem("amic2020.no_test_rows", {"source": source}, files.TEST_FILE, severity=Severity.NOTICE)),)
+            notices = (Problem("amic2020.no_test_rows", {"source": source}, files.TEST_FILE, severity=Severity.NOTICE),)
         figures = utility.measure(
             handout.sample,
             submission.table,
@@ -221,7 +223,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
         file = files.questionnaire_file(self.round, secrets.team)
         told = exaggerated_presence(submission.questionnaire, submission.table, self._population(secrets), file)
-        return Utility({}, notices=tuple(map(str, told)))
+        return Utility({}, notices=told)
 
     # -- what attackers get ----------------------------------------------------------------------------------------
 

@@ -20,12 +20,14 @@ from kakurenbo.contracts import (
     two_digits,
     why_out,
 )
+from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 from kakurenbo.rulebooks.darc2019.utility import counts_in
 from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
 AWARDED = 3
+_NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)  # unlike a table that was disqualified after it had taken its place
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
     ranked = rank({team: scored[team] for team in anonymizers if team not in results.excluded}, notes, lowest_wins=True)
     shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded})
-    first = [best[line.team].table for line in ranked if line.rank == 1]
+    lowest = {line.score for line in ranked if line.rank == 1}
+    first = [table for table, one in tables.items() if one.score in lowest and team_of(table) not in results.excluded]
     attack = _attack_ranking(results, first)
     awards = {
         "anonymization": awarded(ranked, AWARDED),
@@ -73,27 +76,29 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
 
 
 def _counting(results: RoundResults) -> list[str]:
-    """The last three tables of each team, in the order they were handed in."""
+    """The last three tables of each team that were accepted, in the order they were handed in."""
     by_team: dict[str, list[str]] = {}
     for table in sorted(results.targets, key=by_number):
-        by_team.setdefault(team_of(table), []).append(table)
+        if results.out.get(table) not in _NEVER_ACCEPTED:
+            by_team.setdefault(team_of(table), []).append(table)
     return [table for handed_in in by_team.values() for table in handed_in[-TABLES_PER_TEAM:]]
 
 
 def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
     if table not in results.utility:
         raise UsageError(f"the results have no utility for the table {table}")
-    rates = _rates(results, table)
-    counting = [rate for name, rate in rates.items() if name not in results.unranked or counts_in(mode, name)]
+    counting = [
+        rate
+        for name, rate in _rates(results, table).items()
+        if name not in results.excluded and (name not in results.unranked or counts_in(mode, name))
+    ]
     return TableScore(table, as_decimal(results.utility[table]), max(counting, default=Fraction(0)))
 
 
 def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
-    """Rate of each attacker on a table. Nobody attacks a table of their own, and excluded teams' attacks do not count."""
+    """Rate of each attacker on a table; nobody attacks a table of their own."""
     return {
-        attacker: _rate(credit)
-        for attacker, credit in results.credits.get(table, {}).items()
-        if attacker != team_of(table) and attacker not in results.excluded
+        attacker: _rate(credit) for attacker, credit in results.credits.get(table, {}).items() if attacker != team_of(table)
     }
 
 
@@ -104,17 +109,19 @@ def _rate(credit: Credit) -> Fraction:
 
 
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
-    """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest."""
+    """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest.
+
+    Baselines and attacks of the organizers' own team are shown below, without a rank.
+    """
     rates: dict[str, Fraction | None] = dict.fromkeys(sorted(results.ranked_attackers, key=by_number))
     owners = {team_of(table) for table in first}
-    baselines: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
+    shown: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
     for table in first:
         for attacker, rate in _rates(results, table).items():
-            known = baselines if attacker in baselines else rates
-            if attacker in known:
-                known[attacker] = max(known[attacker] or Fraction(0), rate)
-    notes = {team: "owns the table" if team in owners else "missing" for team, rate in rates.items() if rate is None}
-    return (*rank(rates, notes), *shown_unranked(baselines))
+            known = rates if attacker in rates else shown
+            known[attacker] = max(known.get(attacker) or Fraction(0), rate)
+    notes = {team: "owns the table" if team in owners else MISSING for team, rate in rates.items() if rate is None}
+    return (*rank(rates, notes), *shown_unranked(shown))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from kakurenbo.contracts import read_facts
 from kakurenbo.datasets import ratings
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.tables import (
-    Layout,
     Problems,
     Read,
     Reading,
@@ -20,15 +19,14 @@ from kakurenbo.tables import (
     json_bytes,
     notices_of,
     read_json,
-    read_table,
     refused,
     sources_of,
     table_bytes,
 )
 
 CANDIDATES = 3
-TEST_ROWS = 50
-"""People that are attacked: rows of a and b."""
+TEST_ROWS = ratings.FEWEST_ROWS
+"""People that are attacked: rows of a and b, 50."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,7 @@ def read_handout(path: Path, rulebook: str) -> Reading[Handout]:
         return refused("pwscup2024.no_candidate", path.name, severity=Severity.MALFORMED, example=example)
     choices = [source for source in sources_of(path) if names.is_choice(source.name)] if path.is_dir() else []
     choice = read_choice(choices[0], len(found)) if choices else Read(chosen)
-    readings = [read_original(source) for source in found]
+    readings = [ratings.read_ratings(source) for source in found]
     problems = Problems.of(choice, *readings)
     if problems or isinstance(choice, Problems):
         return problems
@@ -88,20 +86,14 @@ def read_handout(path: Path, rulebook: str) -> Reading[Handout]:
 
 def _candidates(path: Path) -> tuple[list[Source], int]:
     """All candidates, and which of them was named (from 0): those beside a file that is one of several, else it alone."""
-    folder = path if path.is_dir() else path.parent
-    candidates = [source for source in sources_of(folder) if names.candidate_team(source.name) is not None]
     if path.is_dir():
-        return candidates, 0
-    team, listed = names.candidate_team(path.name), [source.name for source in candidates]
-    several = [source for source in candidates if names.candidate_team(source.name) == team and "-" in source.name]
-    if path.name not in listed or len(several) != CANDIDATES or path.name not in {source.name for source in several}:
+        return [source for source in sources_of(path) if names.candidate_team(source.name) is not None], 0
+    team = names.candidate_team(path.name)
+    beside = [source for source in sources_of(path.parent) if team and names.candidate_team(source.name) == team]
+    numbers = [names.candidate_number(source.name) for source in beside]
+    if numbers != list(range(1, len(beside) + 1)) or path.name not in {source.name for source in beside}:
         return [Source.of(path)], 0
-    return several, [source.name for source in several].index(path.name)
-
-
-def read_original(source: Source) -> Reading[Table]:
-    """A table B; attributes get the levels that occur in it, since only those may occur in a release of it."""
-    return read_table(source, ratings.widest_schema(), Layout(header=True, min_rows=TEST_ROWS)).map(ratings.narrowed)
+    return beside, [source.name for source in beside].index(path.name)
 
 
 def read_choice(source: Source, candidates: int) -> Reading[int]:

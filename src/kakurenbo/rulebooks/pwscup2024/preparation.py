@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.commitments import digest
-from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics
+from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics, read_ratings
 from kakurenbo.datasets.store import load_ratings
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import fidelity
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS, read_original
+from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
 from kakurenbo.tables import Problems, Table, sources_of
 
 FULL, SMALL = "full", "small"
@@ -72,6 +72,10 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
         raise UsageError("the round was prepared from B files of the organizer's own: name their folder with --data")
     kind = IMPORTED if data == IMPORTED else OWN
     tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
+    if kind == IMPORTED and not tables:
+        raise UsageError(
+            "no B files were imported into the local store: import them with kakurenbo data import ratings FILE..."
+        )
     told = {"source": f"{kind} B files", "sha256": {name: table.digest() for name, table in tables.items()}}
     if scale == SMALL:
         tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
@@ -91,7 +95,7 @@ def own_tables(folder: Path) -> dict[str, Table]:
     for source in sources_of(folder):
         if names.candidate_team(source.name) is None:
             continue
-        read = read_original(source)
+        read = read_ratings(source)
         if isinstance(read, Problems):
             raise UsageError(f"{folder}: {read[0]}")
         tables[source.name] = read.value

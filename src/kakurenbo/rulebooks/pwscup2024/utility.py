@@ -18,9 +18,9 @@ SAMPLE_ANONYMITY = "sample_anonymity"
 
 def release_utility(original: Table, tables: tuple[Table, ...]) -> Utility:
     """Every figure of the ten files that were made of B."""
-    told = Problem("pwscup2024.other_people", {"score": SAMPLE_ANONYMITY}, severity=Severity.NOTICE)
+    told = Problem("pwscup2024.other_people", file=SAMPLE_ANONYMITY, severity=Severity.NOTICE)
     scores = {**crosstab_scores(original, tables), SAMPLE_ANONYMITY: sample_anonymity(original, tables)}
-    return Utility(scores, notices=(told.message,))
+    return Utility(scores, notices=(told,))
 
 
 def crosstab_scores(original: Table, tables: Sequence[Table]) -> dict[str, Score]:

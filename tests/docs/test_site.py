@@ -1,0 +1,86 @@
+"""The site: built strictly, every include shows code, and the reference comes from the software itself."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import REPOSITORY, markdown_pages
+
+import kakurenbo
+from kakurenbo.cli import VERBS
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("documentation") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def text_of(page: Path) -> str:
+    """The article of a page, without tags."""
+    found = re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.S)
+    assert found is not None, f"{page} has no article"
+    return html.unescape(re.sub(r"<[^>]+>", "", found[0]))
+
+
+def test_every_include_renders_code_and_no_block_is_empty(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) >= 20
+    for page in pages:
+        source = page.read_text(encoding="utf-8")
+        assert "--8" not in text_of(page) if "<article" in source else True, f"{page} shows an include instead of code"
+        for block in re.findall(r"<pre[^>]*>.*?</pre>", source, re.S):
+            assert re.sub(r"<[^>]+>", "", block).strip(), f"{page} has an empty block"
+    assert "class RankSwap" in text_of(site / "tutorial" / "own-methods.html")
+    assert "class HideAndSeek" in text_of(site / "how-to" / "rulebook.html")
+
+
+def test_formatting_the_repository_leaves_includes_as_they_are(tmp_path: Path) -> None:
+    for page in markdown_pages():
+        if "--8<--" in page.read_text(encoding="utf-8"):
+            copy = tmp_path / page.name
+            shutil.copy(page, copy)
+            # Even where the file is named, and so is not left out.
+            subprocess.run([sys.executable, "-m", "ruff", "format", "--isolated", "--quiet", str(copy)], check=True)
+            before, after = (re.findall(r"^--8.*", file.read_text(encoding="utf-8"), re.M) for file in (page, copy))
+            assert before == after, f"{page} loses an include"
+            assert all(re.fullmatch(r'--8<-- "[^"]+"', include) for include in after)
+
+
+def test_the_command_reference_has_every_verb_and_the_options_of_every_rulebook(site: Path) -> None:
+    commands = text_of(site / "reference" / "commands.html")
+    for verb in VERBS:
+        assert f"kakurenbo {verb}" in commands
+    for option in ("--cluster ADDRESS", "--with-disqualified", "--again", "--distinct", "--masks", "--mode"):
+        assert option in commands
+    assert "rrp" in text_of(site / "reference" / "methods.html")
+
+
+def test_the_library_reference_describes_what_the_package_exports(site: Path) -> None:
+    pages = [text_of(page) for page in (site / "reference" / "api").glob("*.html")]
+    exported = text_of(site / "reference" / "api" / "index.html")
+    assert all(name in exported for name in kakurenbo.__all__)
+    for name in ("rulebook_checks", "publish_round", "Document", "check_release", "read_table"):
+        assert any(name in page for page in pages)
+
+
+def test_the_problem_reference_has_every_sentence_in_both_languages(site: Path) -> None:
+    problems = text_of(site / "reference" / "problems.html")
+    for code, english, japanese in (
+        ("guess.own_target", "one's own release", "自分のチームの匿名加工データ"),
+        ("amic2020.row_twice", "is named twice", "2 回書かれています"),
+    ):
+        assert code in problems
+        assert english in problems
+        assert japanese in problems
