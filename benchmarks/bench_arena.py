@@ -12,12 +12,11 @@ from pathlib import Path
 
 from benchmarks.common import REPOSITORY, Row, row
 from kakurenbo import arena
-from kakurenbo.arena.calls import Call
-from kakurenbo.arena.field import Entrant
-from kakurenbo.arena.jobs import NOTHING
+from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.plan import Job, Plan
+from kakurenbo.arena.requests import NOTHING
 from kakurenbo.arena.running import Tally, play
-from kakurenbo.arena.store import Result, Store
+from kakurenbo.arena.store import Result, Stores
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 TEAMS, WARM_UP, EMPTY_JOBS = 20, 50, 500
@@ -42,7 +41,7 @@ def run() -> list[Row]:
     one, _ = _measured(1)
     two, megabytes = _measured(2)
     rows = [
-        row("tournament of 20 x 20, 2 workers", two, "limit of 5 minutes", 300, "ratio ≤ 1"),
+        row("tournament of 20 x 20, 2 workers", two, "limit of 45 s", 45, "ratio ≤ 1"),
         row("tournament of 20 x 20, peak MB", megabytes, "limit of 6 GB", 6 * 1024, "ratio ≤ 1"),
         row("tournament of 20 x 20, 2 workers", two, "1 worker", one, "ratio ≤ 0.588 (1.7 times as fast)"),
     ]
@@ -68,21 +67,20 @@ def _measured(workers: int) -> tuple[float, float]:
 def tournament(workers: int, out: Path) -> float:
     """Seconds of the tournament, from the plan to the report."""
     entrants = [
-        Entrant(
+        arena.Entrant(
             f"{number + 1:02d}",
             anonymizer,
-            Call.parsed("anonymizers", anonymizer),
-            Call.parsed("attacks", ATTACKS[number]),
+            MethodCall.parsed("anonymizers", anonymizer),
+            MethodCall.parsed("attacks", ATTACKS[number]),
         )
         for number, anonymizer in enumerate(ANONYMIZERS)
     ]
     begun = time.perf_counter()
     plan = arena.make_plan(Amic2020(data="embedded", round="main"), entrants, 1)
-    held = arena.hold(plan, out, arena.processes(workers), arena.Settings())
+    document = arena.play_tournament(plan, out, arena.processes(workers), arena.Settings()).document
     seconds = time.perf_counter() - begun
-    attacks = sum(len(row) for row in held.results["rounds"][0]["accuracy"].values())
-    if attacks != TEAMS * TEAMS or held.results["failures"]:
-        raise RuntimeError(f"{attacks} attacks were played, and {len(held.results['failures'])} jobs did not succeed")
+    if document.attack_count != TEAMS * TEAMS or document.failures:
+        raise RuntimeError(f"{document.attack_count} attacks were played, and {len(document.failures)} jobs did not succeed")
     return seconds
 
 
@@ -91,7 +89,7 @@ class _EmptyPlan(Plan):
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
-        return tuple(Job(0, "round", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS))
+        return tuple(Job(0, "pre", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS))
 
 
 def _overhead(workers: arena.Workers) -> float:
@@ -102,9 +100,10 @@ def _overhead(workers: arena.Workers) -> float:
         if result is not None:
             ended.append(time.perf_counter())
 
-    plan = _EmptyPlan(Call("rulebooks", "amic2020"), 1, (Entrant("01", "", Call("anonymizers", "rr")),), ("round",))
+    entrant = arena.Entrant("01", "", MethodCall("anonymizers", "rr"))
+    plan = _EmptyPlan(MethodCall("rulebooks", "amic2020"), 1, (entrant,), ("pre",))
     with tempfile.TemporaryDirectory() as folder:
-        play(plan, Store(Path(folder)), workers, arena.Settings(), tell)
+        play(plan, Stores(folder), workers, arena.Settings(), tell)
     return (ended[-1] - ended[WARM_UP - 1]) / EMPTY_JOBS
 
 

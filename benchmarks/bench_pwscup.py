@@ -12,12 +12,11 @@ from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, Crosst
 from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.attacks.reconstruction.hamming import Sample, side_by_side
 from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
-from kakurenbo.contracts import Preparation
 from kakurenbo.datasets import ratings
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
-from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, rehearse
+from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
 from kakurenbo.tables import Problems, Table
 
 BOOK = Pwscup2024()
@@ -28,12 +27,10 @@ ROUNDS = 300  # of the greedy repair's 3,000
 def run() -> list[Row]:
     handout = Handout("01", (_original(),))
     noisy = PseudoOLH(epsilon=2)(handout.table, stream(1, "bench", "release"))
-    submission = Submission(noisy.tables)
-    target = BOOK.publish(Preparation({"01": handout}, {}, {}, Secrets()), {"01": submission}, 1)["01"]
-    knowledge = target.knowledge
+    knowledge, _ = rehearse(handout.table, noisy.tables, 1)
 
     def measure() -> None:
-        BOOK.measure(handout, submission)
+        crosstab_scores(handout.table, noisy.tables)
 
     def attack() -> None:
         Sample()(knowledge, stream(1, "bench", "attack"))
@@ -68,7 +65,7 @@ def _original() -> Table:
     if folder is not None and (folder / "pwscup2024" / "sampleBi.csv").exists():
         handout = BOOK.read_handout(folder / "pwscup2024" / "sampleBi.csv")
         if not isinstance(handout, Problems):
-            return handout.table
+            return handout.value.table
     return RatingsGenerator(stream(1, "bench", "calibration"))(1, 10_000, stream(1, "bench", "original"))[0]
 
 

@@ -35,7 +35,7 @@ def read_original(path: Path) -> Table:
         handout = Pwscup2024().read_handout(plain)
     if isinstance(handout, Problems):
         raise SystemExit("\n".join(map(str, handout)))
-    return handout.table
+    return handout.value.table
 
 
 def traced(original: Table, epsilon: float, repair: CrosstabRepair, seed: int) -> Trace:

@@ -12,12 +12,10 @@ import numpy as np
 from kakurenbo import registry
 from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair
 from kakurenbo.attacks.reconstruction.methods import Identification
-from kakurenbo.contracts import Preparation
 from kakurenbo.datasets.ratings import MOVIES, NOT_SEEN
 from kakurenbo.measures.constant_answer import best_constant_answer, constant_answer
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Handout, Submission
-from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from kakurenbo.rulebooks.pwscup2024 import Handout, rehearse
 from plot_repair import POSTER_UTILITY, Trace, read_original, traced, write_graph
 from replay_pwscup2024 import BOOK, DOCS, KINDS, Played, interval, play
 
@@ -91,18 +89,17 @@ def _filtered(path: Path) -> tuple[dict[str, dict[str, list[int]]], list[int]]:
     original = read_original(path)
     handout = Handout("01", (original,))
     release = BOOK.anonymize(handout, registry.build("anonymizers", "pseudo_olh:epsilon=2"), stream(0, "replay", "filtering"))
-    preparation = Preparation({"01": handout}, {}, {}, Secrets())
     hits: dict[str, dict[str, list[int]]] = {on: {variant: [] for variant in VARIANTS} for on in ("b", "release")}
     best = []
     for seed in range(FILTERED_ON_B):
-        target = BOOK.publish(preparation, {"01": Submission(release.tables)}, seed)["01"]
-        best.append(best_constant_answer(target.answer.values).hits)
+        knowledge, answer = rehearse(original, release.tables, seed)
+        best.append(best_constant_answer(answer.values).hits)
         for on in hits if seed < FILTERED_WITH_C else ("b",):
             for variant, found in hits[on].items():
                 method = registry.build("attacks", f"collaborative_filtering:on={on},variant={variant}")
-                values = method.reconstruct(target.knowledge, NO_IDENTIFICATION, stream(seed, "replay", "filtering"))
-                found.append(int((values == target.answer.values).sum()))
-        assert hits["b"]["all0"][-1] == constant_answer(target.answer.values, NOT_SEEN).hits
+                values = method.reconstruct(knowledge, NO_IDENTIFICATION, stream(seed, "replay", "filtering"))
+                found.append(int((values == answer.values).sum()))
+        assert hits["b"]["all0"][-1] == constant_answer(answer.values, NOT_SEEN).hits
     return hits, best
 
 

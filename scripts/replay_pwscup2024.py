@@ -19,14 +19,14 @@ import numpy as np
 from kakurenbo import registry
 from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
-from kakurenbo.contracts import Credit, Preparation
+from kakurenbo.contracts import Credit
 from kakurenbo.datasets.ratings import NOT_SEEN
 from kakurenbo.generators.ratings import RatingsGenerator
 from kakurenbo.measures.constant_answer import constant_answer
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, Submission
-from kakurenbo.rulebooks.pwscup2024.preparation import Secrets
+from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, rehearse
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
+from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
 from kakurenbo.tables import Table
 from plot_repair import read_original
 
@@ -78,23 +78,21 @@ def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) ->
     """One release under attack."""
     handout = Handout("01", (original,))
     release = BOOK.anonymize(handout, registry.build("anonymizers", anonymizer), stream(seed, "replay", anonymizer))
-    submission = Submission(release.tables)
-    utility = BOOK.measure(handout, submission).scores["U"].value
-    preparation = Preparation({"01": handout}, {}, {}, Secrets())
-    target = BOOK.publish(preparation, {"01": submission}, seed)["01"]
+    utility = crosstab_scores(original, release.tables)["U"].value
+    knowledge, answer = rehearse(original, release.tables, seed)
     identified: dict[str, Identification] = {}  # several attacks build on one identification: find it once
     credits = {}
     for attack in attacks:
         method = registry.build("attacks", attack)
         finder = method.identification if isinstance(method, Reconstructing) else attack.removesuffix(ROW)
         if finder not in identified:
-            found = registry.build("attacks", finder).identify(target.knowledge, stream(seed, "replay", anonymizer, finder))
+            found = registry.build("attacks", finder).identify(knowledge, stream(seed, "replay", anonymizer, finder))
             identified[finder] = found
         values = identified[finder].values
         if isinstance(method, Reconstructing):
-            values = method.reconstruct(target.knowledge, identified[finder], stream(seed, "replay", anonymizer, attack))
-        credits[attack] = BOOK.credit(target.answer, RatingsGuess(identified[finder].people, values))
-    return Played(utility, constant_answer(target.answer.values, NOT_SEEN).hits, credits)
+            values = method.reconstruct(knowledge, identified[finder], stream(seed, "replay", anonymizer, attack))
+        credits[attack] = BOOK.credit(answer, RatingsGuess(identified[finder].people, values))
+    return Played(utility, constant_answer(answer.values, NOT_SEEN).hits, credits)
 
 
 def originals(path: Path | None, seeds: int) -> list[Table]:
@@ -108,6 +106,12 @@ def originals(path: Path | None, seeds: int) -> list[Table]:
 def interval(values: Sequence[float]) -> str:
     """Mean with the half width of its 95 % interval (normal approximation)."""
     return f"{np.mean(values):.1f} ± {1.96 * np.std(values, ddof=1) / np.sqrt(len(values)):.1f}"
+
+
+def titled_matrix(path: Path | None, seeds: int) -> str:
+    """The table below the name of its B file and the number of draws."""
+    data = "a B per draw from the embedded statistics" if path is None else f"`{path.name.removesuffix('.gz')}`"
+    return f"On {data}, {seeds} draws of noise, people and masks:\n\n{matrix(path, seeds)}"
 
 
 def matrix(path: Path | None, seeds: int) -> str:
@@ -146,7 +150,7 @@ def main() -> None:
             parser.error("the poster's table is re-made on B files: name at least one")
         (DOCS / "replays" / "pwscup2024.md").write_text(page(given.originals, given.seeds or 20, given.jobs), encoding="utf-8")
         return
-    table = matrix(given.originals[0] if given.originals else None, given.seeds or 5)
+    table = "\n".join(titled_matrix(path, given.seeds or 5) for path in given.originals or [None])
     target = DOCS / "pwscup2024.md"
     head, begin, rest = target.read_text(encoding="utf-8").partition("<!-- table -->\n")
     _, end, tail = rest.partition("<!-- end of table -->\n")

@@ -12,8 +12,7 @@ import numpy as np
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
 from kakurenbo.contracts import Mechanism
 from kakurenbo.datasets import ratings
-from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, draw_test
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, rehearse
 from kakurenbo.tables import Schema, Table, Text
 
 __all__ = ["BOOK", "Handout", "hits", "small_original", "under_attack", "zipped"]
@@ -44,8 +43,7 @@ def under_attack(
     original: Table, released: tuple[Table, ...], seed: int = 3, mechanism: Mechanism | None = None
 ) -> tuple[RatingsKnowledge, Answer]:
     """What attackers get of a release, and the answer."""
-    people, masks = (stream(seed, "pwscup2024", purpose, "01") for purpose in ("people", "masks"))
-    known, answer = draw_test(original, released, people, masks.integers(len(ratings.MOVIES), size=50))
+    known, answer = rehearse(original, released, seed)
     return RatingsKnowledge(known.people, known.ratings, known.files, mechanism), answer
 
 

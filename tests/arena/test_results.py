@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kakurenbo.arena.report import html_report, markdown_report, results_csv
 
 from kakurenbo import arena
-from kakurenbo.arena.report import html_report, markdown_report, results_csv
 from kakurenbo.arena.results import Estimate, combined
 from kakurenbo.arena.running import Settings
 from kakurenbo.contracts import Standing, Standings, rank

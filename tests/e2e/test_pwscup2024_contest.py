@@ -208,6 +208,9 @@ def test_credit_takes_one_guess_or_the_columns_of_an_e_file_and_agrees_with_scor
     for guess in (contest.path("main-guesses", "01", "E01.csv"), contest.path("alone", "main-04-all_pairs.csv")):
         credit = run("credit", "pwscup2024", answer, guess)
         assert {key: credit[key] for key in told} == told
+    other = contest.path("pre-guesses", "07", "E07_03.csv")
+    refused = run("credit", "pwscup2024", contest.path("pre-phase", "answers", "01"), other, code=1)
+    assert refused["problems"][0]["code"] == "guess.other_target"
     assert credit["constant"] == 1 + sum(line.endswith(",0") for line in contest.answer("main", "04"))
 
 

@@ -248,6 +248,11 @@ def _thresholds(rules: Amic2020) -> dict[str, float]:
     return {name: value for name, value in rules.thresholds().items() if value is not None}
 
 
+def test_row_limits_that_no_release_can_hold_are_refused() -> None:
+    with pytest.raises(ParameterError, match="at least min_rows"):
+        SMALL.with_parameters(min_rows=6, max_rows=5).prepare(7, ("01",))
+
+
 def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
     own = SMALL.with_parameters(min_rows=3, max_rows=5)
     write_folder(tmp_path / "pre", own.prepare(7, ("01",)).files())

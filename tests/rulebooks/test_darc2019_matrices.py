@@ -237,3 +237,4 @@ def test_blind_guessing_earns_one_or_three_guesses_among_the_pseudonyms_of_a_mon
     spread = 1.96 * (100 * (0.01 - 0.0001)) ** 0.5
     assert chance["rules"].high == pytest.approx(1 + spread, abs=0.005)
     assert chance["rules"].low == 0
+    assert all(type(figure) is float for figure in (chance["rules"].mean, chance["rules"].low, chance["rules"].high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.anonymizers.transactions.rows import Dates
 from kakurenbo.contracts import ContestFacts, Credit, PreparedRound, RoundResults
 from kakurenbo.rng import stream
-from kakurenbo.rounds import judge_release
+from kakurenbo.rounds import judge_release, publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
 from kakurenbo.tables import Problems, Source, write_folder
@@ -53,6 +54,35 @@ def test_a_table_that_names_another_team_is_refused(prepared: PreparedRound[Hand
     judged = judge_release(prepared, "02", [Source("A_01.csv", data)])
     assert (judged.record.state, judged.publication) == ("refused", None)
     assert "the name says team 01" in judged.record.cause
+
+
+def test_beside_several_tables_a_file_of_another_name_is_refused_by_its_own_and_costs_no_table(
+    prepared: PreparedRound[Handout], tmp_path: Path
+) -> None:
+    handout = prepared.handout("01")
+    data = BOOK.release_files(handout, BOOK.anonymize(handout, Pseudonyms(), stream(1, "a")))["A_01.csv"]
+    handed_in = {
+        "01/A_01.csv": data,
+        "01/A_01-3.csv": data,
+        "01/A_02.csv": data,
+        "01/readme.txt": b"",
+        "02/a": data,
+        "02/b": b"",
+    }
+    write_folder(tmp_path / "submissions", handed_in)
+    published = publish_round(Darc2019(), prepared.path, tmp_path / "submissions")
+    assert {record.target: record.state for record in published.records} == {
+        "01": "published",
+        "01-3": "published",
+        "02": "refused",
+    }
+    assert [(file, problems[0].code) for file, problems in published.unassigned] == [
+        ("01/A_02.csv", "release.other_team"),
+        ("01/readme.txt", "release.unknown_name"),
+        ("02/a", "release.unknown_name"),
+        ("02/b", "release.unknown_name"),
+    ]
+    assert not published.complete
 
 
 def test_a_release_that_names_customers_gets_monthly_pseudonyms(prepared: PreparedRound[Handout]) -> None:

@@ -86,6 +86,14 @@ def test_a_candidate_named_alone_is_the_chosen_one_of_the_three_beside_it(tmp_pa
     assert found.value.table == small_original(60, seed=2)
 
 
+def test_a_candidate_without_the_others_beside_it_is_a_table_of_its_own(tmp_path: Path) -> None:
+    folder = handed_out(tmp_path / "07", "Bi07-{}.csv")
+    (folder / "Bi07-1.csv").unlink()
+    found = BOOK.read_handout(folder / "Bi07-2.csv")
+    assert isinstance(found, Read)
+    assert found.value.candidates == (small_original(60, seed=2),)
+
+
 def test_a_choice_in_the_folder_is_obeyed(tmp_path: Path) -> None:
     folder = handed_out(tmp_path / "07", "Bi07-{}.csv", team="07")
     (folder / "choice.json").write_text('{"candidate": 3}')
@@ -230,6 +238,11 @@ def test_the_chosen_candidate_is_told_by_a_choice_file_in_the_zip_or_beside_it(n
         assert submission.chosen == 1
         assert not notices
         assert BOOK.measure(TWO, submission).scores["U"].value == 100
+
+
+def test_a_single_table_is_the_chosen_one_whatever_its_number_was() -> None:
+    submission, notices = accepted({**release(), "choice.json": b'{"candidate": 3}'})
+    assert (submission.chosen, notices) == (0, "")
 
 
 def test_no_choice_file_is_candidate_1_and_a_notice_says_so() -> None:

@@ -16,9 +16,20 @@ from kakurenbo.messages import Phrase, Sentence
 from kakurenbo.tables import Category, Problem, ProblemCollector, Problems, Read, Severity, notices_of, refused
 
 SOURCE = Path(messages.__file__).resolve().parent.parent
-CATALOGUE = {
-    language: tomllib.loads((SOURCE / "messages" / f"{language}.toml").read_text("utf-8")) for language in messages.LANGUAGES
-}
+EXAMPLES = SOURCE.parents[1] / "docs" / "examples"
+
+
+def files(language: str) -> list[Path]:
+    return sorted((SOURCE / "messages" / language).glob("*.toml"))
+
+
+def entries(language: str) -> Iterator[tuple[str, str | list[str]]]:
+    """(code, words) of every file of a language."""
+    for path in files(language):
+        yield from tomllib.loads(path.read_text("utf-8")).items()
+
+
+CATALOGUE = {language: dict(entries(language)) for language in messages.LANGUAGES}
 TAKE_A_CODE = {"Phrase", "Problem", "refused", "render", "add", "_refused", "_refuse", "_Unfit"}
 
 
@@ -44,14 +55,18 @@ def codes_given() -> Iterator[tuple[str, str]]:
 def texts_in_source() -> set[str]:
     return {
         node.value
-        for path in SOURCE.rglob("*.py")
+        for path in [*SOURCE.rglob("*.py"), *EXAMPLES.rglob("*.py")]
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
 
-def test_both_languages_have_the_same_codes() -> None:
-    assert CATALOGUE["en"].keys() == CATALOGUE["ja"].keys()
+def test_both_languages_have_the_same_codes_in_the_same_files_each_once() -> None:
+    assert [path.name for path in files("en")] == [path.name for path in files("ja")]
+    for english, japanese in zip(files("en"), files("ja"), strict=True):
+        assert tomllib.loads(english.read_text("utf-8")).keys() == tomllib.loads(japanese.read_text("utf-8")).keys()
+    for language, known in CATALOGUE.items():
+        assert len(list(entries(language))) == len(known)
 
 
 @pytest.mark.parametrize("code", CATALOGUE["en"])

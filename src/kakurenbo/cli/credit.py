@@ -7,7 +7,7 @@ from typing import Any
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
-from kakurenbo.contracts import AnyRulebook, read_facts
+from kakurenbo.contracts import ATTACK, AnyRulebook, read_facts
 from kakurenbo.tables import Problems, Reading, Source, refused
 
 
@@ -42,10 +42,12 @@ def _read_guess(rules: AnyRulebook, answer: Path, truth: Any, guess: Path) -> Re
 
 def _other_target(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:
     """A guess whose name tells another target than the answer's."""
-    facts, fields = read_facts(answer, rules.name), rules.guess_pattern.parse(guess.name)
-    if facts is None or not facts.target or fields is None or fields.get("target", facts.target) == facts.target:
+    facts = read_facts(answer, rules.name)
+    parsed = (pattern.parse(guess.name) for pattern in rules.phase(ATTACK).files)
+    named = next((fields["target"] for fields in parsed if fields is not None and "target" in fields), "")
+    if facts is None or not facts.target or named in ("", facts.target):
         return None
-    return refused("guess.other_target", guess.name, named=fields["target"], target=facts.target)
+    return refused("guess.other_target", guess.name, named=named, target=facts.target)
 
 
 credit = rulebook_verb(

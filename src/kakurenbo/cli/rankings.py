@@ -16,16 +16,34 @@ Columns = Mapping[str, Mapping[str, str]]
 
 
 def print_rankings(
-    rankings: Mapping[str, Ranking], awards: Mapping[str, tuple[str, ...]], extra: Mapping[str, Columns] | None = None
+    rankings: Mapping[str, Ranking],
+    awards: Mapping[str, tuple[str, ...]],
+    extra: Mapping[str, Columns] | None = None,
+    tables: Mapping[str, Mapping[str, float]] | None = None,
 ) -> None:
-    """Every ranking that has lines, one below the other, and who wins a prize."""
+    """Every ranking that has lines, one below the other, the figures of each of a team's tables, and who wins a prize."""
     console = output.console()
     for name, ranking in rankings.items():
         if ranking.lines:
             console.print()
             console.print(_table(name.capitalize(), ranking, (extra or {}).get(name, {})))
+    if tables:
+        console.print()
+        console.print(_figures(tables))
     for name, teams in awards.items():
         console.print(f"award for {name}: {', '.join(teams) or 'nobody'}", markup=False)
+
+
+def _figures(tables: Mapping[str, Mapping[str, float]]) -> Table:
+    """What scores are made of: a line per table, a column per figure."""
+    shown = Table(title="Tables", title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    shown.add_column("table")
+    headings = list(dict.fromkeys(heading for figures in tables.values() for heading in figures))
+    for heading in headings:
+        shown.add_column(heading, justify="right")
+    for name, figures in tables.items():
+        shown.add_row(escape(name), *(number(figures[heading]) if heading in figures else "–" for heading in headings))
+    return shown
 
 
 def _table(title: str, ranking: Ranking, extra: Columns) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import ranked, read_rounds, standings_json
+from kakurenbo.reporting import ranked, read_rounds, recorded_settings, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -40,12 +41,19 @@ def _standings(
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
     rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
-    rankings, awards, details = ranked(rulebook, rounds)
+    rules = rulebook.defaulting(_agreed([recorded_settings(path) for path in (*results, *named.values())]))
+    rankings, awards, details = ranked(rules, rounds)
     if as_json:
         output.print_json(standings_json(rankings, awards, details))
     else:
-        print_rankings(rankings, awards)
+        print_rankings(rankings, awards, tables=details.get("tables", {}))
     return output.DONE
+
+
+def _agreed(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all files say of their contest; the round, which they do not share, is told by their names."""
+    first, *others = settings
+    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
 
 
 def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:

@@ -19,7 +19,7 @@ from kakurenbo.reporting.document import (
 from kakurenbo.reporting.estimates import estimate
 from kakurenbo.reporting.html import html_report
 from kakurenbo.reporting.markdown import markdown_report
-from kakurenbo.reporting.reading import read_document, read_rounds
+from kakurenbo.reporting.reading import read_document, read_rounds, recorded_settings
 from kakurenbo.reporting.table import results_csv
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "ranked",
     "read_document",
     "read_rounds",
+    "recorded_settings",
     "results_csv",
     "scored_document",
     "standings_json",

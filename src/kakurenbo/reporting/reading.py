@@ -32,8 +32,7 @@ def read_rounds(rulebook: AnyRulebook, path: Path, name: str = "") -> Reading[Ro
     name : str
         What the round is called, where the file holds a single one.
     """
-    place = path / RESULTS_FILE if path.is_dir() else path.with_name(RESULTS_FILE) if path.name == PLAN_FILE else path
-    source = Source.of(place)
+    source = Source.of(_place(path))
     data = source.read(_LIMIT)
     if isinstance(data, Problems):
         return data
@@ -53,6 +52,19 @@ def read_rounds(rulebook: AnyRulebook, path: Path, name: str = "") -> Reading[Ro
     if problem is not None:
         return problem
     return Read({name: next(iter(rounds.values()))} if name and len(rounds) == 1 else rounds)
+
+
+def _place(path: Path) -> Path:
+    return path / RESULTS_FILE if path.is_dir() else path.with_name(RESULTS_FILE) if path.name == PLAN_FILE else path
+
+
+def recorded_settings(path: Path) -> Mapping[str, Any]:
+    """The settings of the contest that a file of results is of, where it tells them."""
+    content = read_json(Source.of(_place(path)), _LIMIT)
+    found: Any = {} if isinstance(content, Problems) else content.value
+    for key in ("manifest", "contest", "settings"):
+        found = found.get(key, {}) if isinstance(found, Mapping) else {}
+    return found if isinstance(found, Mapping) else {}
 
 
 def read_document(path: Path) -> Reading[Document]:
@@ -99,13 +111,13 @@ def _from_matrix(source: Source, content: Any) -> Rounds | Problems:
             tuple(map(str, content.get("targets", content.get("anonymizers", list(credits))))),
             tuple(map(str, content.get("attackers", list(dict.fromkeys(attackers))))),
             {str(target): _number(value) for target, value in content.get("utility", {}).items()},
-            {str(target): str(why) for target, why in content.get("out", content.get("out_of_play", {})).items()},
+            {str(target): str(why) for target, why in content.get("out_of_play", content.get("out", {})).items()},
             frozenset(map(str, content.get("unranked", ()))),
             frozenset(map(str, content.get("excluded", ()))),
         )
     except (KeyError, TypeError, AttributeError, ValueError):
         return refused("results.no_matrix", source.name)
-    return {"round": (results,)}
+    return {str(content.get("round", "round")): (results,)}
 
 
 def _credit(content: Mapping[str, Any]) -> Credit:

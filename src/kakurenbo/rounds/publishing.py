@@ -92,7 +92,7 @@ class PublishedRound:
     records : tuple of ReleaseRecord
         One for every team at least.
     unassigned : tuple of (file, Problems)
-        Files that belong to no team of the round.
+        Files that belong to no team of the round, or to no table of their team.
     """
 
     files: Files
@@ -176,7 +176,9 @@ def publish_round(
     by_team, unassigned = _by_team(prepared, submissions, team)
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
-        judged += judge_team(prepared, name, by_team.get(name, []), with_disqualified=with_disqualified)
+        sources = by_team.get(name, [])
+        unassigned += _tables_of(prepared.rules, name, sources)[1]
+        judged += judge_team(prepared, name, sources, with_disqualified=with_disqualified)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
 
@@ -243,13 +245,36 @@ def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
     raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
 
 
+def _tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:
+    """Where a team may hand in several tables: those whose names tell which, and every other file with what is wrong with it.
+
+    A single file needs no name: it is the organizer's word that tells whose it is. Where no name tells a table, all files
+    stay together, as one entry that is refused.
+    """
+    phase = rules.phase(ANONYMIZE)
+    if phase.counts is not Counting.LAST_FEW or len(sources) < 2:
+        return list(sources), []
+    tables: list[Source] = []
+    strangers: list[tuple[str, Problems]] = []
+    for source in sources:
+        name = f"{team}/{source.name}"
+        if (foreign := _foreign(rules, team, [source])) is not None:
+            strangers.append((name, foreign.in_file(name)))
+        elif all(pattern.parse(source.name) is None for pattern in phase.files):
+            example = rules.release_pattern.name(**{"team": team, "try": "1"})
+            strangers.append((name, refused("release.unknown_name", name, example=example)))
+        else:
+            tables.append(source)
+    return tables or list(sources), strangers
+
+
 def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict[str, list[Source]]:
     """A team's files by entry: all together, or one entry per number where a team may hand in several tables."""
     phase = rules.phase(ANONYMIZE)
     if phase.counts is not Counting.LAST_FEW:
         return {team: list(sources)}
     entries: dict[str, list[Source]] = {}
-    for source in sources:
+    for source in _tables_of(rules, team, sources)[0]:
         fields = next((found for pattern in phase.files if (found := pattern.parse(source.name)) is not None), {})
         entries.setdefault(f"{team}-{fields['try']}" if fields.get("try") else team, []).append(source)
     return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))

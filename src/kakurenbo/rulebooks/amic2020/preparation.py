@@ -26,7 +26,7 @@ SOURCES = {
     EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
     IMPORTED: "Census Income, imported files",
 }
-TRIAL_ANONYMIZER = ProportionalResponse(p=0.99)
+TRIAL_ANONYMIZER = ProportionalResponse(p=0.995)
 """What the sample release of the trial was made with."""
 _PUBLIC_SEED = 0  # test.csv is public data, the same in every contest and round
 

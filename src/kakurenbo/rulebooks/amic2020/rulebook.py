@@ -32,7 +32,7 @@ from kakurenbo.contracts import (
     read_facts,
 )
 from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import UsageError
+from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
@@ -133,6 +133,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
         least, most = self.row_limits(files.SCALES[self.scale].population // 10)
+        if least > most:
+            raise ParameterError("max_rows", f"at least min_rows, which is {least:,}", most)
         return preparation.draw_round(
             teams,
             lambda *names: self.stream(seed, *names),

@@ -47,7 +47,7 @@ def blind_guessing(answer: Answer, mode: str) -> Chance:
         pseudonyms = len(np.unique(there))
         if pseudonyms:
             worth = THIRDS[: min(_guesses(mode), pseudonyms)] / 3
-            once, squared = worth.sum() / pseudonyms, (worth**2).sum() / pseudonyms
+            once, squared = float(worth.sum()) / pseudonyms, float((worth**2).sum()) / pseudonyms
             mean += len(there) * once
             variance += len(there) * (squared - once**2)
     spread = 1.96 * max(0.0, variance) ** 0.5

@@ -41,6 +41,8 @@ class Original:
 
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:
     """T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
+    if own and data not in ("auto", "own"):
+        raise UsageError(f"--table names a table of one's own, but --data asks for {data}; give one of the two")
     if own:
         read = read_original(Source.of(Path(own)))
         if isinstance(read, Problems):

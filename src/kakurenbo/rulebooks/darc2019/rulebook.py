@@ -54,7 +54,6 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         "check": ("mode",),
         "measure": ("mode",),
         "publish": ("mode",),
-        "attack": ("mode",),
         "credit": ("mode",),
         "score": ("mode",),
         "standings": ("mode",),

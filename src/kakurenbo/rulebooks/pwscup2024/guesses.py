@@ -69,9 +69,11 @@ def guesses_bytes(guesses: Mapping[str, RatingsGuess], attacker: str) -> bytes:
 def check_guess(form: GuessForm, source: Source) -> Reading[RatingsGuess]:
     """The two columns of one target; or an E file, of which the target's are taken where it is known which."""
     opened = _the_e_file(source) if is_archive(source) else Read(source)
-    pairs = opened if isinstance(opened, Problems) else _read_pairs(opened.value, form.rows)
-    if isinstance(opened, Problems) or isinstance(pairs, Problems):
-        return Problems.of(opened, pairs if pairs is not opened else None)
+    if isinstance(opened, Problems):
+        return opened
+    pairs = _read_pairs(opened.value, form.rows)
+    if isinstance(pairs, Problems):
+        return pairs
     number = 1 if pairs.value.count == 1 else int(form.target or 0)
     if not number:
         return refused("pwscup2024.one_target", source.name, count=pairs.value.count)

@@ -86,15 +86,14 @@ def read_handout(path: Path, rulebook: str) -> Reading[Handout]:
 
 def _candidates(path: Path) -> tuple[list[Source], int]:
     """All candidates, and which of them was named (from 0): those beside a file that is one of several, else it alone."""
-    folder = path if path.is_dir() else path.parent
-    candidates = [source for source in sources_of(folder) if names.candidate_team(source.name) is not None]
     if path.is_dir():
-        return candidates, 0
-    team, listed = names.candidate_team(path.name), [source.name for source in candidates]
-    several = [source for source in candidates if names.candidate_team(source.name) == team and "-" in source.name]
-    if path.name not in listed or len(several) != CANDIDATES or path.name not in {source.name for source in several}:
+        return [source for source in sources_of(path) if names.candidate_team(source.name) is not None], 0
+    team = names.candidate_team(path.name)
+    beside = [source for source in sources_of(path.parent) if team and names.candidate_team(source.name) == team]
+    numbers = [names.candidate_number(source.name) for source in beside]
+    if numbers != list(range(1, len(beside) + 1)) or path.name not in {source.name for source in beside}:
         return [Source.of(path)], 0
-    return several, [source.name for source in several].index(path.name)
+    return beside, [source.name for source in beside].index(path.name)
 
 
 def read_choice(source: Source, candidates: int) -> Reading[int]:

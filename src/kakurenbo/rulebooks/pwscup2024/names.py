@@ -43,6 +43,12 @@ def candidate_team(name: str) -> str | None:
     return match[1] if match else None
 
 
+def candidate_number(name: str) -> int | None:
+    """Which of a team's candidates a file name says, from 1; None where it does not."""
+    match = _CANDIDATE.fullmatch(name)
+    return int(match[2]) if match and match[2] else None
+
+
 def release_number(name: str) -> tuple[str, int] | None:
     """Team and number of a file name such as ``C07_3.csv``; None for other names."""
     fields = RELEASE.parse(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kakurenbo.datasets import ratings
 from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import Handout, choice_bytes, read_choice
+from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, Handout, choice_bytes, read_choice
 from kakurenbo.tables import (
     Layout,
     Problem,
@@ -161,7 +161,10 @@ def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
         named = fields.get("team", handout.team)
         if handout.assigned and named != handout.team:
             return refused("release.other_team", choices[0].name, named=named, team=handout.team)
-        return read_choice(choices[0], len(handout.candidates))
+        several = len(handout.candidates) > 1
+        choice = read_choice(choices[0], len(handout.candidates) if several else CANDIDATES)
+        # A single table is the chosen one, whatever its number was where it came from.
+        return choice if several else choice.map(lambda _: handout.chosen)
     if len(handout.candidates) == 1:
         return Read(handout.chosen)
     told = Problem(

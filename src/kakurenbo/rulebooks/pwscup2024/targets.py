@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, STAR, RatingsKnowledge
 from kakurenbo.contracts import Anonymizer, Mechanism, read_facts
 from kakurenbo.datasets import ratings
+from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
 from kakurenbo.rulebooks.pwscup2024.release import read_released_alone, sort_release
@@ -79,6 +80,12 @@ def draw_test(
     codes[each, masks] = RATING_VALUES
     starred = Table(starred_schema(), dict(zip(ratings.MOVIES, codes.T, strict=True)))
     return RatingsKnowledge(people, starred, tables), Answer(order.astype(np.int64), values)
+
+
+def rehearse(original: Table, tables: tuple[Table, ...], seed: int) -> tuple[RatingsKnowledge, Answer]:
+    """A release under attack outside any contest, for experiments: the same people and masks for the same seed."""
+    people, masks = (stream(seed, "pwscup2024", purpose, "01") for purpose in ("people", "masks"))
+    return draw_test(original, tables, people, draw_masks(masks))
 
 
 def starred_schema() -> Schema:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kakurenbo.arena.field import Field
 
 from kakurenbo import arena
 from kakurenbo.errors import UsageError
 from kakurenbo.registry import load, names
 
 
-def field(tmp_path: Path, text: str) -> Field:
+def teams(tmp_path: Path, text: str) -> arena.TeamsFile:
     path = tmp_path / "teams.toml"
     path.write_text(text)
-    return arena.read_field(path)
+    return arena.read_teams_file(path)
 
 
 def test_a_player_is_a_method_as_text_or_as_a_table(tmp_path: Path) -> None:
-    found = field(
+    found = teams(
         tmp_path,
         """
         rounds = ["pre", "main"]
@@ -45,7 +44,7 @@ def test_a_player_is_a_method_as_text_or_as_a_table(tmp_path: Path) -> None:
 
 
 def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> None:
-    found = field(
+    found = teams(
         tmp_path,
         """
         [[players]]
@@ -68,12 +67,12 @@ def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> N
 
 
 def test_an_attack_can_be_swept_too(tmp_path: Path) -> None:
-    found = field(tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n')
+    found = teams(tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n')
     assert [str(entrant.attack) for entrant in found.entrants] == ["nearest", "nearest:metric=onehot"]
 
 
 def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
-    found = field(tmp_path, '[[players]]\nanonymizer = "rr"\n[[players]]\nteam = "01"\nanonymizer = "rr"\n')
+    found = teams(tmp_path, '[[players]]\nanonymizer = "rr"\n[[players]]\nteam = "01"\nanonymizer = "rr"\n')
     assert [entrant.team for entrant in found.entrants] == ["02", "01"]
 
 
@@ -88,6 +87,13 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ('[[players]]\nanonymizer = { method = "rr", q = 1 }', "parameter 'q' must be one of p, columns"),
         ('[[players]]\nanonymizer = { method = "rr", p = [] }', "must not be empty"),
         ("[[players]]\nanonymizer = 3", "write anonymizer ="),
+        ("[[players]]\nattack = { name = 'rr' }", "write attack ="),
+        ("[[players]]\nname = 3\nanonymizer = 'rr'", "player '3': name: Expected `str`"),
+        ("[[players]]\nteam = 7\nanonymizer = 'rr'", "team: Expected `str`"),
+        ('options = 3\n[[players]]\nanonymizer = "rr"', "[options] must be a table"),
+        ('seed = -1\n[[players]]\nanonymizer = "rr"', "seed must be a whole number of at least 0"),
+        ('phase = "nowhere"\n[[players]]\nanonymizer = "rr"', "'nowhere': there is no such folder"),
+        ('rounds = ["pre", "pre"]\n[[players]]\nanonymizer = "rr"', "rounds must be a list of different names"),
         ('[[players]]\nrelease = "nowhere"', "no such folder"),
         ('[[players]]\nrelease = "."\nanonymizer = "rr"', "either anonymizer (a method) or release"),
         ('[[players]]\nteam = "../x"\nanonymizer = "rr"', "a number of its own"),
@@ -98,7 +104,7 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        field(tmp_path, text)
+        teams(tmp_path, text)
     assert message in str(caught.value)
     assert "teams.toml" in str(caught.value)
 
@@ -106,26 +112,34 @@ def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(tmp_path: Pat
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="not UTF-8"):
-        arena.read_field(tmp_path / "bad.toml")
-    with pytest.raises(UsageError, match="cannot be read"):
-        arena.read_field(tmp_path / "absent.toml")
+        arena.read_teams_file(tmp_path / "bad.toml")
+    with pytest.raises(UsageError, match="there is no such file"):
+        arena.read_teams_file(tmp_path / "absent.toml")
 
 
 @pytest.mark.parametrize("name", names("rulebooks"))
 def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> None:
     rulebook = load("rulebooks", name)()
-    entrants = arena.default_field(rulebook).entrants
+    entrants = arena.default_teams(rulebook).entrants
     assert len([entrant for entrant in entrants if entrant.anonymizes]) >= 10
     assert arena.make_plan(rulebook, entrants, 1).jobs
 
 
-FITTING = {"blur", "leave-out", "pipeline", "rr", "rrp", "synthetic"}  # kanony's default columns are those of amic2020
+FITTING = {
+    "blur",
+    "keep-all",
+    "leave-out",
+    "pipeline",
+    "rr",
+    "rrp",
+    "synthetic",
+}  # kanony's default columns are those of amic2020
 
 
 @pytest.mark.usefixtures("plugins")
 def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     rulebook = load("rulebooks", "hide-and-seek")()
     monkeypatch.setattr(type(rulebook), "default_players", ())
-    entrants = arena.default_field(rulebook).entrants
+    entrants = arena.default_teams(rulebook).entrants
     assert {entrant.anonymizer.name for entrant in entrants if entrant.anonymizer} == FITTING
-    assert "link" in {entrant.attack.name for entrant in entrants if entrant.attack}
+    assert "nearest" in {entrant.attack.name for entrant in entrants if entrant.attack}
