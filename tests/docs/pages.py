@@ -88,5 +88,6 @@ def _commands(text: str, exit_code: int, not_executed: str) -> list[Command]:
             found[-1][1].append(line)
     last = len(found) - 1
     return [
-        Command(line, exit_code if place == last else 0, tuple(shown), not_executed) for place, (line, shown) in enumerate(found)
+        Command(line, exit_code if place == last else 0, tuple(shown), not_executed)
+        for place, (line, shown) in enumerate(found)
     ]

@@ -9,15 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-
 from tests.arena.conftest import install
 from tests.docs.pages import REPOSITORY, Command, File, markdown_pages, steps
 
 PAGES = {str(page.relative_to(REPOSITORY)): page for page in markdown_pages()}
 EXECUTED = [
-    name
-    for name, page in PAGES.items()
-    if any(isinstance(step, Command) and not step.not_executed for step in steps(page))
+    name for name, page in PAGES.items() if any(isinstance(step, Command) and not step.not_executed for step in steps(page))
 ]
 INSTALL = "pip install -e ."
 REASONS = ("sets up an environment", "needs the network", "needs a download", "needs several machines", "takes hours")

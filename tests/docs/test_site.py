@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import REPOSITORY, markdown_pages
 
 import kakurenbo
 from kakurenbo.cli import VERBS
-from tests.docs.pages import REPOSITORY, markdown_pages
 
 
 @pytest.fixture(scope="module")
