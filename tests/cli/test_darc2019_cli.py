@@ -104,6 +104,8 @@ def test_a_release_against_the_rules_exits_with_1_and_names_the_row(run: Run, co
         ("prepare", "darc2019", "-o", "out", "--teams", "1", "--table", "T.csv", "--data", "embedded"),
         ("publish", "darc2019", "missing", "A.csv", "-o", "out"),
         ("score", "darc2019", "missing", "guesses", "-o", "out"),
+        ("publish", "darc2019", "contest", "A.csv", "-o", "out", "--mode", "aicrowd"),  # a contest has one mode
+        ("score", "darc2019", "phase", "guesses", "-o", "out", "--mode", "aicrowd"),
         ("data", "import", "online_retail", "missing.csv"),
     ],
 )
