@@ -107,6 +107,7 @@ draws: a reconstruction that does not beat it has found nothing.
 
 Make this page again, or one of B files of yours (`--sections` makes some of it):
 
+<!-- not executed: takes hours -->
 ```console
 $ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
 ```
