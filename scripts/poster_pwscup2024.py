@@ -210,6 +210,7 @@ def _repair(replayed: Sequence[Replayed]) -> str:
 def _again(seeds: int) -> str:
     return f"""Make this page again, or one of B files of yours:
 
+<!-- not executed: takes hours -->
 ```console
 $ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
 ```
