@@ -84,3 +84,10 @@ def test_the_problem_reference_has_every_sentence_in_both_languages(site: Path) 
         assert code in problems
         assert english in problems
         assert japanese in problems
+
+
+def test_links_of_pages_outside_the_site_lead_somewhere() -> None:
+    outside = [*REPOSITORY.glob("*.md"), REPOSITORY / "changes" / "README.md"]
+    for page in outside:
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
