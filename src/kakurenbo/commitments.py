@@ -19,7 +19,10 @@ from kakurenbo.errors import UsageError
 SEED = "seed"
 COMMITMENTS_FILE = "commitments.json"
 OPENING_FILE = "opening.json"
-SCHEME = "sha256(hmac-sha256(seed, name) || bytes)"
+SCHEME = (
+    "sha256(salt || bytes), salt = hmac-sha256(key, message), key = the seed in decimal digits, "
+    "message = sha256 of the texts 'salt', scope and name, each after its length in 8 bytes, little-endian"
+)
 
 KEPT, BROKEN, NOT_REVEALED, NOT_COMMITTED, CHANGED = "kept", "broken", "not revealed", "not committed", "changed"
 CANNOT_REPEAT = "cannot be made again"

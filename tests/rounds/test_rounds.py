@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,12 +13,12 @@ from typing import Any
 import pytest
 
 from kakurenbo import testing
-from kakurenbo.commitments import COMMITMENTS_FILE, KEPT
+from kakurenbo.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
 from kakurenbo.contracts import read_facts
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.rng import stream
-from kakurenbo.rounds import PublishedRound, publish_round, score_round, verify_round
-from kakurenbo.tables import read_folder, write_folder
+from kakurenbo.rounds import PublishedRound, handing_in, publish_round, score_round, verify_round
+from kakurenbo.tables import json_bytes, read_folder, write_folder
 
 SEED = 2**100 + 1
 TEAMS = ("01", "03", "07", "12")
@@ -282,6 +284,141 @@ def test_the_commitments_that_were_published_decide(contest: Contest, tmp_path: 
     assert any(finding.state != KEPT for finding in findings)
 
 
+def forge(contest: Contest, change: Callable[[dict[str, bytes]], None]) -> set[str]:
+    """States that verify --again finds after an organizer changed a phase folder and committed to it once more."""
+    files = read_folder(contest.phase)
+    files.pop("public/commitments.json")
+    files.pop("answers/opening.json")
+    change(files)
+    committed, opening = commit(SEED, files, contest.rulebook.scope("publication"))
+    shutil.rmtree(contest.phase)
+    write_folder(contest.phase, {**files, "public/commitments.json": committed, "answers/opening.json": opening})
+    return {finding.state for finding in verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)}
+
+
+def edit_records(files: dict[str, bytes], change: Callable[[list[dict[str, Any]]], object]) -> None:
+    for name in ("public/releases.json", "answers/releases.json"):
+        records = json.loads(files[name])
+        change(records)
+        files[name] = json_bytes(records)
+
+
+def remove(files: dict[str, bytes], *folders: str) -> None:
+    for name in [name for name in files if name.startswith(folders)]:
+        del files[name]
+
+
+def superseded(files: dict[str, bytes]) -> None:
+    edit_records(files, lambda records: records[1].update(state="superseded"))
+    remove(files, "targets/03/")
+
+
+def invented(files: dict[str, bytes]) -> None:
+    edit_records(files, lambda records: records[2].update(state="published", measurements=records[0]["measurements"]))
+
+
+def forgotten(files: dict[str, bytes]) -> None:
+    edit_records(files, lambda records: records.pop(1))
+    remove(files, "targets/03/", "answers/03/")
+
+
+def answered(files: dict[str, bytes]) -> None:
+    rows = files["answers/01/members.csv"].splitlines()
+    files["answers/01/members.csv"] = b"\n".join([rows[1], rows[0], *rows[2:]]) + b"\n"
+
+
+def added(files: dict[str, bytes]) -> None:
+    files["targets/01/extra.csv"] = b"1"
+
+
+@pytest.mark.parametrize("forgery", [superseded, invented, forgotten, answered, added])
+def test_an_organizer_who_forges_the_publication_is_found_out(
+    contest: Contest, forgery: Callable[[dict[str, bytes]], None]
+) -> None:
+    shutil.rmtree(contest.submissions / "07")
+    contest.publish()
+    assert forge(contest, lambda _: None) == {KEPT}
+    assert BROKEN in forge(contest, forgery)
+
+
+def test_the_announced_commitments_of_a_phase_decide(contest: Contest, tmp_path: Path) -> None:
+    contest.publish()
+    announced = tmp_path / "announced.json"
+    shutil.copy(contest.phase / "public" / COMMITMENTS_FILE, announced)
+    forge(contest, answered)
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase, phase_published=announced)
+    assert "phase: answers/01/members.csv" in {finding.name for finding in findings if finding.state == BROKEN}
+
+
+def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:
+    contest.publish()
+    (contest.phase / "targets" / "99").symlink_to(contest.phase / "targets" / "01")
+    with pytest.raises(UsageError, match="99: this is a link"):
+        verify_round(contest.rulebook, contest.preparation, contest.phase)
+    contest.guesses.mkdir()
+    assert "99" not in score_round(contest.rulebook, contest.phase, contest.guesses).results.credits
+
+
+# -- hostile folders ------------------------------------------------------------------------------------------------------
+
+
+def test_names_that_cannot_be_written_links_pipes_and_folders_cost_that_file_alone(contest: Contest) -> None:
+    folder = contest.submissions / "01"
+    for name in (b"D\xff.csv", b"a\nevery commitment was kept\n.csv", b"a\x1b[31m.csv"):
+        (folder / os.fsdecode(name)).write_bytes(b"x")
+    (folder / "link.csv").symlink_to(contest.preparation / "secret" / "opening.json")
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "folder.csv").mkdir()
+    published = contest.publish()
+    assert set(states(published).values()) == {"published"}
+    codes = {name: problems[0].code for name, problems in published.unassigned}
+    assert codes == {
+        "01/D\\udcff.csv": "release.bad_name",
+        "01/a\\nevery commitment was kept\\n.csv": "release.bad_name",
+        "01/a\\x1b[31m.csv": "release.bad_name",
+        "01/link.csv": "release.link",
+        "01/pipe.csv": "release.not_a_file",
+        "01/folder.csv": "release.not_a_file",
+    }
+    assert all(text.isprintable() for _, problems in published.unassigned for text in map(str, problems))
+
+
+def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handing_in, "MOST_FILES", 3)
+    monkeypatch.setattr(handing_in, "MOST_BYTES", 5000)
+    for number in range(5):
+        (contest.submissions / "01" / f"x{number}.csv").write_bytes(b"")
+    (contest.submissions / "03" / "zz.csv").write_bytes(b"0" * 5000)
+    published = contest.publish()
+    codes = [problems[0].code for _, problems in published.unassigned]
+    assert sorted(set(codes)) == ["release.too_many_bytes", "release.too_many_files"]
+    assert states(published)["03"] == "published"
+
+
+def test_only_teams_of_the_round_attack(contest: Contest) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    for name in ("99", "０３", "1"):
+        shutil.copytree(contest.guesses / "01", contest.guesses / name)
+    (contest.guesses / "07").symlink_to(contest.guesses / "01")
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert scored.results.ranked_attackers == ("01",)
+    refused = {refusal.file: refusal.problems[0].code for refusal in scored.refused}
+    assert refused == dict.fromkeys(("99", "０３", "1", "07"), "guess.unknown_attacker")
+
+
+def test_what_is_public_of_a_release_tells_scores_and_no_difference_from_the_data(contest: Contest) -> None:
+    (contest.submissions / "01" / "hidden.csv").write_bytes(b"secret-looking text\n")
+    contest.publish()
+    content = (contest.phase / "public" / "releases.json").read_bytes()
+    assert b"secret-looking" not in content
+    measured = [one for record in json.loads(content) for one in record["measurements"]]
+    assert measured
+    assert all(one["limit"] == {} and one["parts"] == {} for one in measured)
+    kept = json.loads((contest.phase / "answers" / "releases.json").read_bytes())
+    assert any(one["parts"] for record in kept for one in record["measurements"])
+
+
 # -- conformance ----------------------------------------------------------------------------------------------------------
 
 
@@ -307,7 +444,7 @@ def test_a_rulebook_that_leaks_its_answer_fails_the_conformance_check(
         return type(publication)({**publication.target, "oops.csv": publication.answer["members.csv"]}, publication.answer)
 
     monkeypatch.setattr(hide_and_seek.HideAndSeek, "publish", publish)
-    checks = {str(check): check for check in testing.rulebook_checks(hide_and_seek.HideAndSeek(), hide_and_seek.Blur())}
+    checks = {str(check): check for check in testing.rulebook_checks(hide_and_seek.HideAndSeek(size=50), hide_and_seek.Blur())}
     with pytest.raises(AssertionError, match=r"oops\.csv is a copy of a secret file"):
         checks["no secret stands in a folder that others may see"]()
 

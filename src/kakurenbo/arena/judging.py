@@ -19,9 +19,10 @@ from kakurenbo.contracts import CONTEST_FILE, AnyRulebook, Credit, Files, Prepar
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import KakurenboError
 from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files
+from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rounds.publishing import SUBMITTED, judge_team, read_records, release_folders
 from kakurenbo.rounds.scoring import broken_guess
-from kakurenbo.tables import Problems, Source, read_folder, sources_of
+from kakurenbo.tables import Problems, Source, read_folder
 
 _ROUNDS, _ANSWERS, _FORMS = Memory(2), Memory(20), Memory(500)
 
@@ -76,7 +77,7 @@ def judge(request: JudgeRequest) -> Outcome:
     prepared: PreparedRound[Any] = _ROUNDS.remembered(
         (tree, request.rulebook), lambda: PreparedRound(request.rulebook.make(), tree.checked())
     )
-    sources = sources_of(request.inputs["release"].checked())
+    sources, _ = handed_in(request.inputs["release"].checked())
     judged = judge_team(prepared, request.team, sources, with_disqualified=True)
     return _judged([one.record for one in judged], {one.record.target: release_folders(prepared, one) for one in judged})
 
@@ -142,7 +143,7 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
 def _credit_submitted(request: JudgeRequest) -> Outcome:
     attackers = request.inputs["attackers"]
     targets = {name: _form_of(request, name, tree, attackers) for name, tree in request.targets.items()}
-    sources = sources_of(request.inputs["submitted"].checked())
+    sources, strangers = handed_in(request.inputs["submitted"].checked())
     rules = _rules(request, next(iter(request.targets.values()))) if request.targets else request.rulebook.make()
 
     def answer_of(target: str) -> Any:
@@ -150,9 +151,9 @@ def _credit_submitted(request: JudgeRequest) -> Outcome:
         return _ANSWERS.remembered((tree, request.rulebook), lambda: accepted(rules.read_answer(tree.checked())))
 
     found = credit_files(rules, targets, answer_of, sources, request.attacker)
-    return _credited(
-        ((target, request.attacker, earned) for target, _, earned in found.credits), found.refused, map(str, found.notices)
-    )
+    refused = [*found.refused, *(Refusal.of(request.attacker, name, problems) for name, problems in strangers)]
+    earned = ((target, request.attacker, credit) for target, _, credit in found.credits)
+    return _credited(earned, refused, map(str, found.notices))
 
 
 def _form_of(request: JudgeRequest, name: str, tree: Tree, attackers: Tree) -> Target[None, Any]:

@@ -18,8 +18,9 @@ from kakurenbo.contracts import AnyRulebook, by_number, misfit, read_facts, team
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
+from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
-from kakurenbo.tables import read_folder, sources_of
+from kakurenbo.tables import read_folder
 
 
 @dataclass(frozen=True, order=True)
@@ -126,7 +127,7 @@ class Plan:
     def _targets(self, entrant: Entrant) -> tuple[str, ...]:
         if entrant.release is None:
             return (entrant.team,)
-        return tuple(entries_of(self.rules, entrant.team, sources_of(entrant.release))) or (entrant.team,)
+        return tuple(entries_of(self.rules, entrant.team, handed_in(entrant.release)[0])) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
@@ -273,5 +274,5 @@ def _check_phase(phase: Path, preparation: Path | None, facts: ContestFacts, ent
         for folder in (phase / "answers").glob(f"{entrant.team}*/{SUBMITTED}"):
             if team_of(folder.parent.name) == entrant.team:
                 kept |= read_folder(folder)
-        if kept != {source.name: source.read_packed() for source in sources_of(entrant.release)}:
+        if kept != {source.name: source.read_packed() for source in handed_in(entrant.release)[0]}:
             raise UsageError(f"player {entrant.name!r}: the phase was published from other files than release has")

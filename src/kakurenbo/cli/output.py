@@ -21,7 +21,9 @@ DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 def console(*, stderr: bool = False) -> Console:
     """A console that writes to wherever the stream points now; wide lines stay whole when nobody looks."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, highlight=False, soft_wrap=not stream.isatty(), width=None if stream.isatty() else 160)
+    return Console(
+        file=stream, highlight=False, emoji=False, soft_wrap=not stream.isatty(), width=None if stream.isatty() else 160
+    )
 
 
 def print_json(content: Mapping[str, Any]) -> None:

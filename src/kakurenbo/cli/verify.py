@@ -11,13 +11,20 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, path_argument, rulebook_verb
 from kakurenbo.commitments import CANNOT_REPEAT, KEPT
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import escaped
 from kakurenbo.rounds import verify_round
 
 
 def _verify(
-    rulebook: AnyRulebook, preparation: Path, phase: Path | None, published: Path | None, again: bool, as_json: bool
+    rulebook: AnyRulebook,
+    preparation: Path,
+    phase: Path | None,
+    published: Path | None,
+    phase_published: Path | None,
+    again: bool,
+    as_json: bool,
 ) -> int:
-    findings = verify_round(rulebook, preparation, phase, published=published, again=again)
+    findings = verify_round(rulebook, preparation, phase, published=published, phase_published=phase_published, again=again)
     kept = all(finding.state == KEPT for finding in findings)
     if as_json:
         output.print_json({"verified": kept, "findings": [dataclasses.asdict(finding) for finding in findings]})
@@ -25,7 +32,11 @@ def _verify(
     console = output.console()
     for finding in sorted(findings, key=lambda finding: finding.state == KEPT):
         why = f" ({finding.why})" if finding.why else ""
-        console.print(f"{finding.state:15}  {finding.name}{why}", markup=False)
+        console.print(f"{finding.state:15}  {escaped(finding.name)}{escaped(why)}", markup=False)
+    taken = [name for name, given in (("preparation", published), ("phase", phase_published)) if given is None]
+    if taken and kept:
+        whose = " and of the ".join(taken if phase is not None else taken[:1])
+        console.print(f"the commitments of the {whose} were taken from the folder: compare them with what was published")
     if kept:
         console.print(f"every commitment was kept, and nothing lies there uncommitted: {len(findings):,} files")
     elif all(finding.state in (KEPT, CANNOT_REPEAT) for finding in findings):
@@ -41,6 +52,9 @@ def _parameters() -> list[click.Parameter]:
         click.Argument(["phase"], type=PATH, required=False),
         click.Option(
             ["--commitments", "published"], type=PATH, help="The commitments as they were published before the round."
+        ),
+        click.Option(
+            ["--phase-commitments", "phase_published"], type=PATH, help="The commitments of the phase as they were published."
         ),
         click.Option(["--again"], is_flag=True, help="Also make everything once more from the revealed seed and compare."),
         json_option,

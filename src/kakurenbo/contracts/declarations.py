@@ -9,11 +9,11 @@ from functools import cached_property
 
 _FIELDS = {
     "round": r"[a-z][a-z0-9]*",
-    "team": r"\d{2,4}",
-    "attacker": r"\d{2,4}",
-    "target": r"\d{2,4}(?:-\d{1,9})?",
-    "number": r"\d{1,2}",
-    "try": r"\d{1,9}",
+    "team": r"[0-9]{2,4}",
+    "attacker": r"[0-9]{2,4}",
+    "target": r"[0-9]{2,4}(?:-[1-9][0-9]{0,8})?",
+    "number": r"[0-9]{1,2}",
+    "try": r"[1-9][0-9]{0,8}",
 }
 _PLACE = re.compile(r"\{(-?)(\w+)\}")
 

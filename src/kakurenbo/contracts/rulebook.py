@@ -297,7 +297,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     def _check_teams(self, teams: Sequence[str], unranked: Sequence[str]) -> None:
         for team in teams:
-            if not re.fullmatch(r"\d{2,4}", team) or not 1 <= int(team) <= self.max_teams or teams.count(team) > 1:
+            if not re.fullmatch(r"[0-9]{2,4}", team) or not 1 <= int(team) <= self.max_teams or teams.count(team) > 1:
                 expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
                 raise ParameterError("teams", expected, ",".join(teams))
         if not teams or not set(unranked) <= set(teams):

@@ -75,7 +75,7 @@ def render(code: str, parameters: Mapping[str, Any], language: str) -> Sentence:
     known = _sentences(language).get(code) or _sentences(_FALLBACK).get(code)
     if known is None:
         shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
-        return Sentence(_escaped(f"{code} ({shown})" if shown else code))
+        return Sentence(escaped(f"{code} ({shown})" if shown else code))
     shown_parameters = {name: _shown(value, language) for name, value in parameters.items()}
     return Sentence(*(template.format_map(shown_parameters) for template in known))
 
@@ -109,7 +109,7 @@ def shorten(value: str, length: int = _SHOWN_VALUE_LENGTH) -> str:
     >>> shorten("a\x1b[31m")
     'a\\x1b[31m'
     """
-    safe = _escaped(value[:length])
+    safe = escaped(value[:length])
     return safe if len(value) <= length else safe + "…"
 
 
@@ -125,17 +125,18 @@ def _sentence(entry: str | list[str] | tuple[str, str]) -> Sentence:
     return Sentence(entry) if isinstance(entry, str) else Sentence(*entry)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """A text without signs that act on a terminal or end a line."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
 
 
 def _shown(value: Any, language: str) -> Any:
     if isinstance(value, Phrase):
         return _Text(phrase(value, language))
     if isinstance(value, str):
-        return _Text(_escaped(value))
+        return _Text(escaped(value))
     if isinstance(value, int) and not isinstance(value, bool):
         return _Whole(value)
     if isinstance(value, list | tuple):

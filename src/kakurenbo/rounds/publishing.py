@@ -29,7 +29,8 @@ from kakurenbo.contracts import (
 from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_folder, refused, sources_of
+from kakurenbo.rounds.handing_in import handed_in, printable
+from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_folder, refused
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -65,6 +66,12 @@ class ReleaseRecord:
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+
+    def public(self) -> ReleaseRecord:
+        """What everybody may see: no cell of what was handed in, and no difference from the data that a team was given."""
+        measurements = tuple(replace(measured, limit={}, parts={}) for measured in self.measurements)
+        cause = self.cause if self.state in (DISQUALIFIED, MISSING, SUPERSEDED) else ""
+        return ReleaseRecord(self.target, self.team, self.state, cause, measurements)
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -110,12 +117,13 @@ def judge_release(
 ) -> JudgedRelease:
     """Check, measure and publish one release: once each."""
     rules, team, files = prepared.rules, team_of(target), tuple(source.name for source in sources)
-    submitted = {source.name: data for source in sources if isinstance(data := source.read_packed(), bytes)}
+    submitted: dict[str, bytes] = {}
 
     def out(state: str, cause: str, **more: Any) -> JudgedRelease:
         return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **more), submitted=submitted)
 
     try:
+        submitted |= {source.name: data for source in sources if isinstance(data := source.read_packed(), bytes)}
         secrets = prepared.secrets(target)
         read = _foreign(rules, team, sources) or rules.check_release(secrets.handout, sources)
         if isinstance(read, Problems):
@@ -190,7 +198,8 @@ def phase_files(prepared: PreparedRound[Any], judged: Sequence[JudgedRelease]) -
     for one in judged:
         files |= release_folders(prepared, one)
     files[f"public/{CONTEST_FILE}"] = facts.as_bytes()
-    files[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record for one in judged]))
+    files[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record.public() for one in judged]))
+    files[f"answers/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.record for one in judged]))
     bound, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
     return {**files, f"public/{COMMITMENTS_FILE}": bound, f"answers/{OPENING_FILE}": opening}
 
@@ -219,17 +228,17 @@ def _phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
 
 
 def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease]:
-    """Every release of a phase folder judged once more, from the submitted files that the folder keeps."""
+    """Every team of the round judged once more, from the submitted files that a phase folder keeps.
+
+    What the folder says of its releases is not asked, but for whether disqualified ones were published, too.
+    """
+    records = read_records(phase)
+    also = any(record.state == DISQUALIFIED and (phase / "targets" / record.target).is_dir() for record in records)
     judged: list[JudgedRelease] = []
-    for record in read_records(phase):
-        submitted = phase / "answers" / record.target / SUBMITTED
-        sources = sources_of(submitted) if submitted.is_dir() else []
-        if not sources:
-            judged.append(JudgedRelease(record))
-            continue
-        published = (phase / "targets" / record.target).is_dir()
-        again = judge_release(prepared, record.target, sources, with_disqualified=published)
-        judged.append(_superseded(again, prepared.rules.phase(ANONYMIZE).keep) if record.state == SUPERSEDED else again)
+    for team in prepared.teams:
+        folders = sorted(phase.glob(f"answers/{team}*/{SUBMITTED}"), key=lambda folder: by_number(folder.parent.name))
+        sources = [source for folder in folders if team_of(folder.parent.name) == team for source in handed_in(folder)[0]]
+        judged += judge_team(prepared, team, sources, with_disqualified=also)
     return judged
 
 
@@ -294,17 +303,21 @@ def _by_team(
     if team:
         if team not in prepared.teams:
             raise UsageError(f"there is no team {team!r} in this round (there are {', '.join(prepared.teams)})")
-        return {team: sources_of(submissions)}, []
+        sources, strangers = handed_in(submissions)
+        return {team: sources}, strangers
     by_team: dict[str, list[Source]] = {}
     unassigned: list[tuple[str, Problems]] = []
     listed = ", ".join(prepared.teams)
     entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
     for entry in [entry for entry in entries if not entry.name.startswith(".")]:
-        owner = entry.name if entry.is_dir() else _team_named(prepared, entry.name)
-        if owner in prepared.teams:
-            by_team.setdefault(owner, []).extend(sources_of(entry))
-        else:
-            unassigned.append((entry.name, refused("release.unknown_team", entry.name, teams=listed)))
+        folder = entry.is_dir() and not entry.is_symlink()
+        owner, shown = entry.name if folder else _team_named(prepared, entry.name), printable(entry.name)
+        if owner not in prepared.teams:
+            unassigned.append((shown, refused("release.unknown_team", shown, teams=listed)))
+            continue
+        sources, strangers = handed_in(entry)
+        by_team.setdefault(owner, []).extend(sources)
+        unassigned += [(f"{owner}/{name}", problems.in_file(f"{owner}/{name}")) for name, problems in strangers]
     return by_team, unassigned
 
 

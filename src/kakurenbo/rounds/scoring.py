@@ -24,8 +24,9 @@ from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.guesses import by_pair
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rng import stream
+from kakurenbo.rounds.handing_in import handed_in, printable
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, read_records
-from kakurenbo.tables import Problem, Problems, Source, refused, sources_of
+from kakurenbo.tables import Problem, Problems, Source, refused
 
 ReadAnswer = Callable[[str], Any]
 
@@ -151,7 +152,8 @@ class PhaseFolder:
         self.rules = rulebook.under(facts)
         self.records = read_records(path)
         self.targets: dict[str, Target[Any, Any]] = {}
-        for name in sorted((entry.name for entry in (path / "targets").glob("*") if entry.is_dir()), key=by_number):
+        there = [record.target for record in self.records if (path / "targets" / record.target).is_dir()]
+        for name in sorted(there, key=by_number):
             read = self.rules.read_target(path / "targets" / name)
             if isinstance(read, Problems):
                 raise KakurenboError(f"targets/{name} was damaged: {read[0]}")
@@ -228,12 +230,16 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
     for entry in sorted(guesses.iterdir()):
         if entry.name.startswith("."):
             continue
-        fields = {"attacker": entry.name} if entry.is_dir() else pattern.parse(entry.name) or {}
+        folder, shown = entry.is_dir() and not entry.is_symlink(), printable(entry.name)
+        fields = {"attacker": entry.name} if folder else pattern.parse(entry.name) or {}
         attacker = fields.get("attacker", fields.get("team", ""))
-        if attacker.isdecimal() and (attacker in opened.facts.teams or len(attacker) <= 4):
-            by_attacker.setdefault(attacker, []).extend(sources_of(entry))
-        else:
-            refusals.append(Refusal.of("", entry.name, refused("guess.unknown_attacker", entry.name)))
+        if attacker not in opened.facts.teams:
+            teams = ", ".join(opened.facts.teams)
+            refusals.append(Refusal.of("", shown, refused("guess.unknown_attacker", shown, teams=teams)))
+            continue
+        sources, strangers = handed_in(entry)
+        by_attacker.setdefault(attacker, []).extend(sources)
+        refusals += [Refusal.of(attacker, name, problems) for name, problems in strangers]
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
 
 

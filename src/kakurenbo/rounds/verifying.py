@@ -19,11 +19,17 @@ from kakurenbo.commitments import (
 from kakurenbo.contracts import AnyRulebook, PreparedRound, read_facts
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rounds.publishing import phase_files, republished
-from kakurenbo.tables import read_folder
+from kakurenbo.tables import Problems, Source, read_folder
 
 
 def verify_round(
-    rulebook: AnyRulebook, preparation: Path, phase: Path | None = None, *, published: Path | None = None, again: bool = False
+    rulebook: AnyRulebook,
+    preparation: Path,
+    phase: Path | None = None,
+    *,
+    published: Path | None = None,
+    phase_published: Path | None = None,
+    again: bool = False,
 ) -> list[Finding]:
     """One finding per file of the preparation and, where it is given, of the phase folder.
 
@@ -32,8 +38,8 @@ def verify_round(
     rulebook : Rulebook
     preparation, phase : Path
         The revealed folders of ``prepare`` and ``publish``.
-    published : Path or None
-        The commitments as they were published before the round, where they are not taken from the folder.
+    published, phase_published : Path or None
+        The commitments of preparation and phase as they were published, where they are not taken from the folders.
     again : bool
         Also make everything once more from the revealed seed and compare.
     """
@@ -41,7 +47,7 @@ def verify_round(
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
         before = digest((preparation / "public" / COMMITMENTS_FILE).read_bytes())
-        findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", None)]
+        findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
         if facts is None or facts.commitments != before:
             why = "the phase folder was published from another preparation"
             findings.append(Finding("phase: public/contest.json", BROKEN, why))
@@ -53,7 +59,7 @@ def verify_round(
 def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
     files = read_folder(folder)
     own, opening = files.pop(f"public/{COMMITMENTS_FILE}", None), files.pop(f"{secret}/{OPENING_FILE}", None)
-    commitments = own if published is None else published.read_bytes()
+    commitments = own if published is None else _announced(published)
     if commitments is None or opening is None:
         lacking = f"public/{COMMITMENTS_FILE}" if commitments is None else f"{secret}/{OPENING_FILE}"
         raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
@@ -63,6 +69,13 @@ def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | 
     if own is not None and own != commitments:
         findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))
     return findings
+
+
+def _announced(path: Path) -> bytes:
+    data = Source.of(path).read()
+    if isinstance(data, Problems):
+        raise UsageError(f"{path}: {data[0].sentence}")
+    return data
 
 
 def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
@@ -91,7 +104,8 @@ def _published_again(prepared: PreparedRound[Any], phase: Path) -> dict[str, byt
 
 def _compared(prefix: str, made: dict[str, bytes], files: dict[str, bytes]) -> list[Finding]:
     states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
-    return [Finding(f"{prefix}{name}", state) for name, state in states.items()]
+    findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
+    return findings + [Finding(f"{prefix}{name}", BROKEN, "nothing makes this file") for name in files if name not in made]
 
 
 def _in(folder: str, finding: Finding) -> Finding:

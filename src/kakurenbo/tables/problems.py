@@ -67,10 +67,10 @@ class Problem:
 
     def in_language(self, language: str) -> str:
         """Place, message and fix in a language, as one line."""
-        where = self.file or messages.render("problem.input", {}, language).message
+        where = messages.escaped(self.file) or messages.render("problem.input", {}, language).message
         if self.row is not None:
             where += f":{self.row}"
-        column = f"{self.column}: " if self.column is not None else ""
+        column = f"{messages.escaped(self.column)}: " if self.column is not None else ""
         return f"{where}: {column}{self._sentence(language)}"
 
     def _sentence(self, language: str) -> str:

@@ -149,6 +149,8 @@ def read_folder(path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> dict[str, b
         raise UsageError(f"{path}: there is no such folder")
     files: dict[str, bytes] = {}
     for entry in sorted(path.rglob("*")):
+        if entry.is_symlink():
+            raise UsageError(f"{entry}: this is a link; the folders of a contest hold files alone")
         if entry.is_dir():
             continue
         data = Source(entry.name, entry).read_packed(limit)

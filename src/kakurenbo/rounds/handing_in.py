@@ -1,0 +1,70 @@
+"""What lies in a folder that somebody handed in: files to judge, and everything else named and refused before a byte is read.
+
+Nothing that one team puts there may stop the others: no name that cannot be written, no link to somebody else's file, no
+pipe that waits, no more bytes than a contest needs.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from kakurenbo.tables import Problems, Source, refused
+
+MOST_FILES = 200
+MOST_BYTES = 1_000_000_000
+LONGEST_NAME = 200
+
+Refused = tuple[str, Problems]
+"""A file by the name that may be shown, and why it is refused."""
+
+
+def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
+    """The files of a folder, or the one file, that may be judged, and what was refused; hidden files are left aside."""
+    sources: list[Source] = []
+    strangers: list[Refused] = []
+    total = 0
+    for entry in _entries(path):
+        shown = printable(entry.name)
+        code = _unfit(entry)
+        if code is None:
+            total += entry.stat().st_size
+            if len(sources) >= MOST_FILES:
+                code = "release.too_many_files"
+            elif total > MOST_BYTES:
+                code = "release.too_many_bytes"
+        if code is None:
+            sources.append(Source.of(entry))
+        else:
+            strangers.append((shown, refused(code, shown, files=MOST_FILES, bytes=MOST_BYTES)))
+    return sources, strangers
+
+
+def printable(name: str) -> str:
+    """A file name that can be shown and written, whatever it is made of.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[31m.csv")
+    'a\\\\x1b[31m.csv'
+    """
+    safe = "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in name)
+    return safe[:LONGEST_NAME]
+
+
+def _entries(path: Path) -> Iterator[Path]:
+    if path.is_symlink() or not path.is_dir():
+        yield path
+        return
+    yield from (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+
+
+def _unfit(entry: Path) -> str | None:
+    """Why an entry of a folder is no file that could be judged; None where it is one."""
+    if printable(entry.name) != entry.name:
+        return "release.bad_name"
+    mode = entry.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return "release.link"
+    return None if stat.S_ISREG(mode) else "release.not_a_file"
