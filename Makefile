@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# Hundreds of processes are started by the tests: each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test test-all-pythons soak browser docs lint bench format clean
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,51 +29,32 @@ FILTERED_ON_B, FILTERED_WITH_C = 60, 20  # draws of people for each variant
 GRAPH = "pwscup2024-repair"
 ROUNDS = (0, 200, 1000, 3000)
 ROWS = (1, 10, 20)  # rows a round
-REPAIRS = 5  # draws of noise and rows for each
+REPAIRS = 3  # draws of noise and rows for each
 NO_IDENTIFICATION = Identification(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))  # filtering does not ask for it
 
 
-class Replayed(NamedTuple):
-    """Everything that one B file gave."""
-
-    name: str
-    zeros: float
-    runs: dict[int, list[Played]]
-    slow_runs: dict[int, list[Played]]
-    filtered: dict[str, dict[str, list[int]]]
-    best_constants: list[int]
-    traces: dict[int, list[Trace]]
+SECTIONS = ("noise", "filtering", "repair")
 
 
-def page(paths: Sequence[Path], seeds: int, jobs: int) -> str:
-    """The whole page; the graph of the first B file is written beside it."""
-    slow = max(2, round(SLOW_SHARE * seeds))
+def page(paths: Sequence[Path], seeds: int, jobs: int, sections: Sequence[str], current: str) -> str:
+    """The page with these sections made anew; the others stay as they are in ``current``.
+
+    The graph of the first B file is written beside the page with the section ``repair``.
+    """
+    kept = dict(zip(SECTIONS, current.split("\n## ")[1:], strict=False))
+    makers = {"noise": partial(_noise, seeds=seeds), "filtering": _filtering, "repair": _repair}
     with ProcessPoolExecutor(jobs) as pool:
-        runs = {
-            (path, epsilon, attacks, count): pool.submit(_plays, path, epsilon, attacks, count)
-            for path in paths
-            for epsilon in POSTER
-            for attacks, count in (((SLOW,), slow), ((*TEAM_09, "sample"), seeds))
-        }
-        filtered = {path: pool.submit(_filtered, path) for path in paths}
-        traces = {
-            (path, rows): [pool.submit(_trace, path, rows, seed) for seed in range(REPAIRS)] for path in paths for rows in ROWS
-        }
-        replayed = [
-            Replayed(
-                path.name.removesuffix(".gz").removesuffix(".csv"),
-                float(np.mean([read_original(path).codes[movie] == NOT_SEEN for movie in MOVIES])),
-                {epsilon: runs[path, epsilon, (*TEAM_09, "sample"), seeds].result() for epsilon in POSTER},
-                {epsilon: runs[path, epsilon, (SLOW,), slow].result() for epsilon in POSTER},
-                *filtered[path].result(),
-                {rows: [trace.result() for trace in traces[path, rows]] for rows in ROWS},
-            )
-            for path in paths
-        ]
-    write_graph(replayed[0].traces[CrosstabRepair().rows][0], DOCS / "replays" / GRAPH)
-    return "\n".join(
-        [_introduction(replayed, seeds, slow), _noise(replayed), _filtering(replayed), _repair(replayed), _again(seeds)]
-    )
+        made = {name: makers[name](paths, pool) for name in sections}
+    bodies = [made[name] if name in made else f"## {kept[name].rstrip()}\n" for name in SECTIONS]
+    return "\n".join([_introduction(paths, seeds), *bodies])
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".csv")
+
+
+def _slow(seeds: int) -> int:
+    return max(2, round(SLOW_SHARE * seeds))
 
 
 # -- playing -----------------------------------------------------------------------------------------------------------
@@ -110,42 +91,60 @@ def _trace(path: Path, rows: int, seed: int) -> Trace:
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 
-def _introduction(replayed: Sequence[Replayed], seeds: int, slow: int) -> str:
-    data = " and ".join(f"`{one.name}` ({one.zeros:.0%} of its ratings are 0)" for one in replayed)
+def _introduction(paths: Sequence[Path], seeds: int) -> str:
+    zeros = {path: np.mean([read_original(path).codes[movie] == NOT_SEEN for movie in MOVIES]) for path in paths}
+    data = " and ".join(f"`{_name(path)}` ({share:.0%} of its ratings are 0)" for path, share in zeros.items())
     return f"""# The poster of PWS Cup 2024's best team, played again
 
 Team 09 had the best total of the main round (144.2). Its poster shows `pseudo_olh` at epsilon 1, 2 and 3, collaborative
 filtering against 19 teams, and a repair that raises the utility. Its own B is not public; here the same is played on
 {data}.
 
-The poster's figures are one random draw each. Every figure of ours is a mean with its 95 % interval (normal approximation):
-{seeds} draws of noise, people and masks, {slow} for `posterior`, which takes longest. "Always 0" is what the answer 0 for every
-hidden rating earns on the same draws: a reconstruction that does not beat it has found nothing. An interval is that of the
-mean; single draws such as the poster's scatter wider by the square root of the number of draws.
+The poster's figures are one random draw each. Every figure of ours is a mean with its 95 % interval (normal approximation)
+over the number of draws that is stated with it. An interval is that of the mean; single draws such as the poster's scatter
+wider by the square root of the number of draws. "Always 0" is what the answer 0 for every hidden rating earns on the same
+draws: a reconstruction that does not beat it has found nothing.
+
+Make this page again, or one of B files of yours (`--sections` makes some of it):
+
+<!-- not executed: takes hours -->
+```console
+$ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
+```
 """
 
 
-def _noise(replayed: Sequence[Replayed]) -> str:
+def _noise(paths: Sequence[Path], pool: Executor, seeds: int) -> str:
+    usual = (*TEAM_09, "sample")
+    counts = {(SLOW,): _slow(seeds), usual: seeds}
+    runs = {
+        (path, epsilon, attacks): pool.submit(_plays, path, epsilon, attacks, count)
+        for path in paths
+        for epsilon in POSTER
+        for attacks, count in counts.items()
+    }
     lines = [
         "## Noise: `pseudo_olh`",
         "",
         "Team 09's attacks are `euclidean` for the person and `collaborative_filtering` (W+50, on b alone) for the rating;",
         "the sample attack is the contest's; `posterior` with `bayes` is ours. The label of the poster's reconstruction row is",
         "the one that the contest's own answer check prints for the sample attack, so its hits may be that attack's; the rows",
-        "below show how far they lie from it.",
+        "below show how far they lie from it. Hits are of 50; a draw is one of noise, people and masks.",
         "",
         "| epsilon | B | attack | draws | utility | identification | reconstruction | always 0 | anonymity |",
         "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for epsilon, (utility, found, rebuilt, anonymity) in POSTER.items():
         lines.append(f"| {epsilon} | the poster's | as printed | 1 | {utility} | {found} | {rebuilt} | | {anonymity} |")
-        for one in replayed:
-            for name, finder, rebuilder, runs in (
-                ("team 09's", *TEAM_09, one.runs[epsilon]),
-                ("sample", "sample", "sample", one.runs[epsilon]),
-                ("`posterior`", SLOW, SLOW, one.slow_runs[epsilon]),
+        for path in paths:
+            for shown, finder, rebuilder, attacks in (
+                ("team 09's", *TEAM_09, usual),
+                ("sample", "sample", "sample", usual),
+                ("`posterior`", SLOW, SLOW, (SLOW,)),
             ):
-                lines.append(f"| {epsilon} | {one.name} | {name} | {len(runs)} | {_figures(runs, finder, rebuilder)} |")
+                played = runs[path, epsilon, attacks].result()
+                figures = _figures(played, finder, rebuilder)
+                lines.append(f"| {epsilon} | {_name(path)} | {shown} | {len(played)} | {figures} |")
     return "\n".join(lines) + "\n"
 
 
@@ -157,7 +156,8 @@ def _figures(runs: Sequence[Played], finder: str, rebuilder: str) -> str:
     return " | ".join(interval(column) for column in columns)
 
 
-def _filtering(replayed: Sequence[Replayed]) -> str:
+def _filtering(paths: Sequence[Path], pool: Executor) -> str:
+    filtered = {path: pool.submit(_filtered, path) for path in paths}
     lines = [
         "## Reconstruction: collaborative filtering",
         "",
@@ -169,16 +169,21 @@ def _filtering(replayed: Sequence[Replayed]) -> str:
         f"| --- | --- |{' ---: |' * len(VARIANTS)}",
         f"| 19 teams' | b, as published | {' | '.join(str(PUBLISHED[variant]) for variant in VARIANTS)} |",
     ]
-    for one in replayed:
-        for on, shown in (("b", "b"), ("release", "release")):
-            lines.append(f"| {one.name} | {shown} | {' | '.join(interval(one.filtered[on][v]) for v in VARIANTS)} |")
-    best = ", ".join(f"{interval(one.best_constants)} on {one.name}" for one in replayed)
+    for path in paths:
+        for on, hits in filtered[path].result()[0].items():
+            lines.append(f"| {_name(path)} | {on} | {' | '.join(interval(hits[variant]) for variant in VARIANTS)} |")
+    best = ", ".join(f"{interval(filtered[path].result()[1])} on {_name(path)}" for path in paths)
     lines += ["", f'All0 is "always 0". The best constant answer, chosen with the answers in hand, earns {best}.']
     return "\n".join(lines) + "\n"
 
 
-def _repair(replayed: Sequence[Replayed]) -> str:
+def _repair(paths: Sequence[Path], pool: Executor) -> str:
+    started = {
+        (path, rows): [pool.submit(_trace, path, rows, seed) for seed in range(REPAIRS)] for path in paths for rows in ROWS
+    }
+    repaired = {key: [trace.result() for trace in traces] for key, traces in started.items()}
     default = CrosstabRepair().rows
+    write_graph(repaired[paths[0], default][0], DOCS / "replays" / GRAPH)
     lines = [
         "## Utility: `crosstab_repair`",
         "",
@@ -196,22 +201,11 @@ def _repair(replayed: Sequence[Replayed]) -> str:
         f"| --- | ---: |{' ---: |' * (len(ROUNDS) + 2)}",
         "| the poster's | not said | about 55 | about 70 | | about 72 | about 72 | about 72 |",
     ]
-    for one in replayed:
-        for rows, traces in one.traces.items():
-            files = [[trace[min(n, len(trace) - 1)][1] for trace in traces] for n in ROUNDS]
-            cells = [interval([min(utilities) for utilities in draws]) for draws in files]
-            cells += [interval([utilities[number] for utilities in files[-1]]) for number in (1, 3)]
-            lines.append(f"| {one.name} | {rows} | {' | '.join(cells)} |")
-    caption = f"Utility of each file over the rounds, {default} rows each, {replayed[0].name}, one draw"
+    for (path, rows), traces in repaired.items():
+        files = [[trace[min(n, len(trace) - 1)][1] for trace in traces] for n in ROUNDS]
+        cells = [interval([min(utilities) for utilities in draws]) for draws in files]
+        cells += [interval([utilities[number] for utilities in files[-1]]) for number in (1, 3)]
+        lines.append(f"| {_name(path)} | {rows} | {' | '.join(cells)} |")
+    caption = f"Utility of each file over the rounds, {default} rows each, {_name(paths[0])}, one draw"
     lines += ["", f"![{caption}]({GRAPH}.svg)", ""]
     return "\n".join([*lines, f"The figures behind the graph: [{GRAPH}.csv]({GRAPH}.csv)."]) + "\n"
-
-
-def _again(seeds: int) -> str:
-    return f"""Make this page again, or one of B files of yours:
-
-<!-- not executed: takes hours -->
-```console
-$ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
-```
-"""

@@ -141,14 +141,18 @@ def main() -> None:
     parser.add_argument("what", choices=("poster", "matrix"))
     parser.add_argument("originals", nargs="*", type=Path, metavar="B.csv")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--sections", nargs="*", choices=("noise", "filtering", "repair"))
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     if given.what == "poster":
-        from poster_pwscup2024 import page
+        from poster_pwscup2024 import SECTIONS, page
 
         if not given.originals:
             parser.error("the poster's table is re-made on B files: name at least one")
-        (DOCS / "replays" / "pwscup2024.md").write_text(page(given.originals, given.seeds or 20, given.jobs), encoding="utf-8")
+        target = DOCS / "replays" / "pwscup2024.md"
+        sections = given.sections or SECTIONS
+        made = page(given.originals, given.seeds or 20, given.jobs, sections, target.read_text(encoding="utf-8"))
+        target.write_text(made, encoding="utf-8")
         return
     table = "\n".join(titled_matrix(path, given.seeds or 5) for path in given.originals or [None])
     target = DOCS / "pwscup2024.md"

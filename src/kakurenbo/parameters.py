@@ -13,6 +13,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 from kakurenbo.errors import ParameterError
 
@@ -184,6 +185,15 @@ class Method:
 
 def parameters_of(method: type) -> tuple[Parameter, ...]:
     """The parameters of a method in the order they are declared."""
+    if method not in _DESCRIBED:  # type hints are evaluated, which takes a while
+        _DESCRIBED[method] = _parameters_of(method)
+    return _DESCRIBED[method]
+
+
+_DESCRIBED: WeakKeyDictionary[type, tuple[Parameter, ...]] = WeakKeyDictionary()
+
+
+def _parameters_of(method: type) -> tuple[Parameter, ...]:
     if not dataclasses.is_dataclass(method):
         return ()
     hints = typing.get_type_hints(method)

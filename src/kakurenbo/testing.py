@@ -12,6 +12,7 @@ Each check raises ``AssertionError`` with a sentence that says what is not as it
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import pickle
 import shutil
@@ -19,7 +20,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def rulebook_checks(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None)
     anonymizer : Anonymizer or None
         Makes the releases; by default the first installed one that fits.
     """
-    played = PlayedRound(rulebook, anonymizer)
+    played = played_round(rulebook, anonymizer)
     return [
         Check("declares name, title, phases, schema and knowledge", lambda: _declares(rulebook)),
         Check("prepares the same bytes from the same seed, and others from another", lambda: _prepares_again(played)),
@@ -92,7 +93,7 @@ def rulebook_checks(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None)
 
 def anonymizer_checks(method: Anonymizer, rulebook: AnyRulebook) -> list[Check]:
     """What every anonymizer must do on the data of a rulebook that it fits."""
-    played = PlayedRound(rulebook, method)
+    played = played_round(rulebook, method)
     return [
         Check("is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))),
         Check("refuses bad parameters by name, expectation and value", lambda: _bad_parameters(type(method))),
@@ -103,13 +104,28 @@ def anonymizer_checks(method: Anonymizer, rulebook: AnyRulebook) -> list[Check]:
 
 def attack_checks(method: Attack[Any, Any], rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> list[Check]:
     """What every attack must do on a target of a rulebook that it fits."""
-    played = PlayedRound(rulebook, anonymizer)
+    played = played_round(rulebook, anonymizer)
     return [
         Check("is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))),
         Check("refuses bad parameters by name, expectation and value", lambda: _bad_parameters(type(method))),
         Check("fits the rulebook", lambda: _fits(rulebook, method)),
         Check("gives the same valid guess for the same stream", lambda: _same_guess(played, method)),
     ]
+
+
+@cache
+def played_round(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> PlayedRound:
+    """The round that all checks of a rulebook and an anonymizer share: each step of it is taken once."""
+    return PlayedRound(rulebook, anonymizer)
+
+
+@cache
+def _prepared(rulebook: AnyRulebook) -> Path:
+    """A preparation of the rulebook, which lives as long as this process."""
+    folder = Path(tempfile.mkdtemp(prefix="kakurenbo-testing-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_folder(folder / "preparation", rulebook.prepare(_SEED, TEAMS).files())
+    return folder / "preparation"
 
 
 class PlayedRound:
@@ -137,8 +153,7 @@ class PlayedRound:
 
     @cached_property
     def preparation(self) -> Path:
-        write_folder(self._folder / "preparation", self.rulebook.prepare(_SEED, TEAMS).files())
-        return self._folder / "preparation"
+        return _prepared(self.rulebook)
 
     @cached_property
     def prepared(self) -> PreparedRound[Any]:

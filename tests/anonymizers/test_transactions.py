@@ -16,7 +16,7 @@ from kakurenbo.anonymizers.transactions.crowds import Crowds, cut_by_size
 from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Pseudonyms, shuffled_within
 from kakurenbo.anonymizers.transactions.rows import Dates, Delete, SwapItems, Values
 from kakurenbo.contracts import Anonymizer
-from kakurenbo.datasets.transactions import kept, months
+from kakurenbo.datasets.transactions import SCHEMA, kept, months
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rng import stream
@@ -239,8 +239,11 @@ def test_a_bad_step_is_told_when_the_pipeline_is_made() -> None:
         Pipeline("no_such")
     with pytest.raises(ParameterError, match="share"):
         Pipeline("delete:share=7")
-    with pytest.raises(ParameterError, match="steps"):
-        Pipeline("rr")
+
+
+def test_a_pipeline_fits_where_all_its_steps_do() -> None:
+    assert Pipeline("delete|dates").unfit(SCHEMA) == ""
+    assert Pipeline("delete|rr").unfit(SCHEMA).startswith("step rr:")
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))

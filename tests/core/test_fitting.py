@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
-from kakurenbo.arena.field import Entrant
 
 from kakurenbo import arena, registry
-from kakurenbo.arena.calls import Call
+from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contracts import Rulebook, fits, misfit, rulebooks_for
+from kakurenbo.contracts import AnyRulebook, fits, misfit, rulebooks_for
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Category, Integer, Schema
-
-AnyRulebook = Rulebook[Any, Any, Any, Any, Any]
 
 
 class BirdKnowledge(MembershipKnowledge):
@@ -75,6 +73,6 @@ def test_a_method_with_its_parameters_fits_or_says_why_not(text: str, reason: st
 
 def test_bad_parameters_are_refused_before_anything_runs() -> None:
     rulebook = registry.load("rulebooks", "amic2020")()
-    entrant = Entrant("01", "wrong", Call.parsed("anonymizers", "rr:columns=foo"))
+    entrant = Entrant("01", "wrong", MethodCall.parsed("anonymizers", "rr:columns=foo"))
     with pytest.raises(UsageError, match="player 'wrong': rr does not fit the tables of amic2020: there is no column 'foo'"):
         arena.make_plan(rulebook, [entrant], 1)

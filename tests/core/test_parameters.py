@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from kakurenbo import commitments, registry, rng
+from kakurenbo import registry, rng
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import Method, make, parameter, parameters_of
 
@@ -129,40 +126,6 @@ def test_a_name_declared_twice_is_an_error() -> None:
     with pytest.raises(registry.DuplicateName, match="a:A and b:B"):
         registry.unique_by_name("attacks", points)
     assert len(registry.unique_by_name("attacks", [points[0], points[0]])) == 1
-
-
-@given(st.integers(0, 2**128), st.binary(max_size=50))
-def test_commitments_are_kept_by_the_same_bytes_only(seed: int, data: bytes) -> None:
-    committed, opening = commitments.commit(seed, {"secret/a": data})
-    assert {finding.state for finding in commitments.verify(committed, opening, {"secret/a": data})} == {"kept"}
-    states = {f.name: f.state for f in commitments.verify(committed, opening, {"secret/a": data + b"x"})}
-    assert states == {"secret/a": "broken", "seed": "kept"}
-    assert {f.name: f.state for f in commitments.verify(committed, opening, {})}["secret/a"] == "not revealed"
-    assert commitments.revealed_seed(opening) == seed
-
-
-def test_another_seed_breaks_its_commitment() -> None:
-    committed, _ = commitments.commit(1, {})
-    _, opening = commitments.commit(2, {})
-    assert [finding.state for finding in commitments.verify(committed, opening, {})] == ["broken"]
-
-
-def test_equal_files_have_different_commitments_so_that_equality_stays_hidden() -> None:
-    committed, _ = commitments.commit(1, {"a": b"same", "b": b"same"})
-    bound = json.loads(committed)["commitments"]
-    assert bound["a"] != bound["b"]
-
-
-@pytest.mark.parametrize("damaged", [b"{", b"[]", b"{}", b'{"salts": {"seed": "zz"}, "seed": "x"}'])
-def test_a_damaged_opening_is_told(damaged: bytes) -> None:
-    committed, _ = commitments.commit(1, {})
-    try:
-        states = {finding.state for finding in commitments.verify(committed, damaged, {})}
-    except UsageError:
-        states = {"broken"}
-    assert states == {"broken"}
-    with pytest.raises(UsageError):
-        commitments.revealed_seed(damaged)
 
 
 def test_streams_are_named_and_independent() -> None:

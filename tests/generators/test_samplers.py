@@ -23,7 +23,7 @@ from kakurenbo.generators import (
     tilted_rows,
 )
 from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Integer, Moments, Schema, Source, Table
+from kakurenbo.tables import Category, Integer, Moments, Read, Schema, Source, Table
 
 SCHEMA = Schema([Integer("n", 0, 99), Category("c", ("a", "b"))])
 
@@ -119,8 +119,8 @@ def test_b_has_the_moments_of_a_although_duplicates_were_dropped() -> None:
 
 def test_b_of_the_real_rows_at_the_contests_size_is_within_6_of_their_covariance(reference_data: Path) -> None:
     personal = read_uci(Source.of(reference_data / "adult" / "adult.data.gz"))
-    assert isinstance(personal, Table)
-    source = Moments.of(personal)
+    assert isinstance(personal, Read)
+    source = Moments.of(personal.value)
     table = distinct_rows(GENERATORS["moments"], source, 100_000, 1_000_000, stream(2, "b"))
     assert len(np.unique(table.keys())) == 100_000
     assert fidelity(source, table).covariance_sum < 6

@@ -93,7 +93,7 @@ class Dispatcher:
             store=self._store(job),
             key="",
             kind=job.kind,
-            rulebook=self._plan.rulebook_of(job.round),
+            rulebook=self._plan.rulebook_of[job.round],
             **fields,
         )
         trees = {
@@ -115,7 +115,7 @@ class Dispatcher:
             store=self._store(job),
             key="",
             kind=job.kind,
-            rulebook=self._plan.rulebook_of(job.round),
+            rulebook=self._plan.rulebook_of[job.round],
             seed=str(self._plan.seed_for(job)),
             method=self._plan.by_team[job.team].anonymizer,
             inputs={"handout": handout},
@@ -130,7 +130,7 @@ class Dispatcher:
             store=self._store(job),
             key="",
             kind=job.kind,
-            rulebook=self._plan.rulebook_of(job.round),
+            rulebook=self._plan.rulebook_of[job.round],
             # The organizers' own attacks have randomness that anybody can repeat, and the time they take.
             seed=str(self._plan.seed_for(job)) if entrant is not None else "",
             method=entrant.attack if entrant is not None else None,
@@ -146,7 +146,7 @@ class Dispatcher:
         return self._keyed(request, seen)
 
     def _nothing(self, job: Job) -> Request:
-        request = PlayerRequest(self._store(job), "", job.kind, self._plan.rulebook_of(job.round), target=job.team)
+        request = PlayerRequest(self._store(job), "", job.kind, self._plan.rulebook_of[job.round], target=job.team)
         return self._keyed(request, {})
 
     def _keyed(self, request: PlayerRequest, seen: Mapping[str, str]) -> Request:

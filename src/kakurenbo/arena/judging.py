@@ -47,8 +47,7 @@ def _prepared(files: Files, report: Mapping[str, Any] | None = None, *, keep: bo
     value = {
         "report": dict(report or {"data": facts.data.get("source", "")}),
         "commitments": bound.get("commitments", {}),
-        "teams": facts.teams,
-        "unranked": facts.unranked,
+        "settings": facts.settings,
         "handouts": {team: essence(content) for team, content in handouts.items()},
         "attackers": essence(attackers),
     }

@@ -147,9 +147,12 @@ class Plan:
         names = ("arena", job.round, job.kind, job.team, job.attacker)
         return int.from_bytes(salt(self.seed_of(job.repeat), *names)[:16], "little")
 
-    def rulebook_of(self, round_: str) -> MethodCall:
+    @cached_property
+    def rulebook_of(self) -> Mapping[str, MethodCall]:
+        """The rulebook as each round is played by it."""
         rulebook: AnyRulebook = self.rulebook.make()
-        return MethodCall.of("rulebooks", self.rulebook.name, rulebook if self.facts else rulebook.for_round(round_))
+        rules = {round_: rulebook if self.facts else rulebook.for_round(round_) for round_ in self.rounds}
+        return {round_: MethodCall.of("rulebooks", self.rulebook.name, one) for round_, one in rules.items()}
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:

@@ -168,6 +168,7 @@ def _manifest(plan: Plan, found: Found) -> dict[str, Any]:
     calls = [plan.rulebook, *(call for entrant in plan.entrants for call in (entrant.anonymizer, entrant.attack) if call)]
     return {
         "plan": plan.as_json(),
+        "contest": {"settings": _prepared(found, plan.rounds[0], 0).value.get("settings", {})},
         "versions": {"kakurenbo": __version__, "python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
         "code": {f"{call.group}: {call.name}": _origin(call) for call in calls},

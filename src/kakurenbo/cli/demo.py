@@ -15,9 +15,9 @@ from kakurenbo import arena, registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option
 from kakurenbo.cli.progress import TournamentProgress
-from kakurenbo.cli.score import results_json
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.reporting import results_json
 from kakurenbo.tables import write_file
 
 TEAMS = 6  # of the default field, so that it is over soon

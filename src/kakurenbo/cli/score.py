@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
-from kakurenbo.contracts import AnyRulebook, RoundResults, by_number, json_number
-from kakurenbo.reporting import scored_document
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.reporting import results_json, scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
 from kakurenbo.tables import write_file
@@ -34,25 +33,6 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
     else:
         _print(scored, out)
     return output.FAILS_RULES if scored.refused or scored.missing or absent else output.DONE
-
-
-def results_json(results: RoundResults) -> dict[str, Any]:
-    """The results of a round as verbs print them, and as ``standings`` reads them."""
-    return {
-        "credits": {
-            target: {attacker: credit.as_json() for attacker, credit in row.items()} for target, row in results.credits.items()
-        },
-        "tries": {
-            target: {attacker: [credit.as_json() for credit in tries] for attacker, tries in row.items()}
-            for target, row in results.tries.items()
-        },
-        "targets": list(results.targets),
-        "attackers": list(results.attackers),
-        "unranked": sorted(results.unranked, key=by_number),
-        "excluded": sorted(results.excluded, key=by_number),
-        "utility": {target: json_number(value) for target, value in results.utility.items()},
-        "out_of_play": dict(results.out),
-    }
 
 
 def _print(scored: ScoredRound, out: Path) -> None:

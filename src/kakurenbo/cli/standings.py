@@ -13,7 +13,7 @@ from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import ranked, read_rounds, recorded_settings, standings_json
+from kakurenbo.reporting import ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -30,18 +30,20 @@ def _standings(
     if (not results and not named) or (results and named):
         raise UsageError("give one RESULTS file per round, or --pre and --main for the overall table")
     rounds: dict[str, Sequence[RoundResults]] = {}
+    settings: list[Mapping[str, Any]] = []
     for name, path in [*(("", path) for path in results), *named.items()]:
-        read = read_rounds(rulebook, path, name)
+        read = read_results(rulebook, path, name)
         if isinstance(read, Problems):
             return output.refuse(read, as_json)
         output.print_notices(read.notices)
-        for round_, found in read.value.items():
+        settings.append(read.value.settings)
+        for round_, found in read.value.rounds.items():
             if round_ in rounds:
                 raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
     rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
-    rules = rulebook.defaulting(_agreed([recorded_settings(path) for path in (*results, *named.values())]))
+    rules = rulebook.defaulting(_agreed(settings))
     rankings, awards, details = ranked(rules, rounds)
     if as_json:
         output.print_json(standings_json(rankings, awards, details))

@@ -69,6 +69,8 @@ class Credit:
             "accuracy": self.accuracy,
             **self.details,
         }
+        if self.least:
+            out["least"] = json_number(self.least)
         if self.chance is not None:
             out["chance"] = {"hits": self.chance.mean, "band95": [self.chance.low, self.chance.high]}
         if self.constant is not None:

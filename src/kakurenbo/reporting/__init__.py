@@ -19,7 +19,8 @@ from kakurenbo.reporting.document import (
 from kakurenbo.reporting.estimates import estimate
 from kakurenbo.reporting.html import html_report
 from kakurenbo.reporting.markdown import markdown_report
-from kakurenbo.reporting.reading import read_document, read_rounds, recorded_settings
+from kakurenbo.reporting.matrix import results_json
+from kakurenbo.reporting.reading import ResultsFile, read_document, read_results
 from kakurenbo.reporting.table import results_csv
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Ranking",
     "RankingLine",
     "ReleaseEntry",
+    "ResultsFile",
     "RoundEntry",
     "RulebookEntry",
     "combined",
@@ -42,9 +44,9 @@ __all__ = [
     "markdown_report",
     "ranked",
     "read_document",
-    "read_rounds",
-    "recorded_settings",
+    "read_results",
     "results_csv",
+    "results_json",
     "scored_document",
     "standings_json",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -166,14 +167,13 @@ def _means(repeats: Sequence[Sequence[Standing]], *, lower_is_better: bool) -> t
     return tuple(_with_ties(out))
 
 
-def _with_ties(lines: Sequence[RankingLine]) -> list[RankingLine]:
-    marked = []
-    for line, after in zip(lines, [*lines[1:], None], strict=True):
-        overlap = (
-            after is not None
-            and None not in (line.rank, after.rank, line.low, line.high, after.low, after.high)
-            and (line.low or 0.0) <= (after.high or 0.0)
-            and (after.low or 0.0) <= (line.high or 0.0)
-        )
-        marked.append(replace(line, tied_with_next=overlap))
-    return marked
+def _with_ties(lines: Sequence[RankingLine]) -> Iterator[RankingLine]:
+    """The lines, each with whether its interval overlaps that of the next."""
+    for line, after in itertools.zip_longest(lines, lines[1:]):
+        yield replace(line, tied_with_next=after is not None and _overlap(line, after))
+
+
+def _overlap(one: RankingLine, other: RankingLine) -> bool:
+    if None in (one.rank, other.rank) or one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return one.low <= other.high and other.low <= one.high

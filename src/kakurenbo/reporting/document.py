@@ -315,7 +315,8 @@ class Document:
 
     def as_builtins(self) -> dict[str, Any]:
         """The document as plain data, ready for JSON."""
-        content: dict[str, Any] = msgspec.to_builtins(self)
+        # Through the types once, so that a number is written in one way: 3 hits are 3.0 wherever they come from.
+        content: dict[str, Any] = msgspec.to_builtins(msgspec.convert(msgspec.to_builtins(self), Document))
         for results in (results for entry in content["rounds"] for results in entry["repeats"]):
             for name in ("unranked", "excluded"):  # sets have no order of their own
                 results[name] = sorted(results[name], key=by_number)
@@ -328,6 +329,13 @@ class Document:
     def standings(self) -> dict[str, Any]:
         """Rankings and awards as the stable JSON object of ``standings``."""
         return standings_json(self.rankings, self.awards, self.details)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the contest, where they are known."""
+        contest = self.manifest.get("contest", {})
+        settings = contest.get("settings", {}) if isinstance(contest, Mapping) else {}
+        return settings if isinstance(settings, Mapping) else {}
 
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
         """What did not come about for one reason."""

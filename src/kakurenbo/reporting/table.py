@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from kakurenbo.contracts import Credit, RoundResults, team_of
 from kakurenbo.reporting.document import Document, PlayerEntry
+from kakurenbo.tables import Read, Reading, refused
 
 COLUMNS = (
     "round",
@@ -24,6 +26,7 @@ COLUMNS = (
     "attacker_ranked",
     "hits",
     "of",
+    "least",
     "accuracy",
     "details",
     "chance_accuracy",
@@ -60,7 +63,8 @@ def _attacks(
     best_sample = max((row[name].accuracy for name in samples if name in row), default="")
     for attacker in results.attackers:
         player = players.get(attacker, _NOBODY)
-        who = [attacker, text_cell(player.name), text_cell(player.attack), "no" if attacker in results.unranked else "yes"]
+        ranked = "no" if attacker in results.unranked else "excluded" if attacker in results.excluded else "yes"
+        who = [attacker, text_cell(player.name), text_cell(player.attack), ranked]
         yield [*who, *_credit(row.get(attacker)), best_sample]
     if not results.attackers:
         yield [""] * (len(COLUMNS) - 8)
@@ -68,11 +72,11 @@ def _attacks(
 
 def _credit(credit: Credit | None) -> list[object]:
     if credit is None:
-        return [""] * 6
+        return [""] * 7
     details = ";".join(f"{name}={value}" for name, value in credit.details.items())
     chance = credit.share(credit.chance.mean) if credit.chance else ""
     constant = credit.share(credit.constant) if credit.constant is not None else ""
-    return [credit.hits, credit.of, credit.accuracy, details, chance, constant]
+    return [credit.hits, credit.of, credit.least, credit.accuracy, details, chance, constant]
 
 
 def text_cell(text: str) -> str:
@@ -84,3 +88,72 @@ def text_cell(text: str) -> str:
     ("'=1+1", 'team 7')
     """
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def read_results_csv(file: str, data: bytes) -> Reading[dict[str, tuple[RoundResults, ...]]]:
+    """The rounds of the table, each with its repeats."""
+    collected: dict[str, dict[int, _Lines]] = {}
+    reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace")), strict=True)
+    while True:
+        try:
+            line = next(reader, None)
+            if line is None:
+                break
+            collected.setdefault(line["round"], {}).setdefault(int(line["repeat"]), _Lines()).add(line)
+        except (KeyError, ValueError, TypeError, AttributeError, csv.Error):
+            return refused("results.bad_line", file, row=reader.line_num)
+    if not collected:
+        return refused("results.no_matrix", file)
+    return Read({name: tuple(lines.results() for _, lines in sorted(repeats.items())) for name, repeats in collected.items()})
+
+
+class _Lines:
+    """The lines of one repeat of a round."""
+
+    def __init__(self) -> None:
+        self.credits: dict[str, dict[str, Credit]] = {}
+        self.utility: dict[str, float] = {}
+        self.out: dict[str, str] = {}
+        self.unranked: set[str] = set()
+        self.excluded: set[str] = set()
+        self.attackers: dict[str, None] = {}
+
+    def add(self, line: Mapping[str, str]) -> None:
+        """Take up one line; raises where a cell is missing or no number."""
+        target, attacker = line["target"], line["attacker"]
+        row = self.credits.setdefault(target, {})
+        if line["utility"]:
+            self.utility[target] = _number(line["utility"])
+        if line["out"]:
+            self.out[target] = line["out"]
+        if line["ranked"] == "excluded":
+            self.excluded.add(team_of(target))
+        if not attacker:
+            return
+        self.attackers[attacker] = None
+        if line["attacker_ranked"] == "no":
+            self.unranked.add(attacker)
+        if line["attacker_ranked"] == "excluded":
+            self.excluded.add(attacker)
+        if line["hits"]:
+            details = dict(part.split("=", 1) for part in line["details"].split(";") if part)
+            numbers = {name: _number(text) for name, text in details.items()}
+            row[attacker] = Credit(_number(line["hits"]), _number(line["of"]), details=numbers, least=_number(line["least"]))
+
+    def results(self) -> RoundResults:
+        return RoundResults(
+            self.credits,
+            tuple(self.credits),
+            tuple(self.attackers),
+            self.utility,
+            self.out,
+            frozenset(self.unranked),
+            frozenset(self.excluded),
+        )
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("not a number")
+    return int(value) if value.is_integer() else value

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import phrase
 from kakurenbo.tables.schema import Category, Codes, Column, Decimal, Schema, Text
+
+T = TypeVar("T")
 
 
 class Table:
@@ -53,7 +55,7 @@ class Table:
         lengths = {name: len(array) for name, array in self.codes.items()}
         if len(set(lengths.values())) > 1:
             raise ParameterError("codes", "columns of one length", lengths)
-        self._cache: dict[Any, NDArray[Any]] = {}
+        self._cache: dict[Hashable, Any] = {}
 
     def _frozen(self, column: Column, codes: Codes) -> Codes:
         size = len(self.vocabularies[column.name]) if isinstance(column, Text) else column.size
@@ -179,13 +181,21 @@ class Table:
             Columns named by :func:`dummy_names`.
         """
         names = self.schema.names if names is None else tuple(names)
-        key = (names, drop_first, np.dtype(dtype))
-        if key not in self._cache:
+
+        def stacked(_: Table) -> NDArray[Any]:
             parts = [self._numeric(self.schema[name], drop_first, dtype) for name in names]
             matrix = np.asfortranarray(np.hstack(parts))
             matrix.setflags(write=False)
-            self._cache[key] = matrix
-        return self._cache[key]
+            return matrix
+
+        return self.derived((names, drop_first, np.dtype(dtype)), stacked)
+
+    def derived(self, what: Hashable, make: Callable[[Table], T]) -> T:
+        """What ``make`` computes of this table; kept with the table under the name ``what``, and computed once."""
+        if what not in self._cache:
+            self._cache[what] = make(self)
+        found: T = self._cache[what]
+        return found
 
     def _numeric(self, column: Column, drop_first: bool, dtype: Any) -> NDArray[Any]:
         codes = self.codes[column.name]

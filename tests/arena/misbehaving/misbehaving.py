@@ -136,9 +136,9 @@ def _everything() -> Iterator[object]:
 
 def _files(texts: Sequence[str]) -> Iterator[bytes]:
     """What is in open files, and below every folder of a run that a text in memory names."""
-    paths = [Path(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+    paths = list(Path("/proc/self/fd").iterdir())
     for text in {text for text in texts if text.startswith("/") and len(text) < 4000 and "run" in text and "\0" not in text}:
-        paths += [Path(text), *(Path(text).rglob("*") if os.path.isdir(text) else ())]
+        paths += [Path(text), *(Path(text).rglob("*") if Path(text).is_dir() else ())]
     for path in paths:
         if path.is_file():
             yield path.read_bytes()

@@ -65,11 +65,17 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
     _check_columns(base, queries, mismatch_weight)
     from kakurenbo.attacks.membership.ring_search import search
 
+    lanes, frame, packed, order, grid = base.derived(_laid_out, _laid_out)
+    sought = PackedRows.of(queries, frame, lanes)
+    return Neighbours(*search(packed, order, grid, sought, np.int64(mismatch_weight), lanes))
+
+
+def _laid_out(base: Table) -> tuple[Lanes, Frame, PackedRows, NDArray[np.int64], Grid]:
+    """The base in the order of its grid, for any queries."""
     lanes, frame = Lanes.of(base.schema), Frame.of(base)
     packed = PackedRows.of(base, frame, lanes)
     grid, order = Grid.of(frame, packed)
-    sought = PackedRows.of(queries, frame, lanes)
-    return Neighbours(*search(packed.take(order), order, grid, sought, np.int64(mismatch_weight), lanes))
+    return lanes, frame, packed.take(order), order, grid
 
 
 def _check_columns(base: Table, queries: Table, mismatch_weight: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from kakurenbo.datasets.store import load_ratings
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import fidelity
 from kakurenbo.generators.ratings import RatingsGenerator
+from kakurenbo.rng import stream as fixed_stream
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
 from kakurenbo.tables import Problems, Table, sources_of
@@ -122,8 +124,14 @@ def _tenth(table: Table, rng: np.random.Generator) -> Table:
     return table.take(np.sort(rng.choice(len(table), rows, replace=False)))
 
 
+@cache
+def _generator() -> RatingsGenerator:
+    """The calibrated generator: a function of the stored statistics alone, so it is made once and tells nothing of a seed."""
+    return RatingsGenerator(fixed_stream(0, "pwscup2024", "calibration"))
+
+
 def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
-    generator = RatingsGenerator(stream("calibration"))
+    generator = _generator()
     drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
     stored = resources.files("kakurenbo.datasets").joinpath("data", STATISTICS_FILE).read_bytes()
     data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}

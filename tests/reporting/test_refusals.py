@@ -1,0 +1,152 @@
+"""Files of results that nobody wrote: each is refused in a sentence, whatever is in it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kakurenbo.cli import main
+from kakurenbo.contracts import RoundResults
+from kakurenbo.registry import load
+from kakurenbo.reporting import make_document, read_results
+from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds.publishing import PUBLISHED
+from kakurenbo.tables import Problems
+
+RULEBOOK = load("rulebooks", "darc2019")()
+PLAIN: dict[str, Any] = {
+    "credits": {"01": {"02": {"hits": 3, "of": 10}}, "02": {"01": {"hits": 1, "of": 10}}},
+    "utility": {"01": 0.5, "02": 0.25},
+}
+
+
+def matrix(change: Callable[[dict[str, Any]], object]) -> str:
+    content = json.loads(json.dumps(PLAIN))
+    change(content)
+    return json.dumps(content)
+
+
+def refusal(tmp_path: Path, text: str, name: str = "results.json") -> str:
+    (tmp_path / name).write_text(text)
+    read = read_results(RULEBOOK, tmp_path / name)
+    assert isinstance(read, Problems), read
+    return read[0].code
+
+
+def test_what_the_following_are_made_of_is_read(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(PLAIN))
+    read = read_results(RULEBOOK, tmp_path / "results.json")
+    assert not isinstance(read, Problems)
+    (results,) = read.value.rounds["round"]
+    assert results.targets == ("01", "02")
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda it: it["credits"]["01"]["02"].update(hits=11), "results.impossible_hits"),
+        (lambda it: it["credits"]["01"]["02"].update(hits=-1), "results.impossible_hits"),
+        (lambda it: it["credits"]["01"]["02"].update(of=0, hits=0), "results.impossible_hits"),
+        (lambda it: it["credits"]["01"]["02"].update(hits=None), "results.not_a_document"),
+        (lambda it: it["credits"]["01"]["02"].update(hits=float("nan")), "json.not_finite"),
+        (lambda it: it["credits"]["01"]["02"].update(of=float("inf")), "json.not_finite"),
+        (lambda it: it["credits"]["01"]["02"].update(hits="3"), "results.not_a_document"),
+        (lambda it: it["credits"]["01"]["02"].update(hits=True), "results.not_a_document"),
+        (lambda it: it["credits"]["01"]["02"].update(chance=[1, 2]), "results.not_a_document"),
+        (lambda it: it["credits"]["01"]["02"].update(reid="much"), "results.not_a_document"),
+        (lambda it: it["credits"]["01"].update({"02": [1, 2]}), "results.not_a_document"),
+        (lambda it: it.update(credits=[1, 2]), "results.not_a_document"),
+        (lambda it: it.update(credits={}, utility={}), "results.no_matrix"),
+        (lambda it: it.update(targets=["01", "02", "01"]), "results.twice"),
+        (lambda it: it.update(targets=["01"]), "results.unknown_target"),
+        (lambda it: it.update(attackers=["01"]), "results.unknown_attacker"),
+        (lambda it: it.update(out_of_play={"09": "missing"}), "results.unknown_target"),
+        (lambda it: it["utility"].update({"01": -5}), "results.impossible_utility"),
+        (lambda it: it["utility"].update({"01": None}), "results.not_a_document"),
+        (lambda it: it["utility"].pop("02"), "results.no_utility"),
+        (lambda it: it.pop("credits"), "results.no_matrix"),
+    ],
+)
+def test_figures_that_no_round_gives_are_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object], code: str) -> None:
+    assert refusal(tmp_path, matrix(change)) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[1, 2, 3]", "results.no_matrix"),
+        ("{}", "results.no_matrix"),
+        ('{"credits": ' * 2000 + "1" + "}" * 2000, "json.too_deep"),
+        ('{"rounds": ' + "[" * 5000 + "]" * 5000 + "}", "json.too_deep"),
+        ('{"rounds": []}', "results.not_a_document"),
+        ('{"rounds": 3, "format": 2, "rulebook": {"name": "darc2019", "title": ""}}', "results.not_a_document"),
+        ('{"rounds": [], "format": 2, "rulebook": {"name": "darc2019", "title": ""}}', "results.no_matrix"),
+        ('{"rounds": [{"name": "x"}], "format": 2, "rulebook": {"name": "darc2019", "title": ""}}', "results.no_matrix"),
+        ('{"rounds": [], "format": 2, "rulebook": {"name": "amic2020", "title": ""}}', "results.other_rulebook"),
+        ('{"rounds": [], "format": 99, "rulebook": {"name": "darc2019", "title": ""}}', "results.other_format"),
+        ('{"rounds": [', "json.syntax"),
+        ("round,repeat,target\npre,one,01\n", "results.bad_line"),
+        ("round,repeat,target\n", "results.no_matrix"),
+        ("round,repeat,target\n\0,1,2\n", "results.bad_line"),
+        ('round,repeat,target\n"pre', "results.bad_line"),
+    ],
+)
+def test_files_that_hold_something_else_are_refused(tmp_path: Path, text: str, code: str) -> None:
+    assert refusal(tmp_path, text) == code
+
+
+def whole() -> dict[str, Any]:
+    """A document of darc2019, as plain data."""
+    from kakurenbo.reporting.matrix import read_matrix
+
+    read = read_matrix("x", PLAIN, "round")
+    assert not isinstance(read, Problems)
+    rounds: dict[str, tuple[RoundResults, ...]] = read.value
+    records = [ReleaseRecord(target, target, PUBLISHED) for target in ("01", "02")]
+    return make_document(RULEBOOK, rounds, {"round": [records]}).as_builtins()
+
+
+WHOLE = whole()
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn, content: Any) -> Any:
+    """The content with something else at a random place."""
+    content = json.loads(json.dumps(content))
+    here = content
+    while True:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = draw(st.sampled_from(keys))
+        inner = here[key]
+        if not isinstance(inner, dict | list) or not inner or draw(st.integers(0, 3)) == 0:
+            if draw(st.booleans()):
+                here[key] = draw(anything)
+            else:
+                del here[key]
+            return content
+        here = inner
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(content=changed(WHOLE) | changed(PLAIN) | anything)
+def test_standings_never_break_whatever_is_in_the_file(content: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("any") / "results.json"
+    path.write_text(json.dumps(content))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), pytest.raises(SystemExit) as left:
+        main(["standings", "darc2019", str(path), "--json"])
+    assert left.value.code in (0, 1, 2)
+    assert "a bug in kakurenbo" not in printed.getvalue()
