@@ -26,7 +26,7 @@ test: $(STAMP) browser
 test-all-pythons:
 	@missing=; failed=; \
 	for version in 3.11 3.12 3.13 3.14; do \
-	  if command -v python$$version >/dev/null; then \
+	  if python$$version -c '' 2>/dev/null; then \
 	    echo "== python$$version"; \
 	    $(MAKE) --no-print-directory test PYTHON=python$$version VENV=out/python$$version || failed="$$failed $$version"; \
 	  else missing="$$missing $$version"; fi; \
