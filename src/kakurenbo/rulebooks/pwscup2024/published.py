@@ -68,7 +68,9 @@ def _results(rows: Sequence[Row], columns: Mapping[str, Mapping[str, int]], foun
             credits[team] = {attacker: cells.credit(own) for attacker, own in columns.items() if attacker != team}
             utility[team] = float(cells.number(header.index(UTILITY), FULL, "pwscup2024.no_utility"))
     out = {team: WITHDREW for team in credits if not utility[team] and not any(c.hits for c in credits[team].values())}
-    return RoundResults(credits, tuple(credits), tuple(columns), utility=utility, out=out)
+    attackers = tuple(attacker for attacker in columns if attacker not in out)  # who withdrew did not attack either
+    present = {team: {name: credit for name, credit in row.items() if name not in out} for team, row in credits.items()}
+    return RoundResults(present, tuple(credits), attackers, utility=utility, out=out)
 
 
 class _Cells:
