@@ -117,7 +117,7 @@ def test_a_bad_guess_file_costs_that_file_alone_and_is_listed(contest: Contest, 
     assert {failure.file for failure in document.failed("refused")} == {"guess_01_02.csv", "readme.txt", "guess_02_02.csv"}
     assert {failure.team for failure in document.failures} == {"02"}
     (missing,) = document.failed("missing")
-    assert missing.what == "guess of 02 at 01"
+    assert missing.what == "guess of 02 at 01 (only)"
     assert credits(document)["03"]["02"] == 10
     assert "02" not in credits(document)["01"]
 

@@ -41,8 +41,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
 
 def test_run_prints_standings_and_where_the_report_is(played: tuple[Path, dict[str, Any]]) -> None:
     folder, printed = played
-    assert set(printed) == {"standings", "report"}
-    assert [line["team"] for line in printed["standings"]["attack"]] == ["01", "02", "sample attack"]
+    assert set(printed) == {"standings", "report", "refused", "missing", "failed"}
+    assert [line["team"] for line in printed["standings"]["attack"]] == ["01", "02", "attack.py"]
+    assert printed["refused"] == printed["missing"] == printed["failed"] == []
     assert (folder / printed["report"]).stat().st_size > 1_000_000
 
 
@@ -70,7 +71,7 @@ def test_report_writes_html_or_markdown(played: tuple[Path, dict[str, Any]]) -> 
     ("arguments", "message"),
     [
         (("--cluster", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
-        (("--teams", "absent.toml"), "absent.toml: cannot be read"),
+        (("--teams", "absent.toml"), "absent.toml: there is no such file"),
         (("--rounds", "semi"), "no round 'semi'; there are pre, main"),
         (("--time-limit", "0"), "--time-limit"),
         (("--repeat", "0"), "--repeat"),
@@ -89,5 +90,43 @@ def test_both_rounds_are_weighed_as_the_rules_say(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "run" / "results.json").read_bytes())
     assert [round_["name"] for round_ in results["rounds"]] == ["pre", "main"]
-    notes = {line["team"]: line.get("note", "") for line in results["standings"]["anonymization"]}
+    notes = {line["team"]: line["note"] for line in results["rankings"]["anonymization"]["lines"]}
     assert "in pre" in notes["02"]
+    for given in ("run", "run/results.json", "run/results.csv", "run/run.json"):
+        ranked = kakurenbo("standings", "amic2020", given, "--json", cwd=tmp_path)
+        assert ranked.returncode == 0, ranked.stderr
+        assert json.loads(ranked.stdout)["overall"] == standings_of(results, "overall"), given
+
+
+def standings_of(results: dict[str, Any], ranking: str) -> list[dict[str, Any]]:
+    """The lines of a results document as the JSON of verbs has them."""
+    lines = results["rankings"][ranking]["lines"]
+    return [
+        {key: line[key] for key in ("team", "score", "rank")} | {key: line[key] for key in ("shown", "note") if line[key]}
+        for line in lines
+    ]
+
+
+def test_what_was_refused_or_failed_is_listed_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    players = '[options]\nscale = "small"\ndata = "embedded"\n[[players]]\nanonymizer = "rr"\n'
+    (tmp_path / "teams.toml").write_text(players + '[[players]]\nname = "five rows"\nanonymizer = "synthetic:rows=5"\n')
+    call = ("run", "amic2020", "--teams", "teams.toml", "-o", "run", "--seed", "1", "--jobs", "1")
+    done = kakurenbo(*call, "--json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    printed = json.loads(done.stdout)
+    assert [(entry["team"], entry["file"]) for entry in printed["refused"]] == [("02", "pre_anonymizeddata_02.csv")]
+    assert "5 records" in printed["refused"][0]["problem"]
+    assert printed["failed"] == printed["missing"] == []
+    shown = kakurenbo(*call, cwd=tmp_path)
+    assert shown.returncode == 1
+    assert "What did not succeed" in shown.stdout
+    assert "5 records" in shown.stdout
+
+
+@pytest.mark.parametrize("verb", [("report",), ("standings", "amic2020"), ("score", "amic2020")])
+def test_a_path_that_is_not_there_is_told_in_one_sentence(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    rest = ("absent", "-o", "out.json") if verb[0] == "score" else ()
+    done = kakurenbo(*verb, "absent", *rest, cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "absent" in done.stderr

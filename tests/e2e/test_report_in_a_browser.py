@@ -62,8 +62,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "teams.toml").write_text("\n".join(f"[[players]]\n{player}" for player in players))
     rulebook = load("rulebooks", "amic2020")(scale="small", data="embedded")
-    plan = arena.make_plan(rulebook, arena.read_field(folder / "teams.toml").entrants, 4, repeats=2)
-    return arena.hold(plan, folder / "run", arena.serial(), arena.Settings()).path / "report.html"
+    plan = arena.make_plan(rulebook, arena.read_teams_file(folder / "teams.toml").entrants, 4, repeats=2)
+    return arena.play_tournament(plan, folder / "run", arena.processes(2), arena.Settings()).path / "report.html"
 
 
 def opened(browser: Any, report: Path) -> Any:
@@ -134,8 +134,8 @@ def test_a_team_shows_every_measure_and_what_limits_it(browser: Any, report: Pat
     time.sleep(0.2)
     text = browser.find_element("css selector", "#team-02 .inside").text
     results = json.loads((report.parent / "results.json").read_bytes())
-    for measure in results["rounds"][0]["releases"]["02"]["utility"]["scores"]:
-        assert measure in text
+    for measured in results["rounds"][0]["releases"]["02"]["measurements"]:
+        assert measured["name"] in text
     assert "95% interval" in text
     assert "Attacked by" in text
     browser.execute_script("document.getElementById('team-05').open = true")

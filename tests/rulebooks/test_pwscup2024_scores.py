@@ -11,7 +11,7 @@ import pytest
 
 from kakurenbo.contracts import Credit, RoundResults, Standings
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import read_rounds
+from kakurenbo.reporting import read_results
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
 from kakurenbo.tables import Problems, Read, Source
@@ -156,7 +156,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_fault() -> None:
 )
 def test_results_in_json_that_no_round_can_give_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "results.json").write_text(content)
-    assert isinstance(read_rounds(BOOK, tmp_path / "results.json"), Problems)
+    assert isinstance(read_results(BOOK, tmp_path / "results.json"), Problems)
 
 
 # -- who is ranked -------------------------------------------------------------------------------------------------------

@@ -71,8 +71,18 @@ class Job:
             ATTACK: f"{self.attacker} attacks {self.team}",
             CREDIT: f"guesses of {self.attacker}" if self.attacker else f"guesses at {self.team}",
         }
-        again = f", repeat {self.repeat + 1}" if self.repeat else ""
-        return f"{words.get(self.kind, self.kind)} ({self.round}{again})"
+        return f"{words.get(self.kind, self.kind)} {in_round(self.round, self.repeat)}"
+
+
+def in_round(name: str, repeat: int) -> str:
+    """Where something happened, for people; repeats are counted from 1 for them.
+
+    Examples
+    --------
+    >>> in_round("pre", 0), in_round("pre", 1)
+    ('(pre)', '(pre, repeat 2)')
+    """
+    return f"({name}, repeat {repeat + 1})" if repeat else f"({name})"
 
 
 @dataclass(frozen=True)

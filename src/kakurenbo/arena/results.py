@@ -15,7 +15,7 @@ import msgspec
 
 from kakurenbo import __version__, registry
 from kakurenbo.arena.calls import MethodCall, code_digest
-from kakurenbo.arena.plan import Job, Plan
+from kakurenbo.arena.plan import Job, Plan, in_round
 from kakurenbo.arena.requests import ANONYMIZE, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.store import DONE, FAILED, Result, Stores
 from kakurenbo.contracts import ATTACK, Credit, RoundResults, team_of
@@ -148,18 +148,20 @@ def _of_releases(records: Sequence[ReleaseRecord], round_: str, repeat: int) -> 
     for record in records:
         if record.state in (REFUSED, MISSING, FAILED):
             file = record.files[0] if len(record.files) == 1 else ""
-            yield FailureEntry(f"release of {record.target}", record.team, record.state, record.cause, round_, repeat, file)
+            what = f"release of {record.target} {in_round(round_, repeat)}"
+            yield FailureEntry(what, record.team, record.state, record.cause, round_, repeat, file)
 
 
 def _of_guesses(plan: Plan, found: Found, results: RoundResults, round_: str, repeat: int) -> Iterator[FailureEntry]:
     for _, result in _of(found, CREDIT, round_, repeat):
         for refusal in result.value.get("refused", ()):
             team, file, problem = (refusal[key] for key in ("team", "file", "problem"))
-            yield FailureEntry(f"guesses of {team}", team, REFUSED, problem, round_, repeat, file)
+            what = f"guesses of {team} {in_round(round_, repeat)}"
+            yield FailureEntry(what, team, REFUSED, problem, round_, repeat, file)
     for entrant in plan.entrants:
         for target in results.in_play if entrant.guesses is not None else ():
             if team_of(target) != entrant.team and results.credit(target, entrant.team) is None:
-                what = f"guess of {entrant.team} at {target}"
+                what = f"guess of {entrant.team} at {target} {in_round(round_, repeat)}"
                 yield FailureEntry(what, entrant.team, MISSING, "there is no valid guess", round_, repeat)
 
 

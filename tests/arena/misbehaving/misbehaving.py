@@ -117,28 +117,28 @@ class Snoop(_Misbehaving):
     loot: str = kb.parameter("", "folder for what it found")
 
     def misbehave(self) -> None:
-        found = list(dict.fromkeys(map(repr, _everything())))
-        (Path(self.loot) / f"{os.getpid()}-{time.monotonic_ns()}.pickle").write_bytes(pickle.dumps(found))
+        found = pickle.dumps(_everything())
+        (Path(self.loot) / f"{os.getpid()}-{time.monotonic_ns()}.pickle").write_bytes(found)
 
 
-def _everything() -> Iterator[object]:
-    texts = [*sys.argv, *os.environ.values()]
+def _everything() -> set[object]:
+    """Every number, text, run of bytes and array of integers in memory, and the content of every file that it leads to."""
+    found: set[object] = {*sys.argv, *os.environ.values()}
     for thing in gc.get_objects():
         for part in (thing, *gc.get_referents(thing)):
-            if isinstance(part, str):
-                texts.append(part)
             if isinstance(part, np.ndarray) and part.size < 10_000 and part.dtype.kind in "iu":
-                yield sorted(part.ravel().tolist())
-            elif isinstance(part, str | bytes | int):
-                yield part
-    yield from _files(texts)
+                found.add(tuple(sorted(part.ravel().tolist())))
+            elif type(part) in (str, bytes, int):
+                found.add(part)
+    return found | set(_files(found))
 
 
-def _files(texts: Sequence[str]) -> Iterator[bytes]:
+def _files(found: set[object]) -> Iterator[bytes]:
     """What is in open files, and below every folder of a run that a text in memory names."""
     paths = list(Path("/proc/self/fd").iterdir())
-    for text in {text for text in texts if text.startswith("/") and len(text) < 4000 and "run" in text and "\0" not in text}:
-        paths += [Path(text), *(Path(text).rglob("*") if Path(text).is_dir() else ())]
+    for text in found:
+        if isinstance(text, str) and text.startswith("/") and len(text) < 4000 and "/run/" in text and "\0" not in text:
+            paths += [Path(text), *Path(text).rglob("*")]
     for path in paths:
         if path.is_file():
             yield path.read_bytes()

@@ -136,7 +136,7 @@ function scatter(element, measure) {
       ]) : "",
     },
     grid: { left: 20, right: narrow ? 20 : 40, top: 66, bottom: 45, containLabel: true },
-    xAxis: { type: "value", scale: true, name: measure.name, nameLocation: "middle", nameGap: 32, ...axisStyle() },
+    xAxis: { type: "value", scale: true, ...(isNumber(threshold) ? { min: ({ min }) => (threshold < min ? threshold : null), max: ({ max }) => (threshold > max ? threshold : null) } : {}), name: measure.name, nameLocation: "middle", nameGap: 32, ...axisStyle() },
     yAxis: {
       type: "value", scale: true, name: t("privacy_" + state.privacy), nameLocation: "end", nameGap: 28, ...axisStyle(),
       nameTextStyle: { color: colour("dim"), align: "left" }, axisLabel: { color: colour("dim"), formatter: (value) => percent(value, 3) },
