@@ -50,12 +50,15 @@ class Crews:
         How many jobs run at a time.
     dismiss : callable
         Called with a role that has no more jobs: its processes may go.
+    ahead : int
+        How many processes of each role are worth starting before there is a job for them, while others wait.
     """
 
     executors: Mapping[str, Executor]
     quotas: tuple[Quota, ...]
     at_a_time: Callable[[], int]
     dismiss: Callable[[str], None] = field(default=lambda _: None)
+    ahead: int = 0
 
     def has_room(self, role: str, flying: Counter[str]) -> bool:
         """Whether one more job of a role may be handed out beside those that are."""
@@ -86,7 +89,8 @@ def processes(count: int) -> Workers:
         with _pools((JUDGES, ANONYMIZERS, ATTACKERS), count) as pools:
             # One job waits ahead where there are several workers, so that none of them waits.
             quota = Quota(PLAYERS | {JUDGES}, lambda: count + (count > 1))
-            yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False))
+            ahead = count if count > 1 else 0
+            yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False), ahead)
 
     noun = "process" if count == 1 else "processes"
     return Workers(f"{count} {noun}", opened)

@@ -13,6 +13,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.arena import judging, playing
+from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.executors import ONE_THREAD
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
 from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, NOTHING, PREPARE, JudgeRequest, Outcome, Request
@@ -77,9 +78,14 @@ def _hand_out(request: JudgeRequest, outcome: Outcome) -> dict[str, str]:
 
 
 def _load(request: Request) -> None:
-    request.rulebook.make()
-    if not isinstance(request, JudgeRequest) and request.method is not None:
-        request.method.make()
+    method = None if isinstance(request, JudgeRequest) else request.method
+    load_code((request.rulebook, *([method] if method else ())))
+
+
+def load_code(calls: Sequence[MethodCall]) -> None:
+    """Import the code behind these calls; also what a worker does that has nothing else to do yet."""
+    for call in calls:
+        call.make()
 
 
 def _one_thread() -> contextlib.AbstractContextManager[Any]:

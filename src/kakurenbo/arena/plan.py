@@ -171,6 +171,14 @@ class Plan:
         rules = {round_: rulebook if self.facts else rulebook.for_round(round_) for round_ in self.rounds}
         return {round_: MethodCall.of("rulebooks", self.rulebook.name, one) for round_, one in rules.items()}
 
+    def code_of(self, role: str) -> tuple[MethodCall, ...]:
+        """The rulebook and the methods that workers of a role will need."""
+        methods = {
+            ANONYMIZERS: [entrant.anonymizer for entrant in self.entrants],
+            ATTACKERS: [entrant.attack for entrant in self.entrants],
+        }
+        return (self.rulebook, *dict.fromkeys(call for call in methods.get(role, ()) if call is not None))
+
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """Every job, in the order they are started as far as what they wait for allows."""

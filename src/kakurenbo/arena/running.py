@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from kakurenbo.arena.dispatch import Dispatcher, obstacle
 from kakurenbo.arena.executors import Crews, Workers
-from kakurenbo.arena.jobs import perform
+from kakurenbo.arena.jobs import load_code, perform
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Stores
 from kakurenbo.errors import KakurenboError, UsageError
@@ -148,6 +148,8 @@ class _Run:
 
     def _fly(self, crews: Crews) -> None:
         self.at_a_time = crews.at_a_time()
+        self._launch(crews)
+        self._start_ahead(crews)
         while len(self.found) < len(self.plan.jobs):
             self._launch(crews)
             if not self.flying:
@@ -159,6 +161,14 @@ class _Run:
             self._land(job, future)
             if not self.left_of_role[job.role]:
                 crews.dismiss(job.role)
+
+    def _start_ahead(self, crews: Crews) -> None:
+        """Let processes that will be needed load their code while the first jobs, which all others wait for, are played."""
+        for role, left in self.left_of_role.items():
+            calls = self.plan.code_of(role) if left else ()
+            for _ in range(min(crews.ahead, left)):
+                with contextlib.suppress(BrokenExecutor):  # whoever is handed a job will hear of it
+                    crews.executors[role].submit(load_code, calls)
 
     def _launch(self, crews: Crews) -> None:
         """Hand out jobs as far as there is room; those under suspicion alone, so that a crash can be blamed."""
