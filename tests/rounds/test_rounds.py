@@ -350,6 +350,15 @@ def test_the_announced_commitments_of_a_phase_decide(contest: Contest, tmp_path:
     assert "phase: answers/01/members.csv" in {finding.name for finding in findings if finding.state == BROKEN}
 
 
+def test_commitments_of_something_else_are_told_in_a_sentence(contest: Contest) -> None:
+    contest.publish()
+    other = contest.phase / "public" / COMMITMENTS_FILE
+    with pytest.raises(
+        UsageError, match="the commitments of 'hide-and-seek only publication', not of 'hide-and-seek only prep"
+    ):
+        verify_round(contest.rulebook, contest.preparation, contest.phase, published=other)
+
+
 def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:
     contest.publish()
     (contest.phase / "targets" / "99").symlink_to(contest.phase / "targets" / "01")
