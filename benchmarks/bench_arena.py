@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -52,7 +56,7 @@ def run() -> list[Row]:
 
 
 def _measured(workers: int) -> tuple[float, float]:
-    """Seconds and peak MB of a tournament in a fresh process: its own peak, and that of its largest worker for each."""
+    """Seconds and peak MB of a tournament in a fresh process, its workers included."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.bench_arena", str(workers)],
         check=True,
@@ -114,11 +118,37 @@ def _overhead_on_dask() -> float:
         return _overhead(arena.cluster(cluster.scheduler_address))
 
 
-if __name__ == "__main__":
-    import resource
+class _PeakMemory(threading.Thread):
+    """The most memory in MB that this process and all it started held at a time; what they share is counted once."""
 
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.megabytes = 0.0
+
+    def run(self) -> None:
+        while True:
+            self.megabytes = max(self.megabytes, sum(map(_memory, _family(os.getpid()))))
+            time.sleep(0.2)
+
+
+def _family(process: int) -> Iterator[int]:
+    yield process
+    with contextlib.suppress(OSError):
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            yield from _family(int(child))
+
+
+def _memory(process: int) -> float:
+    """MB of one process, its part of what it shares with others."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+if __name__ == "__main__":
+    memory = _PeakMemory()
+    memory.start()
     with tempfile.TemporaryDirectory() as folder:
-        count = int(sys.argv[1])
-        seconds = tournament(count, Path(folder) / "run")
-    own, largest = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    print(json.dumps([seconds, own + count * largest]))
+        print(json.dumps([tournament(int(sys.argv[1]), Path(folder) / "run"), memory.megabytes]))

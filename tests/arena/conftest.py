@@ -18,6 +18,7 @@ from kakurenbo.arena.executors import JUDGES, PLAYERS, Crews, Quota
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "docs" / "examples"
 HERE = Path(__file__).resolve().parent
+collect_ignore = ["misbehaving"]  # plugins, which find what they need only where they are installed
 
 
 def install(project: Path, site: Path) -> None:

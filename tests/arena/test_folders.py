@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,21 @@ def test_a_bad_or_missing_release_costs_its_team_alone(contest: Contest, played:
     assert credits(document)["03"]["01"] == 10
 
 
+def test_nothing_in_a_submitted_folder_stops_the_others(contest: Contest, played: Played) -> None:
+    os.mkfifo(contest.submissions / "01" / "pipe.csv")
+    (contest.submissions / "02" / "hidden.csv").unlink()
+    (contest.submissions / "02" / "hidden.csv").symlink_to(contest.preparation / "teams" / "02" / "hidden.csv")
+    (contest.guesses / "03" / "more").mkdir()
+    (contest.guesses / "03" / "\x1b[31m.csv").write_text("red")
+    document = played(contest.plan(contest.entrants(), preparation=contest.preparation))
+    refused = {(failure.team, failure.file) for failure in document.failed("refused")}
+    strangers = {("01", "pipe.csv"), ("02", "hidden.csv"), ("03", "more"), ("03", "\\x1b[31m.csv")}
+    assert refused == strangers | {("01", "guess_02_01.csv"), ("03", "guess_02_03.csv")}, "and guesses at what is not there"
+    states = {target: entry.state for target, entry in document.rounds[0].releases.items()}
+    assert states == {"01": "published", "02": "missing", "03": "published"}
+    assert credits(document)["01"]["03"] == 10
+
+
 def test_a_file_that_names_another_team_is_refused(contest: Contest, played: Played) -> None:
     (contest.submissions / "01" / "hidden.csv").rename(contest.submissions / "01" / "hidden_02.csv")
     document = played(contest.plan(contest.entrants(guesses=False), preparation=contest.preparation))
@@ -227,6 +243,7 @@ def _others(rows: list[str], size: int, count: int) -> list[str]:
 
 
 def test_each_table_of_a_team_is_a_target_and_the_last_few_count(several: Contest, played: Played) -> None:
+    several.submit("01", "readme.txt", b"the third one is our best")
     plan = several.plan(several.entrants(), preparation=several.preparation)
     assert plan.targets == {"01": ("01", "01-2", "01-3"), "02": ("02",), "03": ("03",)}
     document = played(plan)
@@ -242,6 +259,7 @@ def test_each_table_of_a_team_is_a_target_and_the_last_few_count(several: Contes
     assert entry.repeats[0].credits == scored.results.credits
     assert entry.repeats[0].tries == scored.results.tries
     assert entry.repeats[0].targets == scored.results.targets
+    assert "01/readme.txt" in {failure.file for failure in document.failed("refused")}
 
 
 def test_of_several_tries_the_best_counts(several: Contest, played: Played) -> None:

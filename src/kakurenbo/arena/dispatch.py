@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.arena.plan import Job, Plan
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE, JudgeRequest, PlayerRequest, Request, Tree
+from kakurenbo.arena.requests import (
+    ANONYMIZE,
+    ATTACK,
+    CREDIT,
+    JUDGE,
+    PREPARE,
+    HandedIn,
+    JudgeRequest,
+    PlayerRequest,
+    Request,
+    Tree,
+)
 from kakurenbo.arena.store import DONE, OPEN, TEAMS, Result, Stores, content_hash, tree_digest
 from kakurenbo.tables import read_folder
 
@@ -56,9 +67,10 @@ class Dispatcher:
         if self._plan.phase is not None:
             return self._judges(job, team=job.team, inputs={"phase": self._folder(self._plan.phase)})
         prepare, *anonymize = job.needs
-        entrant = self._plan.by_team[job.team]
-        release = self._own(anonymize[0], "release") if anonymize else self._folder(entrant.release or Path())
-        return self._judges(job, team=job.team, inputs={"preparation": self._own(prepare, "preparation"), "release": release})
+        inputs = {"preparation": self._own(prepare, "preparation")}
+        if anonymize:
+            return self._judges(job, team=job.team, inputs={**inputs, "release": self._own(anonymize[0], "release")})
+        return self._judges(job, team=job.team, inputs=inputs, submitted=self._submitted(self._plan.by_team[job.team].release))
 
     def _credit(self, job: Job) -> Request:
         if job.attacker:
@@ -75,14 +87,11 @@ class Dispatcher:
     def _credit_submitted(self, job: Job) -> Request:
         prepare, *judges = job.needs
         published = [(judge, target) for judge in judges for target in self._found[judge].value.get("targets", ())]
-        folder = self._plan.by_team[job.attacker].guesses
         return self._judges(
             job,
             attacker=job.attacker,
-            inputs={
-                "submitted": self._folder(folder or Path()),
-                "attackers": self._handed_out(prepare, f"{OPEN}/attackers"),
-            },
+            inputs={"attackers": self._handed_out(prepare, f"{OPEN}/attackers")},
+            submitted=self._submitted(self._plan.by_team[job.attacker].guesses),
             targets={target: self._handed_out(judge, f"{OPEN}/target-{target}") for judge, target in published},
             answers={target: self._own(judge, f"answer-{target}") for judge, target in published},
         )
@@ -101,7 +110,8 @@ class Dispatcher:
             for name in ("inputs", "guesses", "targets", "answers")
         }
         plain = {name: getattr(request, name) for name in ("seed", "team", "attacker", "teams", "unranked")}
-        return replace(request, key=self._key(request, {**plain, **trees}))
+        submitted = request.submitted.digests if request.submitted else ()
+        return replace(request, key=self._key(request, {**plain, **trees, "submitted": submitted}))
 
     def _unranked(self, teams: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(team for team in self._plan.unranked if team in teams)
@@ -184,8 +194,11 @@ class Dispatcher:
         result = self._found[need]
         return Tree(str(self._stores.handed_out(result.key, place).resolve()), result.handed_out[place])
 
+    def _submitted(self, folder: Path | None) -> HandedIn | None:
+        return None if folder is None else self._plan.handed_in[folder][0]
+
     def _folder(self, path: Path) -> Tree:
-        """A folder of submitted files; its digest is taken once, and a worker that finds another says so."""
+        """An organizer's folder; its digest is taken once, and a worker that finds another says so."""
         if path not in self._given:
             self._given[path] = Tree(str(path), tree_digest(read_folder(path)))
         return self._given[path]

@@ -19,10 +19,9 @@ from kakurenbo.contracts import CONTEST_FILE, AnyRulebook, Credit, Files, Prepar
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import KakurenboError
 from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files
-from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rounds.publishing import SUBMITTED, judge_team, read_records, release_folders
 from kakurenbo.rounds.scoring import broken_guess
-from kakurenbo.tables import Problems, Source, read_folder
+from kakurenbo.tables import Problems, Source, read_folder, sources_of
 
 _ROUNDS, _ANSWERS, _FORMS = Memory(2), Memory(20), Memory(500)
 
@@ -77,7 +76,7 @@ def judge(request: JudgeRequest) -> Outcome:
     prepared: PreparedRound[Any] = _ROUNDS.remembered(
         (tree, request.rulebook), lambda: PreparedRound(request.rulebook.make(), tree.checked())
     )
-    sources, _ = handed_in(request.inputs["release"].checked())
+    sources = request.submitted.sources() if request.submitted else sources_of(request.inputs["release"].checked())
     judged = judge_team(prepared, request.team, sources, with_disqualified=True)
     return _judged([one.record for one in judged], {one.record.target: release_folders(prepared, one) for one in judged})
 
@@ -143,7 +142,7 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
 def _credit_submitted(request: JudgeRequest) -> Outcome:
     attackers = request.inputs["attackers"]
     targets = {name: _form_of(request, name, tree, attackers) for name, tree in request.targets.items()}
-    sources, strangers = handed_in(request.inputs["submitted"].checked())
+    sources = request.submitted.sources() if request.submitted else []
     rules = _rules(request, next(iter(request.targets.values()))) if request.targets else request.rulebook.make()
 
     def answer_of(target: str) -> Any:
@@ -151,9 +150,8 @@ def _credit_submitted(request: JudgeRequest) -> Outcome:
         return _ANSWERS.remembered((tree, request.rulebook), lambda: accepted(rules.read_answer(tree.checked())))
 
     found = credit_files(rules, targets, answer_of, sources, request.attacker)
-    refused = [*found.refused, *(Refusal.of(request.attacker, name, problems) for name, problems in strangers)]
     earned = ((target, request.attacker, credit) for target, _, credit in found.credits)
-    return _credited(earned, refused, map(str, found.notices))
+    return _credited(earned, found.refused, map(str, found.notices))
 
 
 def _form_of(request: JudgeRequest, name: str, tree: Tree, attackers: Tree) -> Target[None, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.executors import ANONYMIZERS, ATTACKERS, JUDGES
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
+from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE, HandedIn
 from kakurenbo.arena.store import OPEN, SECRET, TEAMS
 from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.commitments import COMMITMENTS_FILE, digest
@@ -18,7 +18,7 @@ from kakurenbo.contracts import AnyRulebook, by_number, misfit, read_facts, team
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
-from kakurenbo.rounds.handing_in import handed_in
+from kakurenbo.rounds.handing_in import Refused
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
 from kakurenbo.tables import read_folder
 
@@ -125,6 +125,12 @@ class Plan:
         return {entrant.team: entrant for entrant in self.entrants}
 
     @cached_property
+    def handed_in(self) -> Mapping[Path, tuple[HandedIn, list[Refused]]]:
+        """The folders of files that play, each with what can be judged and what is refused before."""
+        folders = [folder for entrant in self.entrants for folder in (entrant.release, entrant.guesses) if folder is not None]
+        return {folder: HandedIn.of(folder) for folder in folders}
+
+    @cached_property
     def targets(self) -> Mapping[str, tuple[str, ...]]:
         """The names that each team's releases go by: its number, or one for each table where it hands in several."""
         if self.phase is not None:
@@ -137,7 +143,7 @@ class Plan:
     def _targets(self, entrant: Entrant) -> tuple[str, ...]:
         if entrant.release is None:
             return (entrant.team,)
-        return tuple(entries_of(self.rules, entrant.team, handed_in(entrant.release)[0])) or (entrant.team,)
+        return tuple(entries_of(self.rules, entrant.team, self.handed_in[entrant.release][0].names)) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
@@ -259,7 +265,7 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
     if tuple(rounds) not in ((), (facts.round,)):
         raise UsageError(f"the organizer's folder holds the round {facts.round!r}, not {rounds[0]!r}")
     if plan.phase is not None:
-        _check_phase(plan.phase, plan.preparation, facts, plan.entrants)
+        _check_phase(plan, plan.phase, facts)
     missing = [team for team in facts.teams if team not in plan.by_team]
     unknown = [entrant.team for entrant in plan.entrants if entrant.anonymizes and entrant.team not in facts.teams]
     if unknown:
@@ -269,20 +275,24 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
     return Plan(plan.rulebook, plan.seed, tuple(entrants), (facts.round,), 1, plan.preparation, plan.phase)
 
 
-def _check_phase(phase: Path, preparation: Path | None, facts: ContestFacts, entrants: Sequence[Entrant]) -> None:
+def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
     """A phase folder is of this preparation, and releases that are named beside it are those that were published in it."""
-    if preparation is not None:
-        commitments = preparation / "public" / COMMITMENTS_FILE
+    if plan.preparation is not None:
+        commitments = plan.preparation / "public" / COMMITMENTS_FILE
         if not commitments.is_file() or digest(commitments.read_bytes()) != facts.commitments:
             raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
-    for entrant in entrants:
+    for entrant in plan.entrants:
         if entrant.anonymizer is not None:
             raise UsageError(f"player {entrant.name!r}: with a phase, releases are published already; leave anonymizer out")
-        if entrant.release is None:
-            continue
-        kept: dict[str, bytes] = {}
-        for folder in (phase / "answers").glob(f"{entrant.team}*/{SUBMITTED}"):
-            if team_of(folder.parent.name) == entrant.team:
-                kept |= read_folder(folder)
-        if kept != {source.name: source.read_packed() for source in handed_in(entrant.release)[0]}:
-            raise UsageError(f"player {entrant.name!r}: the phase was published from other files than release has")
+        if entrant.release is not None:
+            given, _ = plan.handed_in[entrant.release]
+            entries = entries_of(plan.rules, entrant.team, given.names)
+            counting = {source.name for files in entries.values() for source in files}
+            if _published_from(phase, entrant.team) != {name: sha for name, sha in given.digests if name in counting}:
+                raise UsageError(f"player {entrant.name!r}: the phase was published from other files than release has")
+
+
+def _published_from(phase: Path, team: str) -> dict[str, str]:
+    """Digests of the files that a team's releases in a phase folder were made from."""
+    folders = [path for path in (phase / "answers").glob(f"{team}*/{SUBMITTED}") if team_of(path.parent.name) == team]
+    return {name: digest(data) for folder in folders for name, data in read_folder(folder).items()}

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.store import DONE, verified
+from kakurenbo.arena.store import DONE, Damaged, verified
+from kakurenbo.commitments import digest
 from kakurenbo.contracts import Files
 from kakurenbo.errors import KakurenboError
-from kakurenbo.tables import Problems, Reading
+from kakurenbo.rounds.handing_in import Refused, handed_in
+from kakurenbo.tables import Problems, Reading, Source
 
 PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = "prepare", "anonymize", "judge", "attack", "credit", "nothing"
 
@@ -30,6 +32,48 @@ class Tree:
     def checked(self) -> Path:
         """The folder, after checking that it holds the bytes it should."""
         return verified(Path(self.path), self.digest)
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """Files that a team handed in, by path and digest; whatever else lies in their folder is not looked at.
+
+    Attributes
+    ----------
+    path : str
+    digests : tuple of (name, SHA-256)
+    """
+
+    path: str
+    digests: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, path: Path) -> tuple[HandedIn, list[Refused]]:
+        """What can be judged of a folder, and what is refused before."""
+        sources, refused = handed_in(path)
+        digests = []
+        for source in sources:
+            data = source.read_packed()
+            if isinstance(data, Problems):
+                refused.append((source.name, data))
+            else:
+                digests.append((source.name, digest(data)))
+        return cls(str(path), tuple(digests)), refused
+
+    @property
+    def names(self) -> list[Source]:
+        """The files by name, to see whose they are and what they are about."""
+        return [Source(name, Path(self.path, name)) for name, _ in self.digests]
+
+    def sources(self) -> list[Source]:
+        """The files, after checking that they hold the bytes they should."""
+        found = []
+        for source, (name, expected) in zip(self.names, self.digests, strict=True):
+            data = source.read_packed()
+            if isinstance(data, Problems) or digest(data) != expected:
+                raise Damaged(f"{name} was changed after it was handed in")
+            found.append(Source(name, data))
+        return found
 
 
 @dataclass(frozen=True)
@@ -86,6 +130,8 @@ class JudgeRequest:
         All who anonymize, and who of them takes part without rank, where the whole preparation is made.
     inputs, guesses, targets, answers : mapping of name to Tree
         Guesses by attacker; targets and answers by target.
+    submitted : HandedIn or None
+        A release or guesses that were handed in.
     """
 
     out: str
@@ -102,6 +148,7 @@ class JudgeRequest:
     guesses: Mapping[str, Tree] = field(default_factory=dict)
     targets: Mapping[str, Tree] = field(default_factory=dict)
     answers: Mapping[str, Tree] = field(default_factory=dict)
+    submitted: HandedIn | None = None
 
     @property
     def limit(self) -> None:

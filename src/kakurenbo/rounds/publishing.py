@@ -185,7 +185,7 @@ def publish_round(
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
         sources = by_team.get(name, [])
-        unassigned += _tables_of(prepared.rules, name, sources)[1]
+        unassigned += tables_of(prepared.rules, name, sources)[1]
         judged += judge_team(prepared, name, sources, with_disqualified=with_disqualified)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
@@ -254,7 +254,7 @@ def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
     raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
 
 
-def _tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:
+def tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:
     """Where a team may hand in several tables: those whose names tell which, and every other file with what is wrong with it.
 
     A single file needs no name: it is the organizer's word that tells whose it is. Where no name tells a table, all files
@@ -283,7 +283,7 @@ def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict
     if phase.counts is not Counting.LAST_FEW:
         return {team: list(sources)}
     entries: dict[str, list[Source]] = {}
-    for source in _tables_of(rules, team, sources)[0]:
+    for source in tables_of(rules, team, sources)[0]:
         fields = next((found for pattern in phase.files if (found := pattern.parse(source.name)) is not None), {})
         entries.setdefault(f"{team}-{fields['try']}" if fields.get("try") else team, []).append(source)
     return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))

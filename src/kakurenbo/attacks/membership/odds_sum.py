@@ -12,6 +12,7 @@ import numpy as np
 from kakurenbo.compiling import compiled
 
 _SURE = 1e-12  # of the total: what is left for all other rows where rounding leaves nothing
+_SMALL = 1e-8  # a share x whose odds x / (1 - x) are x itself, but for the last bits
 
 
 @compiled
@@ -29,23 +30,44 @@ def add_odds(slots: Any, factors: Any, odds: Any) -> None:  # pragma: no cover -
     odds : array of float64, shape (n,)
         Added to.
     """
-    groups, count = slots.shape
-    likelihood = np.empty(count)
+    likelihood = np.empty(slots.shape[1])
     for release_row in range(len(factors)):
-        factor = factors[release_row]
-        first, second, last = slots[0], slots[1], slots[groups - 1]
-        for b in range(count):
-            likelihood[b] = factor[first[b]] * factor[second[b]]
-        for group in range(2, groups - 1):
-            slot = slots[group]
-            for b in range(count):
-                likelihood[b] *= factor[slot[b]]
-        total = 0.0
-        # The sum waits for each addition: the last look-ups fill the time.
-        for b in range(count):
-            likelihood[b] *= factor[last[b]]
-            total += likelihood[b]
+        total = _likelihoods(slots, factors[release_row], likelihood)
         if total > 0:
-            least = _SURE * total
-            for b in range(count):
-                odds[b] += likelihood[b] / max(total - likelihood[b], least)
+            scale = 1 / total
+            for b in range(len(likelihood)):
+                share = likelihood[b] * scale
+                if share > _SMALL:  # few rows: most are spared the division
+                    share /= max(1 - share, _SURE)
+                odds[b] += share
+
+
+@compiled
+def _likelihoods(slots: Any, factor: Any, likelihood: Any) -> float:  # pragma: no cover - compiled
+    """Fill in the products of each row's factors, shape (n,), and give their sum.
+
+    Four sums run side by side, because each addition has to wait for the one before it.
+    """
+    groups, count = slots.shape
+    first, second, last = slots[0], slots[1], slots[groups - 1]
+    likelihood[:] = 1.0
+    for group in range(2, groups - 1):
+        slot = slots[group]
+        for b in range(count):
+            likelihood[b] *= factor[slot[b]]
+    sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+    fours = count // 4 * 4
+    for b in range(0, fours, 4):
+        one = likelihood[b] * factor[first[b]] * factor[second[b]] * factor[last[b]]
+        two = likelihood[b + 1] * factor[first[b + 1]] * factor[second[b + 1]] * factor[last[b + 1]]
+        three = likelihood[b + 2] * factor[first[b + 2]] * factor[second[b + 2]] * factor[last[b + 2]]
+        four = likelihood[b + 3] * factor[first[b + 3]] * factor[second[b + 3]] * factor[last[b + 3]]
+        likelihood[b], likelihood[b + 1], likelihood[b + 2], likelihood[b + 3] = one, two, three, four
+        sum_0 += one
+        sum_1 += two
+        sum_2 += three
+        sum_3 += four
+    for b in range(fours, count):
+        likelihood[b] *= factor[first[b]] * factor[second[b]] * factor[last[b]]
+        sum_0 += likelihood[b]
+    return (sum_0 + sum_1) + (sum_2 + sum_3)
