@@ -128,7 +128,7 @@ class _PeakMemory(threading.Thread):
     def run(self) -> None:
         while True:
             self.megabytes = max(self.megabytes, sum(map(_memory, _family(os.getpid()))))
-            time.sleep(0.2)
+            time.sleep(1)  # asking takes time of its own
 
 
 def _family(process: int) -> Iterator[int]:

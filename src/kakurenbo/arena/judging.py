@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from kakurenbo.arena.playing import GUESS_FILE
-from kakurenbo.arena.remembering import Memory
 from kakurenbo.arena.requests import JudgeRequest, Outcome, Tree, accepted
 from kakurenbo.arena.store import DONE, FAILED, OPEN, REFUSED, TEAMS, tree_digest
 from kakurenbo.commitments import COMMITMENTS_FILE
@@ -22,6 +21,7 @@ from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files
 from kakurenbo.rounds.publishing import SUBMITTED, judge_team, read_records, release_folders
 from kakurenbo.rounds.scoring import broken_guess
 from kakurenbo.tables import Problems, Source, read_folder, sources_of
+from kakurenbo.tables.remembering import Memory
 
 _ROUNDS, _ANSWERS, _FORMS = Memory(2), Memory(20), Memory(500)
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.arena.remembering import Memory
 from kakurenbo.arena.requests import Outcome, PlayerRequest, accepted
 from kakurenbo.contracts import AnyRulebook, json_number, read_facts
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import KakurenboError
 from kakurenbo.rng import stream
 from kakurenbo.rounds.scoring import sample_stream
+from kakurenbo.tables.remembering import Memory, remembering_tables
 
 GUESS_FILE = "guess"
-_TARGETS = Memory(4)
+_TARGETS, _TABLES = Memory(4), Memory(4)
 
 
 def anonymize(request: PlayerRequest) -> Outcome:
@@ -57,4 +57,5 @@ class _Seen:
         if facts is None:
             raise KakurenboError("a published folder lacks its contest.json")
         rules: AnyRulebook = request.rulebook.make().under(facts)
-        return cls(rules, facts, accepted(rules.read_target(folder, beside)).knowledge)
+        with remembering_tables(_TABLES):
+            return cls(rules, facts, accepted(rules.read_target(folder, beside)).knowledge)

@@ -17,6 +17,7 @@ from kakurenbo.tables.flawless import read_flawless
 from kakurenbo.tables.lines import Lines, split
 from kakurenbo.tables.problems import ProblemCollector, Problems
 from kakurenbo.tables.readings import Read
+from kakurenbo.tables.remembering import same_table
 from kakurenbo.tables.schema import Column, Schema
 from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
 from kakurenbo.tables.table import Table
@@ -77,7 +78,19 @@ def read_table(
     raw = source.read(layout.max_bytes)
     if isinstance(raw, Problems):
         return raw
-    found = ProblemCollector(source.name)
+    if mend is not None:
+        return _read(source.name, raw, schema, layout, mend)
+    return same_table(raw, lambda: _read(source.name, raw, schema, layout, None), source.name, schema, layout)
+
+
+def _read(
+    name: str,
+    raw: bytes,
+    schema: Schema,
+    layout: Layout,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] | None,
+) -> Read[Table] | Problems:
+    found = ProblemCollector(name)
     text = plain_text(raw, found)
     if text is None:
         return found.problems()

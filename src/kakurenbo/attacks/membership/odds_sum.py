@@ -44,30 +44,32 @@ def add_odds(slots: Any, factors: Any, odds: Any) -> None:  # pragma: no cover -
 
 @compiled
 def _likelihoods(slots: Any, factor: Any, likelihood: Any) -> float:  # pragma: no cover - compiled
-    """Fill in the products of each row's factors, shape (n,), and give their sum.
-
-    Four sums run side by side, because each addition has to wait for the one before it.
-    """
+    """Fill in the products of each row's factors, shape (n,), and give their sum."""
     groups, count = slots.shape
-    first, second, last = slots[0], slots[1], slots[groups - 1]
-    likelihood[:] = 1.0
-    for group in range(2, groups - 1):
-        slot = slots[group]
+    if groups > 3:
         for b in range(count):
-            likelihood[b] *= factor[slot[b]]
+            likelihood[b] = factor[slots[0][b]]
+        for group in range(1, groups):
+            slot = slots[group]
+            for b in range(count):
+                likelihood[b] *= factor[slot[b]]
+        total: float = likelihood.sum()
+        return total
+    first, second, third = slots[0], slots[1], slots[2]
+    # Four sums side by side, because each addition has to wait for the one before it.
     sum_0 = sum_1 = sum_2 = sum_3 = 0.0
     fours = count // 4 * 4
     for b in range(0, fours, 4):
-        one = likelihood[b] * factor[first[b]] * factor[second[b]] * factor[last[b]]
-        two = likelihood[b + 1] * factor[first[b + 1]] * factor[second[b + 1]] * factor[last[b + 1]]
-        three = likelihood[b + 2] * factor[first[b + 2]] * factor[second[b + 2]] * factor[last[b + 2]]
-        four = likelihood[b + 3] * factor[first[b + 3]] * factor[second[b + 3]] * factor[last[b + 3]]
+        one = factor[first[b]] * factor[second[b]] * factor[third[b]]
+        two = factor[first[b + 1]] * factor[second[b + 1]] * factor[third[b + 1]]
+        three = factor[first[b + 2]] * factor[second[b + 2]] * factor[third[b + 2]]
+        four = factor[first[b + 3]] * factor[second[b + 3]] * factor[third[b + 3]]
         likelihood[b], likelihood[b + 1], likelihood[b + 2], likelihood[b + 3] = one, two, three, four
         sum_0 += one
         sum_1 += two
         sum_2 += three
         sum_3 += four
     for b in range(fours, count):
-        likelihood[b] *= factor[first[b]] * factor[second[b]] * factor[last[b]]
+        likelihood[b] = factor[first[b]] * factor[second[b]] * factor[third[b]]
         sum_0 += likelihood[b]
     return (sum_0 + sum_1) + (sum_2 + sum_3)

@@ -1,10 +1,13 @@
-"""What a worker remembers: the last few things it parsed, because the next job often wants the same tables."""
+"""What need not be done twice: a worker remembers the last few things it parsed, because the next job often wants the same."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -34,3 +37,22 @@ class Memory:
         """Forget everything."""
         with self._lock:
             self._values.clear()
+
+
+_tables: ContextVar[Memory | None] = ContextVar("tables", default=None)
+
+
+@contextmanager
+def remembering_tables(memory: Memory) -> Iterator[None]:
+    """Within, a table is read from the same bytes once: attackers get the same population with every target."""
+    token = _tables.set(memory)
+    try:
+        yield
+    finally:
+        _tables.reset(token)
+
+
+def same_table(data: bytes, read: Callable[[], T], *rules: Hashable) -> T:
+    """What ``read`` makes of the bytes under these rules; remembered where somebody asked for that."""
+    memory = _tables.get()
+    return read() if memory is None else memory.remembered((hashlib.sha256(data).digest(), rules), read)
