@@ -109,6 +109,11 @@ def revealed_seed(opening: bytes) -> int:
     return int(text)
 
 
+def scope_of(commitments: bytes) -> str:
+    """What commitments are for, e.g. ``amic2020 pre preparation``."""
+    return str(_parsed(commitments, COMMITMENTS_FILE).get("scope", ""))
+
+
 def digest(data: bytes) -> str:
     """SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()

@@ -210,7 +210,9 @@ def test_each_refusal_says_what_is_wrong(contest: Contest) -> None:
 
 
 def test_what_was_put_right_and_what_was_claimed_too_highly_is_told(contest: Contest) -> None:
-    records = {record["team"]: record for record in json.loads((contest.phase("pre") / "public" / "releases.json").read_text())}
+    records = {
+        record["team"]: record for record in json.loads((contest.phase("pre") / "answers" / "releases.json").read_text())
+    }
     notices = " ".join(records["01"]["notices"])
     assert "byte-order mark" in notices
     assert "CRLF" in notices

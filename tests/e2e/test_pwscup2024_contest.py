@@ -179,7 +179,7 @@ def test_publish_names_who_is_published_refused_missing_and_late_and_why(contest
     assert main_["published"] == ["01", "04", "07"]
     assert [entry["team"] for entry in main_["refused"]] == ["03"]
     assert [entry["team"] for entry in main_["missing"]] == ["12"]
-    records = {record["target"]: record for record in json.loads(contest.path("pre-phase/public/releases.json").read_text())}
+    records = {record["target"]: record for record in json.loads(contest.path("pre-phase/answers/releases.json").read_text())}
     told = " | ".join(records["03"]["notices"])
     assert "__MACOSX" in told
     assert "candidate 1" in told

@@ -16,9 +16,10 @@ from kakurenbo import testing
 from kakurenbo.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
 from kakurenbo.contracts import read_facts
 from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.reporting import read_results, scored_document
 from kakurenbo.rng import stream
 from kakurenbo.rounds import PublishedRound, handing_in, publish_round, score_round, verify_round
-from kakurenbo.tables import json_bytes, read_folder, write_folder
+from kakurenbo.tables import Problems, json_bytes, read_folder, write_folder
 
 SEED = 2**100 + 1
 TEAMS = ("01", "03", "07", "12")
@@ -348,6 +349,26 @@ def test_the_announced_commitments_of_a_phase_decide(contest: Contest, tmp_path:
     forge(contest, answered)
     findings = verify_round(contest.rulebook, contest.preparation, contest.phase, phase_published=announced)
     assert "phase: answers/01/members.csv" in {finding.name for finding in findings if finding.state == BROKEN}
+
+
+def test_commitments_of_something_else_are_told_in_a_sentence(contest: Contest) -> None:
+    contest.publish()
+    other = contest.phase / "public" / COMMITMENTS_FILE
+    with pytest.raises(UsageError, match="the commitments of 'hide-and-seek only publication', not of"):
+        verify_round(contest.rulebook, contest.preparation, contest.phase, published=other)
+
+
+def test_results_of_another_round_are_refused(contest: Contest, tmp_path: Path) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    (tmp_path / "results.json").write_bytes(scored_document(contest.rulebook, scored).as_bytes())
+    read = read_results(contest.rulebook, tmp_path / "results.json", "only")
+    assert not isinstance(read, Problems)
+    assert set(read.value.rounds) == {"only"}
+    refused = read_results(contest.rulebook, tmp_path / "results.json", "main")
+    assert isinstance(refused, Problems)
+    assert [problem.code for problem in refused] == ["results.other_round"]
 
 
 def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:

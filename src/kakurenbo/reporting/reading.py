@@ -65,6 +65,9 @@ def read_results(rulebook: AnyRulebook, path: Path, name: str = "") -> Reading[R
     if problem is not None:
         return problem
     rounds = read.value.rounds
+    told = next((round_ for round_ in rounds if round_ in rulebook.rounds), name)
+    if name and told != name and len(rounds) == 1:
+        return refused("results.other_round", source.name, found=told, expected=name)
     named = {name: next(iter(rounds.values()))} if name and len(rounds) == 1 else rounds
     return Read(ResultsFile(named, read.value.settings), read.notices)
 

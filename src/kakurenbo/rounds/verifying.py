@@ -14,6 +14,7 @@ from kakurenbo.commitments import (
     OPENING_FILE,
     Finding,
     digest,
+    scope_of,
     verify,
 )
 from kakurenbo.contracts import AnyRulebook, PreparedRound, read_facts
@@ -65,6 +66,8 @@ def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | 
         raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
     if read_facts(folder / "public", rulebook.name) is None:
         raise UsageError(f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote")
+    if own is not None and scope_of(commitments) != scope_of(own):
+        raise UsageError(f"{published}: these are the commitments of {scope_of(commitments)!r}, not of {scope_of(own)!r}")
     findings = verify(commitments, opening, files)
     if own is not None and own != commitments:
         findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))

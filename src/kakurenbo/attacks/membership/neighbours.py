@@ -53,6 +53,7 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
 
     Examples
     --------
+    >>> from kakurenbo.tables import Category, Integer, Schema
     >>> schema = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
     >>> base = Table.from_rows(schema, [(20, "Male"), (30, "Male"), (32, "Female")])
     >>> nearest_rows(base, Table.from_rows(schema, [(31, "Female"), (22, "Female")]))
