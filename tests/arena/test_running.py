@@ -6,6 +6,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -296,5 +297,7 @@ def test_methods_of_another_rulebook_and_unknown_rounds_are_refused() -> None:
         arena.make_plan(rulebook, entrants(("olh", "nearest")), 1)
     with pytest.raises(UsageError, match="no round 'main'; there are only"):
         arena.make_plan(rulebook, entrants(("blur", "nearest")), 1, rounds=("main",))
+    with pytest.raises(UsageError, match="team '100': hide-and-seek has teams up to 99"):
+        arena.make_plan(rulebook, [replace(one, team="100") for one in entrants(("blur", ""))], 1)
     with pytest.raises(UsageError, match="nobody anonymizes"):
         arena.make_plan(rulebook, entrants(("", "nearest")), 1)

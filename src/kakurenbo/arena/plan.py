@@ -259,6 +259,9 @@ def make_plan(
         plan = _on_folders(plan, rounds)
     if not plan.targets:
         raise UsageError("nobody anonymizes; give at least one player an anonymizer or a release")
+    largest = max(plan.targets, key=int)
+    if int(largest) > rulebook.max_teams:
+        raise UsageError(f"team {largest!r}: {rulebook.name} has teams up to {rulebook.max_teams}")
     return plan
 
 

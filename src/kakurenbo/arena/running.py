@@ -164,11 +164,10 @@ class _Run:
 
     def _start_ahead(self, crews: Crews) -> None:
         """Let processes that will be needed load their code while the first jobs, which all others wait for, are played."""
-        for role, left in self.left_of_role.items():
-            calls = self.plan.code_of(role) if left else ()
+        for role, left in self.left_of_role.items() if not self.crashes else ():
             for _ in range(min(crews.ahead, left)):
                 with contextlib.suppress(BrokenExecutor):  # whoever is handed a job will hear of it
-                    crews.executors[role].submit(load_code, calls)
+                    crews.executors[role].submit(load_code, self.plan.code_of(role))
 
     def _launch(self, crews: Crews) -> None:
         """Hand out jobs as far as there is room; those under suspicion alone, so that a crash can be blamed."""
