@@ -46,7 +46,15 @@ def by_hits(rounds: Mapping[str, RoundResults]) -> Standings:
 
 RULEBOOK = cast(
     AnyRulebook,
-    SimpleNamespace(name="toy", title="a toy", version="1", utility_score="U", utility_range=(0, 1), standings=by_hits),
+    SimpleNamespace(
+        name="toy",
+        title="a toy",
+        version="1",
+        rounds=("pre", "main"),
+        utility_score="U",
+        utility_range=(0, 1),
+        standings=by_hits,
+    ),
 )
 
 
