@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from typing import Any
 
 from kakurenbo.errors import UsageError
@@ -26,6 +26,7 @@ ONE_THREAD = dict.fromkeys(
 JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
 """Roles of workers."""
 PLAYERS = frozenset({ANONYMIZERS, ATTACKERS})
+_LOADED_ONCE = ("kakurenbo.arena.jobs", "numba", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats")
 _AHEAD = 2  # jobs handed out per worker of a cluster, so that none waits for the next
 
 
@@ -127,10 +128,13 @@ def cluster(address: str, judges: int = 1) -> Workers:
 
 @contextlib.contextmanager
 def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPoolExecutor]]:
-    # Spawned, not forked: Polars and BLAS hold threads that a fork would leave locked, and a fork would inherit secrets.
-    spawn = get_context("spawn")
+    # Never forked from this process: Polars and BLAS hold threads that a fork would leave locked, and a fork would inherit
+    # secrets. The server that is forked instead has loaded libraries and nothing else, so that a process starts at once.
+    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+    if context.get_start_method() == "forkserver":
+        context.set_forkserver_preload(list(_LOADED_ONCE))
     pools = {
-        role: ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_judge if role == JUDGES else _begin_player)
+        role: ProcessPoolExecutor(count, mp_context=context, initializer=_begin_judge if role == JUDGES else _begin_player)
         for role in roles
     }
     with _environment(ONE_THREAD):
