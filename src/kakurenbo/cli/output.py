@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from kakurenbo.contracts import Chance, Credit, Utility
+from kakurenbo.messages import retold, text
 from kakurenbo.reporting.numbers import number
 from kakurenbo.tables import Problem, Problems
 
@@ -37,7 +38,7 @@ def fail(message: str, usage: str, given: Sequence[str]) -> int:
         print_json({"error": message})
     if usage:
         print(usage, file=sys.stderr)
-    print(f"error: {message}", file=sys.stderr)
+    print(text("cli.error", message=message), file=sys.stderr)
     return UNUSABLE
 
 
@@ -62,7 +63,7 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
         print(problem, file=sys.stderr)
     hidden = (len(problems) if total is None else total) - len(problems)
     if hidden > 0:
-        print(f"… and {hidden:,} more", file=sys.stderr)
+        print(text("cli.more_problems", count=hidden), file=sys.stderr)
 
 
 def plain_table(*headings: str) -> RichTable:
@@ -93,7 +94,7 @@ def print_credit(credit: Credit) -> None:
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
     for notice in notices:
-        print(f"notice: {notice}", file=sys.stderr)
+        print(text("cli.notice", notice=str(notice)), file=sys.stderr)
 
 
 def print_utility(utility: Utility) -> None:
@@ -116,6 +117,11 @@ def print_utility(utility: Utility) -> None:
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words."""
     return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
+
+
+def label(name: str) -> str:
+    """The name of a figure, as people read it."""
+    return retold(name.replace("_", " "))
 
 
 def short(value: object) -> str:

@@ -9,8 +9,9 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import json_option, option, out_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import text
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
 from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
 from kakurenbo.tables import check_free, write_folder
@@ -67,18 +68,13 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         path_argument("submissions"),
-        out_option,
-        click.Option(["--team"], default="", help="Whose files SUBMISSIONS are, where neither folders nor names tell."),
-        click.Option(
-            ["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."
-        ),
-        json_option,
+        out_option(),
+        option("--team", code="option.team", default=""),
+        option("--with-disqualified", code="option.with_disqualified", is_flag=True),
+        json_option(),
     ]
 
 
-publish = rulebook_verb(
-    "publish",
-    _publish,
-    _parameters,
-    "Publish what teams handed in: SUBMISSIONS holds a folder NN for each team, or files that name their team.",
-)
+def publish() -> click.Group:
+    """The verb."""
+    return rulebook_verb("publish", _publish, _parameters, text("help.publish"))

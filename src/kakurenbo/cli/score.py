@@ -9,6 +9,7 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import text
 from kakurenbo.reporting import results_json, scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
@@ -56,9 +57,9 @@ def _print(scored: ScoredRound, out: Path) -> None:
 
 
 def _parameters() -> list[click.Parameter]:
-    return [path_argument("phase"), path_argument("guesses"), out_option, json_option]
+    return [path_argument("phase"), path_argument("guesses"), out_option(), json_option()]
 
 
-score = rulebook_verb(
-    "score", _score, _parameters, "Check and credit all guesses of a round: GUESSES holds a folder NN for each attacker."
-)
+def score() -> click.Group:
+    """The verb."""
+    return rulebook_verb("score", _score, _parameters, text("help.score"))

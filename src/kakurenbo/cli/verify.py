@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
 from kakurenbo.commitments import CANNOT_REPEAT, KEPT
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import escaped
+from kakurenbo.messages import escaped, text
 from kakurenbo.rounds import verify_round
 
 
@@ -50,17 +50,13 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         click.Argument(["phase"], type=PATH, required=False),
-        click.Option(
-            ["--commitments", "published"], type=PATH, help="The commitments as they were published before the round."
-        ),
-        click.Option(
-            ["--phase-commitments", "phase_published"], type=PATH, help="The commitments of the phase as they were published."
-        ),
-        click.Option(["--again"], is_flag=True, help="Also make everything once more from the revealed seed and compare."),
-        json_option,
+        option("--commitments", "published", code="option.commitments", type=PATH),
+        option("--phase-commitments", "phase_published", code="option.phase_commitments", type=PATH),
+        option("--again", code="option.again", is_flag=True),
+        json_option(),
     ]
 
 
-verify = rulebook_verb(
-    "verify", _verify, _parameters, "Check the revealed folders of prepare (and of publish) against the commitments."
-)
+def verify() -> click.Group:
+    """The verb."""
+    return rulebook_verb("verify", _verify, _parameters, text("help.verify"))
