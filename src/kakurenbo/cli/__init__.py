@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo import __version__
 from kakurenbo.cli.click_words import translate_click
+from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
 from kakurenbo.messages import language, speaking, text
 
@@ -89,6 +90,8 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
+    if "--json" not in given:
+        announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
     with speaking(_language(given)):
         code = _run(given, debug=debug)
     sys.exit(code)

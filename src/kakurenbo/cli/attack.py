@@ -48,7 +48,7 @@ def _parameters() -> list[click.Parameter]:
     return [target, out_option(), mechanism, seed_option(), json_option()]
 
 
-def _mechanisms(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _mechanisms(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in registry.names("anonymizers") if name.startswith(incomplete)]
 
 

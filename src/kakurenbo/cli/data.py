@@ -26,7 +26,7 @@ def _import(name: str, files: tuple[Path, ...], as_json: bool) -> int:
     return output.DONE
 
 
-def _names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in sorted(IMPORTERS) if name.startswith(incomplete)]
 
 

@@ -1,4 +1,4 @@
-"""``rulebooks``, ``anonymizers``, ``attacks``: what is installed, with parameters and defaults; methods by the contest they play."""
+"""``rulebooks``, ``anonymizers``, ``attacks``: what is installed, and how to call it; methods by contest."""
 
 from __future__ import annotations
 

@@ -11,9 +11,11 @@ import string
 from functools import cache
 from typing import NamedTuple
 
-from kakurenbo.messages.catalogue import catalogue_of, language, text
+from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, text
 
-_PLACE = re.compile(r"(?P<place>\S+(?::\d+)?: (?:[^\s:]+: )??)(?P<sentence>.+)")
+_ONLY_SPOKEN = frozenset({"cli", "click", "expects", "help", "knowledge", "option", "usage", "verb"})
+_LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
+_NAMES = frozenset({"team", "attacker", "round"})  # placeholders that stand for one name, not for a phrase
 
 
 def retold(english: str) -> str:
@@ -31,49 +33,68 @@ def retold(english: str) -> str:
 
 @cache
 def _retold(english: str, spoken: str) -> str:
-    whole = _entry(english, spoken)
-    if whole is not None:
-        return whole
-    parts = english.split("; ") if "; " in english else english.split(", ")
-    if len(parts) > 1:
-        told = [_entry(part, spoken) for part in parts]
-        if all(part is not None for part in told):
-            return text("list.separator").join(part for part in told if part is not None)
-    placed = _PLACE.fullmatch(english)
-    if placed is not None:
-        sentence = _entry(placed["sentence"], spoken)
-        return english if sentence is None else placed["place"] + sentence
-    return english
+    """The whole where it is a fixed sentence; else its parts where each is known; else the whole by its form; else as it is."""
+    code = _fixed().get(english)
+    if code is not None and code in catalogue_of(spoken):
+        return catalogue_of(spoken)[code].message
+    parts = english.split(", ")
+    if len(parts) > 1 and all((told := _retold(part, spoken)) != part for part in parts):
+        return text("list.separator").join(_retold(part, spoken) for part in parts)
+    place, colon, sentence = english.partition(": ")
+    if colon and (told := _retold(sentence, spoken)) != sentence:
+        return f"{_retold(place, spoken)}: {told}"
+    return _formed(english, spoken)
 
 
-def _entry(english: str, spoken: str) -> str | None:
-    """The sentence in the other language, where an entry of the catalogue has its form."""
-    for known in _known():
-        matched = known.form.fullmatch(english)
+def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> str:
+    for known in _forms():
+        matched = known.form.fullmatch(english) if known.words >= least_words else None
         if matched is not None and known.code in catalogue_of(spoken):
-            given = {name: _retold(value, spoken) for name, value in matched.groupdict().items()}
+            given = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
             message, fix = catalogue_of(spoken)[known.code]
             told = text("problem.sentence", message=message, fix=fix) if fix and known.has_fix else message
             return _filled(told, given)
-    return None
+    return english
+
+
+def _part(english: str, spoken: str) -> str:
+    """What stands for a placeholder may be a phrase with hardly a word of its own, such as "100 to 200"."""
+    told = _retold(english, spoken)
+    return told if told != english else _formed(english, spoken, least_words=1)
 
 
 class _Known(NamedTuple):
-    """The form of an English sentence, and the code of its words."""
+    """The form of an English sentence, the code of its words, and how long those are."""
 
     form: re.Pattern[str]
     code: str
     has_fix: bool
+    words: int
+
+    @classmethod
+    def of(cls, template: str, code: str, *, has_fix: bool) -> _Known:
+        return cls(re.compile(_form(template), re.DOTALL), code, has_fix, len(_words(template)))
 
 
 @cache
-def _known() -> tuple[_Known, ...]:
+def _fixed() -> dict[str, str]:
+    """Codes of the sentences without placeholders by their English."""
+    return {message: code for code, (message, fix) in _stored() if "{" not in message and not fix}
+
+
+@cache
+def _forms() -> tuple[_Known, ...]:
     """Forms with most words of their own first, so that none that is nearly all placeholder takes another's sentence."""
     found = []
-    for code, (message, fix) in catalogue_of("en").items():
+    for code, (message, fix) in _stored():
         if _words(message):
-            found += [_Known(re.compile(_form(whole), re.DOTALL), code, has_fix) for whole, has_fix in _wholes(message, fix)]
-    return tuple(sorted(found, key=lambda known: len(known.form.pattern), reverse=True))
+            found += [_Known.of(whole, code, has_fix=has_fix) for whole, has_fix in _wholes(message, fix)]
+    return tuple(sorted(found, key=lambda known: known.words, reverse=True))
+
+
+def _stored() -> list[tuple[str, Sentence]]:
+    """The entries that documents can hold."""
+    return [(code, entry) for code, entry in catalogue_of("en").items() if code.partition(".")[0] not in _ONLY_SPOKEN]
 
 
 def _wholes(message: str, fix: str) -> list[tuple[str, bool]]:
@@ -88,10 +109,11 @@ def _form(template: str) -> str:
     """A regular expression for what a template can say; a placeholder that occurs again must say the same."""
     parts: list[str] = []
     seen: set[str] = set()
-    for literal, name, _, _ in string.Formatter().parse(template):
+    for literal, name, spec, _ in string.Formatter().parse(template):
         parts.append(re.escape(literal))
         if name is not None:
-            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+            value = r"-?\d+" if spec == "d" else r"[\w-]+" if name in _NAMES else r".+?"
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
             seen.add(name)
     return "".join(parts)
 
