@@ -19,7 +19,7 @@ from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.contracts import AnyRulebook, Player, fits, misfit
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
-from kakurenbo.tables import Problems, Source, read_toml
+from kakurenbo.tables import STANDARD_INPUT, Problems, Source, read_toml
 
 _MAX_NAME = 60
 
@@ -170,7 +170,7 @@ def read_teams_file(path: Path) -> TeamsFile:
     if isinstance(read, Problems):
         raise UsageError(f"{path}: {read[0].sentence}")
     try:
-        return _teams_file(_checked(read.value, _FileContent, "the file"), path.parent)
+        return _teams_file(_checked(read.value, _FileContent, "the file"), Path() if path == STANDARD_INPUT else path.parent)
     except (UsageError, ParameterError) as error:
         raise UsageError(f"{path}: {error}") from None
 

@@ -12,10 +12,20 @@ from kakurenbo.tables.readings import Read, Reading, notices_of
 from kakurenbo.tables.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
 from kakurenbo.tables.sources import STANDARD_INPUT, Folder, Source, read_file, read_folder, sources_of
 from kakurenbo.tables.table import Table, dummy_names
-from kakurenbo.tables.writing import check_free, json_bytes, table_bytes, write_file, write_folder
+from kakurenbo.tables.writing import (
+    STANDARD_OUTPUT,
+    check_file,
+    check_free,
+    check_place,
+    json_bytes,
+    table_bytes,
+    write_file,
+    write_folder,
+)
 
 __all__ = [
     "STANDARD_INPUT",
+    "STANDARD_OUTPUT",
     "Category",
     "Coarsening",
     "Codes",
@@ -38,7 +48,9 @@ __all__ = [
     "Source",
     "Table",
     "Text",
+    "check_file",
     "check_free",
+    "check_place",
     "dummy_names",
     "is_archive",
     "json_bytes",
