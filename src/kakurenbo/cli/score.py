@@ -44,7 +44,7 @@ def _print(scored: ScoredRound, out: Path) -> None:
     for attacker in results.attackers:
         cells = (results.credit(target, attacker) for target in results.credits)
         table.add_row(attacker, *("–" if credit is None else output.hits(credit) for credit in cells))
-    console = output.console()
+    console = output.console_beside(out)
     console.print(table)
     for target, why in results.out.items():
         console.print(f"{target}: {why}", markup=False)
