@@ -58,6 +58,21 @@ def test_formatting_the_repository_leaves_includes_as_they_are(tmp_path: Path) -
             assert all(re.fullmatch(r'--8<-- "[^"]+"', include) for include in after)
 
 
+def test_reference_pages_are_what_the_software_says_of_itself() -> None:
+    command = [sys.executable, str(REPOSITORY / "scripts" / "make_reference.py"), "--check"]
+    done = subprocess.run(command, env={**os.environ, "LANG": "ja_JP.UTF-8"}, capture_output=True, text=True)
+    assert done.returncode == 0, f"stale: run `make reference` and commit\n{done.stdout}{done.stderr}"
+
+
+def test_a_clone_can_be_read_without_building_the_site() -> None:
+    for page in markdown_pages():
+        text = page.read_text(encoding="utf-8")
+        without_markers = re.sub(r"<!--.*?-->|^:::.*|^#.*|^--8<--.*", "", text, flags=re.M)
+        assert len(without_markers.split()) >= 20, f"{page} says nothing in a clone"
+        outside_code = re.sub(r"^(```+).*?^\1[ ]*$", "", text, flags=re.M | re.S)
+        assert "--8<--" not in outside_code, f"{page} shows an include where text should stand"
+
+
 def test_the_command_reference_has_every_verb_and_the_options_of_every_rulebook(site: Path) -> None:
     commands = text_of(site / "reference" / "commands.html")
     for verb in VERBS:
