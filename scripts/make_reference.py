@@ -1,8 +1,8 @@
 """Write the reference pages again from what the software knows best: its verbs, methods, problem codes and exported names.
 
 ``make reference`` fills what stands between a pair of markers, ``<!-- commands -->`` and ``<!-- end of commands -->``, on every
-page of ``docs``; with ``--check`` nothing is written, and stale pages are named. The pages are kept in the repository, so that
-a clone can be read as it is.
+page of ``docs``, and blocks of code after ``<!-- code: PATH:SECTION -->``. With ``--check`` nothing is written, and stale pages
+are named. The pages are kept in the repository, so that a clone can be read as it is.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ from kakurenbo.contracts import ContestFacts, rulebooks_for
 from kakurenbo.parameters import parameters_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+_CODE = re.compile(
+    r"(?P<head><!-- code: (?P<path>[^\s:]+)(?::(?P<section>\w+))? -->\n(?:<!--[^\n]*-->\n)*(?P<fence>```+)\w+\n)"
+    r".*?(?P<tail>^(?P=fence)$)",
+    re.M | re.S,
+)
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
@@ -44,7 +49,7 @@ def main() -> None:
     stale = []
     for page in sorted((REPOSITORY / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
-        filled = _PAIR.sub(_filled, text)
+        filled = _CODE.sub(_quoted, _PAIR.sub(_filled, text))
         if filled != text:
             stale.append(str(page.relative_to(REPOSITORY)))
             if not check:
@@ -62,6 +67,17 @@ def _filled(pair: re.Match[str]) -> str:
     else:  # made by another script
         return pair[0]
     return f"<!-- {name} -->\n\n{text.strip()}\n\n<!-- end of {name} -->"
+
+
+def _quoted(block: re.Match[str]) -> str:
+    """A block of code as its file, or a section of it, has it."""
+    text = (REPOSITORY / block["path"]).read_text(encoding="utf-8")
+    if name := block["section"]:
+        text = text.partition(f"# [start:{name}]\n")[2].partition(f"# [end:{name}]")[0]
+    code = text.rstrip().strip("\n")
+    if not code:
+        sys.exit(f"{block['path']} has no section {name}")
+    return f"{block['head']}{code}\n{block['tail']}"
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------
