@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all-pythons soak browser reference docs lint bench format clean
+.PHONY: setup demo test test-all-pythons soak browser reference recording docs lint bench format clean
 
 setup: $(STAMP)
 
@@ -48,6 +48,10 @@ browser:
 # What the reference pages show of the software: verbs, methods, problem codes, exported names.
 reference: $(STAMP)
 	@$(BIN)/python scripts/make_reference.py
+
+# The film of the README: a small contest on the command line.
+recording: $(STAMP)
+	$(BIN)/python scripts/make_recording.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -49,6 +49,12 @@ def test_reference_pages_are_what_the_software_says_of_itself() -> None:
     assert done.returncode == 0, f"stale: run `make reference` and commit\n{done.stdout}{done.stderr}"
 
 
+def test_the_film_of_the_readme_shows_what_its_commands_print() -> None:
+    command = [sys.executable, str(REPOSITORY / "scripts" / "make_recording.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"stale: run `make recording`, look at docs/images/terminal.svg, and commit\n{done.stderr}"
+
+
 def test_a_clone_can_be_read_without_building_the_site() -> None:
     for page in markdown_pages():
         text = page.read_text(encoding="utf-8")
