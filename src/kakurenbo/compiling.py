@@ -28,13 +28,20 @@ def compiled(function: Any) -> Any:
         return numba.njit(nogil=True)(function)
 
 
+def inlined(function: Any) -> Any:
+    """A part of a compiled loop that is written out wherever it is called: a call would cost more than what it does."""
+    import numba
+
+    return numba.njit(nogil=True, inline="always")(function)
+
+
 def _listen() -> None:
     """Hear of every compilation; Numba tells of those that its cache does not spare."""
     global _listening
     if not _listening:
         from numba.core import event
 
-        class Announcing(event.Listener):  # type: ignore[misc]
+        class Announcing(event.Listener):
             def on_start(self, event: object) -> None:
                 while _announcers:
                     _announcers.pop()()
@@ -42,7 +49,7 @@ def _listen() -> None:
             def on_end(self, event: object) -> None:
                 """Nothing to say: the result is there."""
 
-        event.register("numba:compile", Announcing())
+        event.register("numba:compile", Announcing())  # type: ignore[no-untyped-call]
         _listening = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 
@@ -9,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from kakurenbo import __version__
+from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
@@ -37,7 +39,8 @@ VERBS = {
     "doctor": "verb.doctor",
 }
 """Every verb, with the code of the line that says what it does."""
-INTERRUPTED = 130
+FAILS_RULES, INTERRUPTED = 1, 130
+_JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
 
@@ -87,6 +90,7 @@ def _greet(context: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are sentences, never tracebacks, unless ``--debug`` asks."""
+    streams.prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
@@ -94,21 +98,20 @@ def main(arguments: list[str] | None = None) -> None:
         announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
     with speaking(_language(given)):
         code = _run(given, debug=debug)
+    with contextlib.suppress(BrokenPipeError, KakurenboError):
+        streams.flush_output()
     sys.exit(code)
 
 
 def _language(given: list[str]) -> str:
     """Programs read English; people read their own language, where their terminal can show it."""
-    try:
-        "かくれんぼ".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return "en"
-    return "en" if "--json" in given else language()
+    return language() if "--json" not in given and streams.can_show(sys.stdout, _JAPANESE) else "en"
 
 
 def _run(given: list[str], *, debug: bool) -> int:
     try:
         code = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
+        streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
         return _fail(error.format_message(), given, usage)
@@ -119,9 +122,14 @@ def _run(given: list[str], *, debug: bool) -> int:
     except (click.Abort, KeyboardInterrupt):
         _fail(text("cli.stopped"), given)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        streams.abandon_output()
+        return FAILS_RULES
+    except OSError as error:
+        if debug:
+            raise
+        streams.abandon_output()
+        return _fail(text("cli.no_access", error=str(error.strerror or error)), given)
     except Exception as error:
         if debug:
             raise

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, seed_option
 from kakurenbo.cli.examples import anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
 from kakurenbo.messages import text
@@ -35,13 +35,13 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
         output.print_json(report)
     else:
         shown = [text("cli.records", count=sum(rows)), *(f"{name} {output.short(value)}" for name, value in claims.items())]
-        output.console().print(text("cli.file", file=str(out), what=shown), markup=False)
+        output.console_beside(out).print(text("cli.file", file=str(out), what=shown), markup=False)
     return output.DONE
 
 
 def _parameters() -> list[click.Parameter]:
     given = click.Argument(["given"], metavar="IN", type=PATH)
-    out = click.Argument(["out"], metavar="OUT", type=PATH)
+    out = click.Argument(["out"], metavar="OUT", type=OUT_PLACE)
     return [given, out, seed_option(), json_option()]
 
 

@@ -38,7 +38,7 @@ def _attack(
     if as_json:
         output.print_json({"out": str(out), "target": known.value.name, "seed": seed})
     else:
-        output.console().print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
+        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
     return output.DONE
 
 

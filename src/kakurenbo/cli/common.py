@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,42 @@ from kakurenbo.contracts import fits, misfit
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
 from kakurenbo.parameters import Parameter, make, parameters_of
+from kakurenbo.tables import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 
-PATH = click.Path(path_type=Path)
+
+def _check_folder(path: Path) -> None:
+    if path == STANDARD_OUTPUT:
+        raise UsageError(text("usage.folder_on_stdout"))
+    check_place(path)
+
+
+class _InPath(click.Path):
+    """A path to read; ``-`` is standard input."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        return STANDARD_INPUT if value == "-" else super().convert(value, parameter, context)
+
+
+class _OutPath(_InPath):
+    """A path to write, looked at before any work is done; ``-`` is standard output."""
+
+    def __init__(self, check: Callable[[Path], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path = STANDARD_OUTPUT if value == "-" else super().convert(value, parameter, context)
+        if not str(path).isprintable():
+            raise UsageError(text("usage.strange_name", path=str(path)))
+        self._check(path)
+        return path
+
+
+PATH = _InPath()
+OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
 
 Body = Callable[..., int | None]
 
@@ -38,8 +72,13 @@ def seed_option() -> click.Option:
 
 
 def out_option() -> click.Option:
-    """``-o``."""
-    return option("-o", "--out", code="option.out", type=PATH, required=True)
+    """``-o`` for a file."""
+    return option("-o", "--out", code="option.out", type=OUT_FILE, required=True)
+
+
+def out_folder_option() -> click.Option:
+    """``-o`` for a folder."""
+    return option("-o", "--out", code="option.out_folder", type=OUT_FOLDER, required=True)
 
 
 def path_argument(name: str) -> click.Argument:
@@ -47,9 +86,14 @@ def path_argument(name: str) -> click.Argument:
     return click.Argument([name], type=PATH)
 
 
-def names(text: str) -> list[str]:
+def _one_on_stdout(values: Mapping[str, Any]) -> None:
+    if values.get("as_json") and STANDARD_OUTPUT in values.values():
+        raise UsageError(text("usage.json_and_file"))
+
+
+def names(given: str) -> list[str]:
     """The parts of a list such as ``01,03,07``."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return [part.strip() for part in given.split(",") if part.strip()]
 
 
 def rulebook_verb(
@@ -81,6 +125,7 @@ def rulebook_verb(
         options = [parameter_option("rulebooks", rulebook_name, one) for one in wanted]
 
         def callback(**values: Any) -> int | None:
+            _one_on_stdout(values)
             rulebook = make(cls, take_given(values, wanted))
             return body(rulebook, **values)
 
@@ -147,6 +192,7 @@ def method_verb(
             wanted = parameters_of(cls)
 
             def callback(**values: Any) -> int | None:
+                _one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
                     raise UsageError(f"{method_name} {reason}")

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from kakurenbo import arena, registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, option
+from kakurenbo.cli.common import OUT_FOLDER, json_option, option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
@@ -64,11 +64,10 @@ def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.
 
 def demo() -> click.Command:
     """The verb."""
-    folder = click.Path(path_type=Path, file_okay=False)
     parameters: list[click.Parameter] = [
         option("--seed", code="option.demo_seed", type=click.IntRange(0), default=2020, show_default=True),
         option("--jobs", code="option.jobs", type=click.IntRange(1), default=os.cpu_count() or 1),
-        option("-o", "--out", code="option.demo_out", type=folder, default=Path("out", "demo"), show_default=True),
+        option("-o", "--out", code="option.demo_out", type=OUT_FOLDER, default=Path("out", "demo"), show_default=True),
         json_option(),
     ]
     return click.Command("demo", params=parameters, callback=_demo, help=text("help.demo"))

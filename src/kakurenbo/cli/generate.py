@@ -23,7 +23,7 @@ def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None
         output.print_json(shown)
     else:
         for name, value in shown.items():
-            output.console().print(f"{output.label(name)}: {output.short(value)}", markup=False)
+            output.console_beside(out).print(f"{output.label(name)}: {output.short(value)}", markup=False)
     return output.DONE
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import chosen_seed, json_option, names, option, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import chosen_seed, json_option, names, option, out_folder_option, rulebook_verb, seed_option
 from kakurenbo.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.errors import UsageError
@@ -69,7 +69,7 @@ def team_numbers(given: str) -> list[str]:
 def _parameters() -> list[click.Parameter]:
     teams = option("--teams", code="option.teams", required=True, metavar="N|NN,NN")
     unranked = option("--unranked", code="option.unranked", default="", metavar="NN,NN")
-    return [out_option(), teams, unranked, seed_option(), json_option()]
+    return [out_folder_option(), teams, unranked, seed_option(), json_option()]
 
 
 def prepare() -> click.Group:

@@ -9,7 +9,7 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import json_option, option, out_folder_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import text
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
@@ -68,7 +68,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         path_argument("submissions"),
-        out_option(),
+        out_folder_option(),
         option("--team", code="option.team", default=""),
         option("--with-disqualified", code="option.with_disqualified", is_flag=True),
         json_option(),

@@ -8,8 +8,8 @@ import click
 
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, option
-from kakurenbo.messages import text
+from kakurenbo.cli.common import OUT_FILE, PATH, json_option, option
+from kakurenbo.messages import escaped, text
 
 
 def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
@@ -17,7 +17,7 @@ def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
     if as_json:
         output.print_json({"report": str(written)})
     else:
-        output.console().print(str(written), markup=False)
+        output.console_beside(written).print(escaped(str(written)), markup=False)
     return output.DONE
 
 
@@ -27,7 +27,7 @@ def report() -> click.Command:
     parameters: list[click.Parameter] = [
         click.Argument(["folder"], type=PATH, metavar="DIR"),
         option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
-        option("-o", "--out", code="option.report_out", type=PATH),
+        option("-o", "--out", code="option.report_out", type=OUT_FILE),
         json_option(),
     ]
     return click.Command("report", params=parameters, callback=_report, help=text("help.report"))

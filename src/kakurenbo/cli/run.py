@@ -12,7 +12,7 @@ import click
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, option, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, option, out_folder_option, rulebook_verb, seed_option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
@@ -84,7 +84,7 @@ def _seed(given: int | None, before: Mapping[str, Any]) -> int:
 
 def _parameters() -> list[click.Parameter]:
     return [
-        out_option(),
+        out_folder_option(),
         option("--teams", code="option.teams_file", type=PATH),
         option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
         option("--rounds", code="option.rounds", default="", metavar="NAME,NAME"),

@@ -7,7 +7,16 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, option, out_option, path_argument, rulebook_verb, seed_option
+from kakurenbo.cli.common import (
+    OUT_FILE,
+    chosen_seed,
+    json_option,
+    option,
+    out_option,
+    path_argument,
+    rulebook_verb,
+    seed_option,
+)
 from kakurenbo.contracts import AnyRulebook, Rulebook
 from kakurenbo.messages import text
 from kakurenbo.rng import stream
@@ -29,7 +38,7 @@ def _sample(
     if as_json:
         output.print_json({"out": str(out), "rows": len(rows), "seed": str(seed)})
     else:
-        output.console().print(text("cli.file", file=str(out), what=text("cli.rows", count=len(rows))), markup=False)
+        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.rows", count=len(rows))), markup=False)
     return output.DONE
 
 
@@ -37,7 +46,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("table"),
         option("--rate", code="option.rate", type=click.FloatRange(0, 1), default=0.1, show_default=True),
-        option("--index", code="option.index", type=PATH),
+        option("--index", code="option.index", type=OUT_FILE),
         out_option(),
         seed_option(),
         json_option(),
