@@ -14,7 +14,7 @@ from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.reporting import ranked, read_results, standings_json
+from kakurenbo.reporting import figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -49,7 +49,8 @@ def _standings(
     if as_json:
         output.print_json(standings_json(rankings, awards, details))
     else:
-        print_rankings(rankings, awards, tables=details.get("tables", {}))
+        figures = figure_entries(rules, (), rankings)
+        print_rankings(rankings, awards, tables=details.get("tables", {}), figures=figures)
     return output.DONE
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from kakurenbo.cli import output
 from kakurenbo.cli.output import say
 from kakurenbo.cli.rankings import Columns, print_rankings
-from kakurenbo.messages import language
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import count, counted, figure, share
 
@@ -26,8 +26,8 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         console.print(_releases(document, entry, players, title))
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
-            _print_matrix(document, entry, players, title)
-    names = {say("table.name"): {team: player.name for team, player in players.items()}}
+            print_matrix(document, entry, title)
+    names = {say("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
     print_rankings(document.rankings, document.awards, beside, figures=document.figures)
     _print_failures(document)
@@ -52,7 +52,9 @@ def _releases(document: Document, entry: RoundEntry, players: Mapping[str, Playe
     table = _table(say("tournament.releases") + title, *headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
-        table.add_row(release.target, escape(player.name), escape(player.anonymizer), escape(_utility(document, release)))
+        table.add_row(
+            release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
+        )
     return table
 
 
@@ -64,8 +66,9 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     return ", ".join([*figures, *([say(f"state.{release.verdict}")] if release.verdict else [])]) or say("state.measured")
 
 
-def _print_matrix(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> None:
+def print_matrix(document: Document, entry: RoundEntry, title: str = "") -> None:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
+    players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
     what = say("matrix.hits", of=count(entry.of or 0)) if single else say("matrix.shares")
     table = _table(f"{what}{title}", say("table.attacker"), say("table.method"))
@@ -126,7 +129,8 @@ def _print_failures(document: Document) -> None:
     if shown:
         table = _table(say("tournament.failures"), say("table.what"), "", say("table.cause"))
         for failure in shown:
-            table.add_row(escape(failure.what), say(f"state.{failure.state}"), escape(failure.cause))
+            cells = (retold(failure.what), say(f"state.{failure.state}"), retold(failure.cause))
+            table.add_row(*map(escape, cells))
         output.console().print(table)
 
 

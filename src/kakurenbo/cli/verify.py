@@ -6,12 +6,13 @@ import dataclasses
 from pathlib import Path
 
 import click
+from rich.cells import cell_len
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
 from kakurenbo.commitments import CANNOT_REPEAT, KEPT
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import escaped, text
+from kakurenbo.messages import retold, text
 from kakurenbo.rounds import verify_round
 
 
@@ -31,18 +32,19 @@ def _verify(
         return output.DONE if kept else output.FAILS_RULES
     console = output.console()
     for finding in sorted(findings, key=lambda finding: finding.state == KEPT):
-        why = f" ({finding.why})" if finding.why else ""
-        console.print(f"{finding.state:15}  {escaped(finding.name)}{escaped(why)}", markup=False)
-    taken = [name for name, given in (("preparation", published), ("phase", phase_published)) if given is None]
-    if taken and kept:
-        whose = " and of the ".join(taken if phase is not None else taken[:1])
-        console.print(f"the commitments of the {whose} were taken from the folder: compare them with what was published")
+        why = f" ({retold(finding.why)})" if finding.why else ""
+        state = retold(finding.state)
+        console.print(f"{state}{' ' * (15 - cell_len(state))}  {retold(finding.name)}{why}", markup=False)
+    if kept and published is None:
+        console.print(text("cli.own_commitments"), markup=False)
+    if kept and phase is not None and phase_published is None:
+        console.print(text("cli.own_phase_commitments"), markup=False)
     if kept:
-        console.print(f"every commitment was kept, and nothing lies there uncommitted: {len(findings):,} files")
+        console.print(text("cli.all_kept", files=len(findings)), markup=False)
     elif all(finding.state in (KEPT, CANNOT_REPEAT) for finding in findings):
-        console.print("every commitment was kept, but not everything could be made again: see above")
+        console.print(text("cli.kept_not_repeated"), markup=False)
     else:
-        console.print("NOT every commitment was kept: see above")
+        console.print(text("cli.not_kept"), markup=False)
     return output.DONE if kept else output.FAILS_RULES
 
 
