@@ -101,11 +101,35 @@ def test_click_still_says_what_the_catalogue_translates() -> None:
     assert {code for code, english in entries("en", "click").items() if f'"{english}"' not in said} == set()
 
 
-def test_documents_still_say_what_the_catalogue_retells() -> None:
-    said = "\n".join(path.read_text("utf-8") for path in SOURCE.rglob("*.py")).replace("_", " ")
+def raised_sentences() -> Iterator[tuple[str, str]]:
+    """(file, an example) of every sentence that the library raises as an error, with words for what varies."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("UsageError", "KakurenboError", "Damaged"):
+                parts = node.args[0].values if node.args and isinstance(node.args[0], ast.JoinedStr) else node.args[:1]
+                if any(isinstance(part, ast.Constant) for part in parts):
+                    said = "".join(
+                        str(part.value) if isinstance(part, ast.Constant) else f"x{n}" for n, part in enumerate(parts)
+                    )
+                    if re.search("[a-z]{2,} [a-z]{2,}", said):
+                        yield str(path.relative_to(SOURCE)), said
+
+
+@pytest.mark.usefixtures("japanese")
+def test_every_error_that_the_library_raises_has_words_in_japanese() -> None:
+    raised = list(raised_sentences())
+    assert len(raised) > 60
+    assert [(file, said) for file, said in raised if messages.retold(said) == said] == []
+
+
+@pytest.mark.parametrize("file", ["words", "errors"])
+def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
+    texts = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+    said = "\n".join(node.value for node in texts if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    said = said.replace("_", " ")
     lacking = []
-    for code, english in entries("en", "words").items():
-        literals = [part.strip(" ()") for part, *_ in string.Formatter().parse(english)]
+    for code, english in entries("en", file).items():
+        literals = [part.strip(" ()\"'") for part, *_ in string.Formatter().parse(english)]
         lacking += [code for part in literals if part.replace("_", " ") not in said]
     assert lacking == []
 

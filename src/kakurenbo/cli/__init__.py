@@ -14,7 +14,7 @@ from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
-from kakurenbo.messages import language, speaking, text
+from kakurenbo.messages import language, retold, speaking, text
 
 VERBS = {
     "demo": "verb.demo",
@@ -118,7 +118,7 @@ def _run(given: list[str], *, debug: bool) -> int:
     except KakurenboError as error:
         if debug:
             raise
-        return _fail(str(error), given)
+        return _fail(retold(str(error)), given)
     except (click.Abort, KeyboardInterrupt):
         _fail(text("cli.stopped"), given)
         return INTERRUPTED

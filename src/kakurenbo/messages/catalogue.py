@@ -1,7 +1,8 @@
 """The catalogue: the files in `en` and `ja` give each code its message and its fix, with placeholders for what varies.
 
 `tables`, `rounds` and a file per contest hold problems of inputs; `usage` errors of a call; `cli` and `help` what the command
-line says; `click` what the library that parses it says; `words` what documents of a contest hold. `ja/methods` describes the
+line says; `click` what the library that parses it says; `words` what documents of a contest hold, `errors` what the
+library raises. `ja/methods` describes the
 built-in methods, whose English is their code.
 
 A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,

@@ -15,7 +15,9 @@ from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, text
 
 _ONLY_SPOKEN = frozenset({"cli", "click", "expects", "help", "knowledge", "option", "usage", "verb"})
 _LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
-_NAMES = frozenset({"team", "attacker", "round"})  # placeholders that stand for one name, not for a phrase
+_ANYTHING = r".+?"
+_NAME, _STATE = r"[\w-]+", "disqualified|missing|refused|failed|withdrew"
+_VALUES = {"team": _NAME, "attacker": _NAME, "round": _NAME, "state": _STATE}  # placeholders that do not stand for a phrase
 
 
 def retold(english: str) -> str:
@@ -43,12 +45,15 @@ def _retold(english: str, spoken: str) -> str:
     place, colon, sentence = english.partition(": ")
     if colon and (told := _retold(sentence, spoken)) != sentence:
         return f"{_retold(place, spoken)}: {told}"
-    return _formed(english, spoken)
+    formed = _formed(english, spoken)
+    if colon and formed == english and (told := _retold(place, spoken)) != place:
+        return f"{told}: {sentence}"
+    return formed
 
 
 def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> str:
     for known in _forms():
-        matched = known.form.fullmatch(english) if known.words >= least_words else None
+        matched = known.form.fullmatch(english) if known.words >= least_words or known.strict else None
         if matched is not None and known.code in catalogue_of(spoken):
             given = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
             message, fix = catalogue_of(spoken)[known.code]
@@ -74,6 +79,11 @@ class _Known(NamedTuple):
     @classmethod
     def of(cls, template: str, code: str, *, has_fix: bool) -> _Known:
         return cls(re.compile(_form(template), re.DOTALL), code, has_fix, len(_words(template)))
+
+    @property
+    def strict(self) -> bool:
+        """Whether no placeholder takes just anything."""
+        return _ANYTHING not in self.form.pattern
 
 
 @cache
@@ -112,7 +122,7 @@ def _form(template: str) -> str:
     for literal, name, spec, _ in string.Formatter().parse(template):
         parts.append(re.escape(literal))
         if name is not None:
-            value = r"-?\d+" if spec == "d" else r"[\w-]+" if name in _NAMES else r".+?"
+            value = r"-?\d+" if spec == "d" else _VALUES.get(name, _ANYTHING)
             parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
             seen.add(name)
     return "".join(parts)
