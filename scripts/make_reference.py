@@ -26,9 +26,10 @@ import click
 
 import kakurenbo
 from kakurenbo import registry
-from kakurenbo.cli import VERBS, cli
+from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.common import first_sentence
 from kakurenbo.contracts import ContestFacts, rulebooks_for
+from kakurenbo.messages import text
 from kakurenbo.parameters import parameters_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -84,15 +85,16 @@ def _quoted(block: re.Match[str]) -> str:
 
 
 def _commands() -> str:
-    context = click.Context(cli, info_name="kakurenbo")
+    context = click.Context(command_line(), info_name="kakurenbo")
     return "\n\n".join(_command(name, context) for name in VERBS)
 
 
 def _command(name: str, context: click.Context) -> str:
-    command = cli.get_command(context, name)
+    assert isinstance(context.command, click.Group)
+    command = context.command.get_command(context, name)
     assert command is not None
     inner = click.Context(command, parent=context, info_name=name)
-    lines = [f"## {name}", "", VERBS[name].capitalize() + ".", "", "```text", _help(command, inner), "```"]
+    lines = [f"## {name}", "", text(VERBS[name]).capitalize() + ".", "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
             lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
