@@ -8,7 +8,8 @@ import click
 
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option
+from kakurenbo.cli.common import OUT_FILE, PATH, json_option
+from kakurenbo.messages import escaped
 
 
 def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
@@ -16,7 +17,7 @@ def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
     if as_json:
         output.print_json({"report": str(written)})
     else:
-        output.console().print(str(written), markup=False)
+        output.console_beside(written).print(escaped(str(written)), markup=False)
     return output.DONE
 
 
@@ -25,7 +26,7 @@ report = click.Command(
     params=[
         click.Argument(["folder"], type=PATH, metavar="DIR"),
         click.Option(["--format", "format_"], type=click.Choice(["html", "md"]), default="html", show_default=True),
-        click.Option(["-o", "--out"], type=click.Path(path_type=Path), help="Where to write; in DIR by default."),
+        click.Option(["-o", "--out"], type=OUT_FILE, help="Where to write (- is standard output); in DIR by default."),
         json_option,
     ],
     callback=_report,

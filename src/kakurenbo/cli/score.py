@@ -40,9 +40,9 @@ def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     output.print_notices(scored.notices)
     for refusal in scored.refused:
         output.print_problems(refusal.problems, refusal.count)
-    console = output.console()
+    console = output.console_beside(out)
     for entry in document.rounds:
-        print_matrix(document, entry)
+        print_matrix(console, document, entry)
     for target, why in scored.results.out.items():
         console.print(f"{target}: {why}", markup=False)
     if scored.missing:
