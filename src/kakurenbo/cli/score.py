@@ -43,7 +43,7 @@ def _print(scored: ScoredRound, document: Document, out: Path) -> None:
         output.print_problems(refusal.problems, refusal.count)
     console = output.console_beside(out)
     for entry in document.rounds:
-        print_matrix(document, entry)
+        print_matrix(console, document, entry)
     for target, why in scored.results.out.items():
         console.print(f"{target}: {retold(why)}", markup=False)
     if scored.missing:
