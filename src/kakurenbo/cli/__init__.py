@@ -33,6 +33,7 @@ VERBS = {
     "data": "import real data sets into the local store",
     "doctor": "check this installation",
 }
+_INTERRUPTED = 130
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
 
@@ -66,33 +67,41 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are sentences, never tracebacks, unless ``--debug`` asks."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        if arguments is None:
+            from kakurenbo.cli.interrupts import end_soon_when_interrupted
+
+            end_soon_when_interrupted(_INTERRUPTED)
+        code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
+    except (click.Abort, KeyboardInterrupt):
+        print("error: stopped", file=sys.stderr)
+        code = _INTERRUPTED
+    sys.exit(code)
+
+
+def _code(given: list[str], *, debug: bool) -> int:
     from kakurenbo.cli import output, streams
 
     streams.prepare_streams()
-    given = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in given
-    given = [word for word in given if word != "--debug"]
     try:
         code = cli.main(given, prog_name="kakurenbo", standalone_mode=False)
         streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
         code = output.fail(error.format_message(), usage, given)
-    except KakurenboError as error:
-        if debug:
-            raise
-        code = output.fail(str(error), "", given)
-    except (click.Abort, KeyboardInterrupt):
-        output.fail("stopped", "", given)
-        code = output.INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         streams.abandon_output()
         code = output.FAILS_RULES
-    except OSError as error:
+    except (KakurenboError, OSError) as error:
         if debug:
             raise
-        streams.abandon_output()
-        code = output.fail(f"something could not be read or written ({error.strerror or error})", "", given)
+        if isinstance(error, OSError):
+            streams.abandon_output()
+        told = str(error) if isinstance(error, KakurenboError) else f"something cannot be read or written ({error.strerror})"
+        code = output.fail(told, "", given)
+    except click.Abort:
+        raise
     except Exception as error:
         if debug:
             raise
@@ -100,4 +109,4 @@ def main(arguments: list[str] | None = None) -> None:
         code = output.fail(message, "", given)
     with contextlib.suppress(BrokenPipeError, KakurenboError):
         streams.flush_output()
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else output.DONE

@@ -19,7 +19,7 @@ from kakurenbo.reporting.numbers import number
 from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
 
 _ANYTHING = "かくれんぼ–🙈"
-DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
 
 
 def console(*, stderr: bool = False) -> Console:
