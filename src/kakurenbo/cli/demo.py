@@ -66,7 +66,10 @@ demo = click.Command(
     params=[
         click.Option(["--seed"], type=click.IntRange(0), default=2020, show_default=True, help="Fixes all randomness."),
         click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
+            ["--jobs"],
+            type=click.IntRange(1, 1000),
+            default=os.cpu_count() or 1,
+            help="Jobs at a time; the result is the same.",
         ),
         click.Option(
             ["-o", "--out"],

@@ -14,6 +14,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.tables import check_free, write_folder
 
 _GUESSABLE = 2**64
+_MOST_TEAMS = 9999
 
 
 def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None, out: Path, as_json: bool) -> int:
@@ -65,6 +66,8 @@ def team_numbers(text: str) -> list[str]:
         if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
             raise UsageError(f"--teams {text}: give a number of teams such as 5, or their numbers such as 01,03,07")
         width = len(first)
+        if int(last or first) - int(first) >= _MOST_TEAMS or len(numbers) >= _MOST_TEAMS:
+            raise UsageError(f"--teams {text}: there are at most {_MOST_TEAMS:,} teams")
         numbers += [f"{number:0{width}d}" for number in range(int(first), int(last or first) + 1)]
     return numbers
 

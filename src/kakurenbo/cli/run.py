@@ -31,6 +31,7 @@ def _run(
     cluster: str | None,
     time_limit: float | None,
     retry_failed: bool,
+    replace_results: bool,
     as_json: bool,
 ) -> int:
     asked = arena.default_teams(rulebook) if teams is None else arena.read_teams_file(teams)
@@ -44,8 +45,9 @@ def _run(
         phase=asked.phase,
     )
     workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
+    settings = arena.Settings(time_limit, retry_failed, replace_results)
     with TournamentProgress(quiet=as_json) as progress:
-        played = arena.play_tournament(plan, out, workers, arena.Settings(time_limit, retry_failed), progress.tell)
+        played = arena.play_tournament(plan, out, workers, settings, progress.tell)
     document, report = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
     if as_json:
@@ -88,7 +90,10 @@ def _parameters() -> list[click.Parameter]:
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="Play with so many seeds: means and 95% intervals."),
         click.Option(["--rounds"], default="", metavar="NAME,NAME", help="Rounds to play, such as pre,main."),
         click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
+            ["--jobs"],
+            type=click.IntRange(1, 1000),
+            default=os.cpu_count() or 1,
+            help="Jobs at a time; the result is the same.",
         ),
         click.Option(["--cluster"], metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is at ADDRESS."),
         click.Option(
@@ -98,6 +103,7 @@ def _parameters() -> list[click.Parameter]:
             help="Longest time that an anonymizer or an attack may take.",
         ),
         click.Option(["--retry-failed"], is_flag=True, help="Play jobs again that failed in an earlier start."),
+        click.Option(["--replace-results"], is_flag=True, help="Replace the results of another run that the folder holds."),
         seed_option,
         json_option,
     ]

@@ -50,9 +50,11 @@ def _print(scored: ScoredRound, out: Path) -> None:
     for target, why in results.out.items():
         console.print(f"{target}: {why}", markup=False)
     if scored.missing:
-        console.print(
-            "no valid guess: " + ", ".join(f"{attacker} on {target}" for attacker, target in scored.missing), markup=False
-        )
+        lacking: dict[str, list[str]] = {}
+        for attacker, target in scored.missing:
+            lacking.setdefault(attacker, []).append(target)
+        listed = "; ".join(f"{attacker} on {', '.join(targets)}" for attacker, targets in lacking.items())
+        console.print(f"no valid guess: {listed}", markup=False)
     console.print(f"{out}: written; rank it with: kakurenbo standings {scored.facts.rulebook} {out}", markup=False)
 
 
