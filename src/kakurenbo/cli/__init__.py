@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from kakurenbo import __version__
 from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
+from kakurenbo.cli.interrupts import end_soon_when_interrupted
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
 from kakurenbo.messages import language, retold, speaking, text
@@ -39,7 +40,7 @@ VERBS = {
     "doctor": "verb.doctor",
 }
 """Every verb, with the code of the line that says what it does."""
-FAILS_RULES, INTERRUPTED = 1, 130
+_DONE, _FAILS_RULES, _INTERRUPTED = 0, 1, 130
 _JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -90,16 +91,18 @@ def _greet(context: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are sentences, never tracebacks, unless ``--debug`` asks."""
-    streams.prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in given
-    given = [word for word in given if word != "--debug"]
-    if "--json" not in given:
-        announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
+    streams.prepare_streams()
     with speaking(_language(given)):
-        code = _run(given, debug=debug)
-    with contextlib.suppress(BrokenPipeError, KakurenboError):
-        streams.flush_output()
+        try:
+            if arguments is None:
+                end_soon_when_interrupted(_INTERRUPTED)
+            if "--json" not in given:
+                announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
+            code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
+        except (click.Abort, KeyboardInterrupt):
+            print(text("cli.error", message=text("cli.stopped")), file=sys.stderr)
+            code = _INTERRUPTED
     sys.exit(code)
 
 
@@ -108,33 +111,33 @@ def _language(given: list[str]) -> str:
     return language() if "--json" not in given and streams.can_show(sys.stdout, _JAPANESE) else "en"
 
 
-def _run(given: list[str], *, debug: bool) -> int:
+def _code(given: list[str], *, debug: bool) -> int:
     try:
         code = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
         streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
-        return _fail(error.format_message(), given, usage)
-    except KakurenboError as error:
-        if debug:
-            raise
-        return _fail(retold(str(error)), given)
-    except (click.Abort, KeyboardInterrupt):
-        _fail(text("cli.stopped"), given)
-        return INTERRUPTED
+        code = _fail(error.format_message(), given, usage)
     except BrokenPipeError:  # whoever read our output has seen enough
         streams.abandon_output()
-        return FAILS_RULES
-    except OSError as error:
+        code = _FAILS_RULES
+    except (KakurenboError, OSError) as error:
         if debug:
             raise
-        streams.abandon_output()
-        return _fail(text("cli.no_access", error=str(error.strerror or error)), given)
+        if isinstance(error, OSError):
+            streams.abandon_output()
+            code = _fail(text("cli.no_access", error=str(error.strerror)), given)
+        else:
+            code = _fail(retold(str(error)), given)
+    except click.Abort:
+        raise
     except Exception as error:
         if debug:
             raise
-        return _fail(text("cli.bug", error=type(error).__name__), given)
-    return code if isinstance(code, int) else 0
+        code = _fail(text("cli.bug", error=type(error).__name__), given)
+    with contextlib.suppress(BrokenPipeError, KakurenboError):
+        streams.flush_output()
+    return code if isinstance(code, int) else _DONE
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

@@ -66,7 +66,7 @@ def demo() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
         option("--seed", code="option.demo_seed", type=click.IntRange(0), default=2020, show_default=True),
-        option("--jobs", code="option.jobs", type=click.IntRange(1), default=os.cpu_count() or 1),
+        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
         option("-o", "--out", code="option.demo_out", type=OUT_FOLDER, default=Path("out", "demo"), show_default=True),
         json_option(),
     ]

@@ -20,7 +20,7 @@ from kakurenbo.reporting.numbers import against, count, figure, share, shown_val
 from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
 
 _ANYTHING = "かくれんぼ–🙈"
-DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -15,6 +15,7 @@ from kakurenbo.messages import retold, text
 from kakurenbo.tables import check_free, write_folder
 
 _GUESSABLE = 2**64
+_MOST_TEAMS = 9999
 
 
 def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None, out: Path, as_json: bool) -> int:
@@ -62,6 +63,8 @@ def team_numbers(given: str) -> list[str]:
         if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
             raise UsageError(text("usage.teams_option", given=given))
         width = len(first)
+        if int(last or first) - int(first) >= _MOST_TEAMS or len(numbers) >= _MOST_TEAMS:
+            raise UsageError(f"--teams {text}: there are at most {_MOST_TEAMS:,} teams")
         numbers += [f"{number:0{width}d}" for number in range(int(first), int(last or first) + 1)]
     return numbers
 

@@ -32,6 +32,7 @@ def _run(
     cluster: str | None,
     time_limit: float | None,
     retry_failed: bool,
+    replace_results: bool,
     as_json: bool,
 ) -> int:
     asked = arena.default_teams(rulebook) if teams is None else arena.read_teams_file(teams)
@@ -45,8 +46,9 @@ def _run(
         phase=asked.phase,
     )
     workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
+    settings = arena.Settings(time_limit, retry_failed, replace_results)
     with TournamentProgress(quiet=as_json) as progress:
-        played = arena.play_tournament(plan, out, workers, arena.Settings(time_limit, retry_failed), progress.tell)
+        played = arena.play_tournament(plan, out, workers, settings, progress.tell)
     document, report = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
     if as_json:
@@ -88,10 +90,11 @@ def _parameters() -> list[click.Parameter]:
         option("--teams", code="option.teams_file", type=PATH),
         option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
         option("--rounds", code="option.rounds", default="", metavar="NAME,NAME"),
-        option("--jobs", code="option.jobs", type=click.IntRange(1), default=os.cpu_count() or 1),
+        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
         option("--cluster", code="option.cluster", metavar="ADDRESS"),
         option("--time-limit", code="option.time_limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS"),
         option("--retry-failed", code="option.retry_failed", is_flag=True),
+        option("--replace-results", code="option.replace_results", is_flag=True),
         seed_option(),
         json_option(),
     ]

@@ -47,8 +47,11 @@ def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     for target, why in scored.results.out.items():
         console.print(f"{target}: {retold(why)}", markup=False)
     if scored.missing:
-        missing = [text("cli.attacker_on", attacker=attacker, target=target) for attacker, target in scored.missing]
-        console.print(text("cli.no_valid_guess", missing=missing), markup=False)
+        lacking: dict[str, list[str]] = {}
+        for attacker, target in scored.missing:
+            lacking.setdefault(attacker, []).append(target)
+        missing = (text("cli.attacker_on", attacker=attacker, targets=targets) for attacker, targets in lacking.items())
+        console.print(text("cli.no_valid_guess", missing="; ".join(missing)), markup=False)
     ranking = f"kakurenbo standings {scored.facts.rulebook} {out}"
     console.print(text("cli.file", file=str(out), what=text("cli.rank_it", command=ranking)), markup=False)
 

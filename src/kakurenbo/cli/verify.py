@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -10,9 +11,10 @@ from rich.cells import cell_len
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
-from kakurenbo.commitments import CANNOT_REPEAT, KEPT
+from kakurenbo.commitments import CANNOT_REPEAT, KEPT, Finding
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import retold, text
+from kakurenbo.messages import language, retold, text
+from kakurenbo.reporting.numbers import counted
 from kakurenbo.rounds import verify_round
 
 
@@ -23,6 +25,7 @@ def _verify(
     published: Path | None,
     phase_published: Path | None,
     again: bool,
+    verbose: bool,
     as_json: bool,
 ) -> int:
     findings = verify_round(rulebook, preparation, phase, published=published, phase_published=phase_published, again=again)
@@ -32,9 +35,12 @@ def _verify(
         return output.DONE if kept else output.FAILS_RULES
     console = output.console()
     for finding in sorted(findings, key=lambda finding: finding.state == KEPT):
-        why = f" ({retold(finding.why)})" if finding.why else ""
-        state = retold(finding.state)
-        console.print(f"{state}{' ' * (15 - cell_len(state))}  {retold(finding.name)}{why}", markup=False)
+        if verbose or finding.state != KEPT:
+            console.print(_line(finding.state, finding.name, finding.why), markup=False)
+    for folder, count in Counter(_folder(finding) for finding in findings if finding.state == KEPT).items():
+        if not verbose:
+            files = f": {counted(count, 'file', language())}" if folder.endswith("/") else ""
+            console.print(_line(KEPT, folder) + files, markup=False)
     if kept and published is None:
         console.print(text("cli.own_commitments"), markup=False)
     if kept and phase is not None and phase_published is None:
@@ -48,6 +54,17 @@ def _verify(
     return output.DONE if kept else output.FAILS_RULES
 
 
+def _line(state: str, name: str, why: str = "") -> str:
+    told = retold(state)
+    return f"{told}{' ' * (15 - cell_len(told))}  {retold(name)}{f' ({retold(why)})' if why else ''}"
+
+
+def _folder(finding: Finding) -> str:
+    """What a file is counted under: ``phase: answers/``; what lies in no folder by its own name."""
+    top, slash, _ = finding.name.partition("/")
+    return top + slash
+
+
 def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
@@ -55,6 +72,7 @@ def _parameters() -> list[click.Parameter]:
         option("--commitments", "published", code="option.commitments", type=PATH),
         option("--phase-commitments", "phase_published", code="option.phase_commitments", type=PATH),
         option("--again", code="option.again", is_flag=True),
+        option("--verbose", code="option.verbose", is_flag=True),
         json_option(),
     ]
 
