@@ -64,7 +64,7 @@ def team_numbers(given: str) -> list[str]:
             raise UsageError(text("usage.teams_option", given=given))
         width = len(first)
         if int(last or first) - int(first) >= _MOST_TEAMS or len(numbers) >= _MOST_TEAMS:
-            raise UsageError(f"--teams {text}: there are at most {_MOST_TEAMS:,} teams")
+            raise UsageError(text("usage.too_many_teams", given=given, most=_MOST_TEAMS))
         numbers += [f"{number:0{width}d}" for number in range(int(first), int(last or first) + 1)]
     return numbers
 
