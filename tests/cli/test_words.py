@@ -96,6 +96,11 @@ def test_every_built_in_method_and_parameter_is_described_in_japanese_and_nothin
     assert set(entries("ja", "methods")) == wanted
 
 
+def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_else() -> None:
+    loaded = (registry.load("rulebooks", name) for name in ("amic2020", "darc2019", "pwscup2024"))
+    assert set(entries("en", "players").values()) == {player.name for cls in loaded for player in cls.default_players}
+
+
 def test_click_still_says_what_the_catalogue_translates() -> None:
     said = "".join(path.read_text("utf-8") for path in Path(click.__file__).parent.glob("*.py"))
     assert {code for code, english in entries("en", "click").items() if f'"{english}"' not in said} == set()

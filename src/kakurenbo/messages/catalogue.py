@@ -2,7 +2,7 @@
 
 `tables`, `rounds` and a file per contest hold problems of inputs; `usage` errors of a call; `cli` and `help` what the command
 line says; `click` what the library that parses it says; `words` what documents of a contest hold, `errors` what the
-library raises. `ja/methods` describes the
+library raises, `players` the names in default fields. `ja/methods` describes the
 built-in methods, whose English is their code.
 
 A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,
