@@ -25,8 +25,8 @@ from typing import Any
 import click
 
 import kakurenbo
-from kakurenbo import registry
-from kakurenbo.cli import VERBS, cli
+from kakurenbo import messages, registry
+from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.common import first_sentence
 from kakurenbo.contracts import ContestFacts, rulebooks_for
 from kakurenbo.parameters import parameters_of
@@ -38,6 +38,8 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
+_SPOKEN = frozenset({"cli", "click", "errors", "help", "players", "usage", "words"})
+"""Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
 
@@ -84,15 +86,16 @@ def _quoted(block: re.Match[str]) -> str:
 
 
 def _commands() -> str:
-    context = click.Context(cli, info_name="kakurenbo")
+    context = click.Context(command_line(), info_name="kakurenbo")
     return "\n\n".join(_command(name, context) for name in VERBS)
 
 
 def _command(name: str, context: click.Context) -> str:
-    command = cli.get_command(context, name)
+    assert isinstance(context.command, click.Group)
+    command = context.command.get_command(context, name)
     assert command is not None
     inner = click.Context(command, parent=context, info_name=name)
-    lines = [f"## {name}", "", VERBS[name].capitalize() + ".", "", "```text", _help(command, inner), "```"]
+    lines = [f"## {name}", "", messages.text(VERBS[name]).capitalize() + ".", "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
             lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
@@ -152,6 +155,8 @@ def _problems() -> str:
     folder = resources.files("kakurenbo.messages")
     parts = []
     for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
+        if file.name.removesuffix(".toml") in _SPOKEN:
+            continue
         english, japanese = (
             tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8")) for language in ("en", "ja")
         )

@@ -8,8 +8,8 @@ import click
 
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
-from kakurenbo.cli.common import OUT_FILE, PATH, json_option
-from kakurenbo.messages import escaped
+from kakurenbo.cli.common import OUT_FILE, PATH, json_option, option
+from kakurenbo.messages import escaped, text
 
 
 def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
@@ -21,14 +21,13 @@ def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
     return output.DONE
 
 
-report = click.Command(
-    "report",
-    params=[
+def report() -> click.Command:
+    """The verb."""
+    formats = click.Choice(["html", "md"])
+    parameters: list[click.Parameter] = [
         click.Argument(["folder"], type=PATH, metavar="DIR"),
-        click.Option(["--format", "format_"], type=click.Choice(["html", "md"]), default="html", show_default=True),
-        click.Option(["-o", "--out"], type=OUT_FILE, help="Where to write (- is standard output); in DIR by default."),
-        json_option,
-    ],
-    callback=_report,
-    help="Make the report of a run again, as one HTML file that opens offline, or as Markdown.",
-)
+        option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
+        option("-o", "--out", code="option.report_out", type=OUT_FILE),
+        json_option(),
+    ]
+    return click.Command("report", params=parameters, callback=_report, help=text("help.report"))
