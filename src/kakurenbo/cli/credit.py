@@ -24,7 +24,7 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
     else:
-        output.print_credit(credit)
+        output.print_credit(rules, credit)
     return output.DONE
 
 

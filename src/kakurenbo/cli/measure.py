@@ -20,7 +20,7 @@ def _measure(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool)
     if as_json:
         output.print_json(utility.as_json())
     else:
-        output.print_utility(utility)
+        output.print_utility(found.rules, utility)
     return output.DONE if utility.passes else output.FAILS_RULES
 
 

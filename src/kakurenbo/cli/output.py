@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Credit, Utility
-from kakurenbo.reporting.numbers import number
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
+from kakurenbo.messages import language, render
+from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
 from kakurenbo.tables import Problem, Problems
 
 DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -73,21 +74,50 @@ def plain_table(*headings: str) -> RichTable:
     return table
 
 
-def hits(credit: Credit) -> str:
-    """A credit in a cell: whole numbers as counts."""
-    return f"{credit.hits:,.0f}" if float(credit.hits).is_integer() else f"{credit.hits:,.2f}"
+def say(code: str, **parameters: object) -> str:
+    """A sentence of the catalogue in the language of the moment."""
+    return render(code, parameters, language()).message
 
 
-def print_credit(credit: Credit) -> None:
-    """Hits of a guess beside chance and the best constant answer, and further figures."""
-    beside = [chance_text(credit.chance)] if credit.chance else []
+def say_or(code: str, otherwise: str) -> str:
+    """The catalogue's words for a code; those of a plugin's contest where it has none."""
+    said = say(code)
+    return otherwise if said == code else said
+
+
+def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
+    """Hits of a guess beside chance and the best constant answer, further figures, and what they mean."""
+    out = console()
+    out.print(f"{say('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
+    if credit.chance is not None:
+        out.print(chance_text(credit.chance), markup=False)
     if credit.constant is not None:
-        beside.append(f"the best constant answer {short(credit.constant)}")
-    of = Credit(credit.of, credit.of)
-    compared = f" ({'; '.join(beside)})" if beside else ""
-    console().print(f"{hits(credit)} of {hits(of)}{compared}", markup=False)
+        out.print(constant_text(credit.constant), markup=False)
     for name, value in credit.details.items():
-        console().print(f"{name}: {short(value)}", markup=False)
+        declared = rulebook.figures.get(name, Figure())
+        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
+        out.print(f"{name}: {figure(value, declared.unit)}{of}", markup=False)
+    print_definitions(rulebook, ["hits", *credit.details])
+
+
+def print_definitions(rulebook: AnyRulebook, names: Iterable[str]) -> None:
+    """Footnotes: what each of these figures means, where the rulebook says it; one line for figures that share a meaning."""
+    print_footnotes(
+        {name: rulebook.figures[name].definitions.get(language(), "") for name in names if name in rulebook.figures}
+    )
+
+
+def print_footnotes(meanings: Mapping[str, str]) -> None:
+    """What figures mean, a line each; those of one meaning together."""
+    together: dict[str, list[str]] = {}
+    for name, meaning in meanings.items():
+        if meaning:
+            together.setdefault(meaning, []).append(name)
+    if together:
+        out = console()
+        out.print()
+        for meaning, names in together.items():
+            out.print(f"[dim]{escape(', '.join(names))}: {escape(meaning)}[/]")
 
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
@@ -96,36 +126,40 @@ def print_notices(notices: Iterable[Problem | str]) -> None:
         print(f"notice: {notice}", file=sys.stderr)
 
 
-def print_utility(utility: Utility) -> None:
-    """Scores beside their thresholds and what limits them."""
+def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
+    """Scores with their directions beside their thresholds, what limits them, and what they mean."""
     table = RichTable(box=None, pad_edge=False, header_style="bold")
-    for heading in ("score", "value", "threshold", "", "what limits it"):
-        table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
+    for heading in ("score", "value", "better", "threshold", "", "limit"):
+        words = say(f"measure.{heading}") if heading else ""
+        table.add_column(words, justify="right" if heading == "value" else "left", overflow="fold")
     for name, score in utility.scores.items():
-        threshold = utility.thresholds.get(name)
+        declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
+        value, needed = figure(score.value, declared.unit), ""
+        if threshold is not None:
+            value, needed = against(score.value, threshold, declared.unit)
+        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
         mark = "" if threshold is None else ("ok" if threshold.met_by(score.value) else "[bold red]FAILS[/]")
-        limit = escape(", ".join(f"{key} {short(value)}" for key, value in score.limit.items()))
-        table.add_row(name, short(score.value), str(threshold or ""), mark, limit)
+        limit = escape(", ".join(f"{key} {shown_value(value)}" for key, value in score.limit.items()))
+        direction = say("figure.higher" if score.higher_is_better else "figure.lower")
+        table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
     if utility.thresholds:
-        failed = ", ".join(utility.failed)
-        out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
+        verdict = say("measure.passes") if utility.passes else say("measure.fails", failed=utility.failed)
+        out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
+    print_definitions(rulebook, utility.scores)
 
 
 def chance_text(chance: Chance) -> str:
-    """Blind guessing in words."""
-    return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
+    """Blind guessing in words, in hits."""
+    return say("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
+
+
+def constant_text(constant: float) -> str:
+    """The best constant answer in words, in hits."""
+    return say("constant.hits", constant=count(constant))
 
 
 def short(value: object) -> str:
-    """A value as people want to read it: few digits, lists and mappings in words."""
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, list):
-        return " × ".join(map(short, value))
-    if isinstance(value, tuple):
-        return ",".join(map(short, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {short(item)}" for key, item in value.items())
-    return "none" if value is None else str(value)
+    """A setting or a claim in words."""
+    return "none" if value is None else shown_value(value)

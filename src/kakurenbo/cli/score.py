@@ -10,6 +10,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.reporting import results_json, scored_document
+from kakurenbo.reporting.numbers import count
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
 from kakurenbo.tables import write_file
@@ -43,7 +44,7 @@ def _print(scored: ScoredRound, out: Path) -> None:
     table = output.plain_table("attacker", *results.credits)
     for attacker in results.attackers:
         cells = (results.credit(target, attacker) for target in results.credits)
-        table.add_row(attacker, *("–" if credit is None else output.hits(credit) for credit in cells))
+        table.add_row(attacker, *("–" if credit is None else count(credit.hits) for credit in cells))
     console = output.console()
     console.print(table)
     for target, why in results.out.items():

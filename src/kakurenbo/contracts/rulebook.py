@@ -24,7 +24,7 @@ from kakurenbo.contracts.credit import Credit
 from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contracts.facts import ATTACKERS, CONTEST_FILE, PUBLIC, SECRET, TARGET, TEAM, ContestFacts, read_facts
 from kakurenbo.contracts.guesses import FoundGuess, Guesses, sort_guess_files
-from kakurenbo.contracts.measure import Utility
+from kakurenbo.contracts.measure import Figure, Utility
 from kakurenbo.contracts.preparation import Files, Preparation, Publication, RoundData, Secrets, gathered
 from kakurenbo.contracts.results import RoundResults, Standings, weights_of
 from kakurenbo.errors import ParameterError, UsageError
@@ -100,6 +100,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
     utility_range: ClassVar[tuple[float, float]] = (0, 1)
     """The values that this measure can take."""
+    figures: ClassVar[Mapping[str, Figure]] = {}
+    """What each score is: the measures by their names, ``hits`` of a guess and its details, and the rankings' scores."""
 
     # -- options ---------------------------------------------------------------------------------------------------
 
