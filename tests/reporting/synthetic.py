@@ -7,14 +7,22 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import cast
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, Measurement, RoundResults, Standings, rank
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Measurement, RoundResults, Standings, Unit, rank
 from kakurenbo.reporting import Document, PlayerEntry, make_document
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import PUBLISHED
 
 OF = 100
 HOSTILE = '<img src=x onerror="window.hacked=1">&]]></text><script>window.hacked=1</script>\x1b\u202e=1+1'
-NAMES = ("uniform noise", "rare values suppressed", "合成データ班", "swaps", "東京匿名加工研究会", "nothing at all", "k-anonymous crowd")
+NAMES = (
+    "uniform noise",
+    "rare values suppressed",
+    "合成データ班",
+    "swaps",
+    "東京匿名加工研究会",
+    "nothing at all",
+    "k-anonymous crowd",
+)
 METHODS = ("rr:p=0.97", "kanony:k=3,columns=age,education", "synthetic:generator=omth17", "rrp:p=0.8", "shuffle_rows")
 ATTACKS = ("nearest", "likelihood", "nearest:metric=onehot", "blind", "posterior")
 
@@ -87,8 +95,10 @@ def _standings(rounds: dict[str, RoundResults]) -> Standings:
         for name in results.ranked_attackers
     }
     overall = {team: value and value + attack.get(team, 0) / len(results.targets) for team, value in anonymization.items()}
-    notes = {target: "disqualified" for target in results.out}
-    return Standings(rank(anonymization, notes), rank(attack), rank(overall, notes), {"anonymization": tuple(anonymization)[:1]})
+    notes = dict.fromkeys(results.out, "disqualified")
+    return Standings(
+        rank(anonymization, notes), rank(attack), rank(overall, notes), {"anonymization": tuple(anonymization)[:1]}
+    )
 
 
 RULEBOOK = cast(
@@ -100,6 +110,11 @@ RULEBOOK = cast(
         rounds=("main",),
         utility_score="U",
         utility_range=(0, 1),
+        figures={
+            "U": Figure(Unit.SIMILARITY, 1),
+            "max_error": Figure(Unit.DISTANCE),
+            "anonymization": Figure(Unit.SIMILARITY, 1),
+        },
         standings=_standings,
     ),
 )

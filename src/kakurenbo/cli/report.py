@@ -1,4 +1,4 @@
-"""``report DIR``: the report of a run again."""
+"""``report DIR``: the report of a run again, and its charts as pictures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,28 @@ import click
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option
+from kakurenbo.reporting import figures
+from kakurenbo.tables import write_file
 
 
-def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
-    written = Tournament.read(folder).write_report(format_, out)
+def _report(folder: Path, format_: str, out: Path | None, figures_out: Path | None, as_json: bool) -> int:
+    tournament = Tournament.read(folder)
+    written = tournament.write_report(format_, out)
+    pictures = [] if figures_out is None else _write_figures(tournament, figures_out)
     if as_json:
-        output.print_json({"report": str(written)})
+        output.print_json({"report": str(written), "figures": list(map(str, pictures))})
     else:
-        output.console().print(str(written), markup=False)
+        for path in (written, *pictures):
+            output.console().print(str(path), markup=False)
     return output.DONE
+
+
+def _write_figures(tournament: Tournament, folder: Path) -> list[Path]:
+    """Write every chart of the report as a picture; gives their paths."""
+    drawn = figures(tournament.document)
+    for name, text in drawn.items():
+        write_file(folder / name, text.encode())
+    return [folder / name for name in drawn]
 
 
 report = click.Command(
@@ -26,8 +39,14 @@ report = click.Command(
         click.Argument(["folder"], type=PATH, metavar="DIR"),
         click.Option(["--format", "format_"], type=click.Choice(["html", "md"]), default="html", show_default=True),
         click.Option(["-o", "--out"], type=click.Path(path_type=Path), help="Where to write; in DIR by default."),
+        click.Option(
+            ["--figures", "figures_out"],
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="FOLDER",
+            help="Write every chart into this folder, too, as an SVG picture.",
+        ),
         json_option,
     ],
     callback=_report,
-    help="Make the report of a run again, as one HTML file that opens offline, or as Markdown.",
+    help="Make the report of a run again, as one HTML file that opens offline, or as Markdown; its charts as pictures.",
 )

@@ -1,4 +1,4 @@
-"""The HTML report: data, texts, styles, our script and the chart library in one file that needs no network.
+"""The HTML report: data, texts, styles, and our scripts in one file that needs no network.
 
 Everything a player wrote reaches the page as JSON data and is shown as text only; a content security policy admits exactly
 the scripts that are in the file.
@@ -16,8 +16,8 @@ from typing import Any
 
 from kakurenbo.messages import language
 from kakurenbo.reporting.assets import asset, palettes
-from kakurenbo.reporting.axes import leading_axes
 from kakurenbo.reporting.document import Document
+from kakurenbo.reporting.layout import leading_axes, score_texts
 from kakurenbo.reporting.table import results_csv
 
 _SCRIPTS = ("numbers.js", "page.js", "figure.js", "heatmap.js", "scatter.js", "sections.js", "teams.js", "main.js")
@@ -33,6 +33,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
         "seconds": seconds_of_work(times),
         "csv": results_csv(document),
         "axes": [leading_axes(entry, document.rulebook.utility_score) for entry in document.rounds],
+        "scores": {name: score_texts(document, name) for name in document.rankings},
         "language": language(),
     }
     scripts = [asset(name) for name in _SCRIPTS]

@@ -7,20 +7,30 @@ const NEGLIGIBLE = 1e-9;
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** A figure of a kind, with half its interval where it has one. */
-function figure(value, unit = "number", half = null) {
+/** A figure of a kind, with half its interval where it has one; with so many decimals instead of the unit's where they are given. */
+function figure(value, unit = "number", half = null, decimals = null) {
   if (!isNumber(value)) return String(value);
   const [scale, sign] = unit === "share" ? [100, " %"] : [1, ""];
   const scaledValue = scale * value;
-  if (!isNumber(half)) return fixed(scaledValue, decimalsOf(scaledValue, unit)) + sign;
+  const plain = fixed(scaledValue, decimals ?? decimalsOf(scaledValue, unit));
+  if (!isNumber(half)) return plain + sign;
   const spread = scale * half;
-  if (spread <= NEGLIGIBLE * Math.max(1, Math.abs(scaledValue))) return `${fixed(scaledValue, decimalsOf(scaledValue, unit))} ± 0${sign}`;
+  if (spread <= NEGLIGIBLE * Math.max(1, Math.abs(scaledValue))) return `${plain} ± 0${sign}`;
   return `${fixed(scaledValue, placesOf(spread))} ± ${fixed(spread, placesOf(spread))}${sign}`;
 }
 /** A share in percent; a dash for none. */
 const share = (value, half = null) => isNumber(value) ? figure(value, "share", half) : "–";
 /** A count, or the mean of counts. */
 const count = (value) => figure(value, "count");
+
+/** The decimals that a figure and its threshold need so that rounding does not lift one over the other. */
+function decimalsAgainst(value, threshold, isMinimum, unit) {
+  let places = DECIMALS[unit];
+  if (!isNumber(value)) return places;
+  const met = (figure) => isMinimum ? figure >= threshold : figure <= threshold;
+  while (places < MOST_DECIMALS && met(Number(value.toFixed(places))) !== met(value)) places++;
+  return places;
+}
 
 /** A value of no declared kind: whole numbers whole, lists and mappings in words. */
 function shownValue(value) {

@@ -4,7 +4,7 @@
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const texts = read("texts");
 const palettes = read("palettes");
-const { results, seconds, csv, axes, language } = read("data");
+const { results, seconds, csv, axes, scores, language } = read("data");
 
 function remembered(key) {
   try { return localStorage.getItem("kakurenbo-" + key); } catch { return null; }
@@ -72,6 +72,16 @@ function verdict(target) {
   const key = release(target)?.verdict;
   return key ? { good: key === "passes", key } : null;
 }
+/** What the contest declares of a figure: a measure, what a guess earns, the score of a ranking. */
+const declared = (name) => results.figures[name] ?? { unit: "number", of: null, higher_is_better: null, definitions: {} };
+const unitOf = (name) => declared(name).unit;
+const definition = (name) => declared(name).definitions[state.language] ?? declared(name).definitions.en ?? "";
+const sentences = (entry) => entry.verdicts[state.language] ?? entry.verdicts.en ?? [];
+const direction = (higher) => t(higher ? "more_is_better" : "less_is_better");
+/** A sentence in which `methods` stand out. */
+const spoken = (text) => String(text).split("`").map((part, at) => at % 2 ? el("code", {}, breakable(part)) : part);
+/** A method with its parameters, which may go on in the next line behind a comma. */
+const breakable = (text) => text.split(/(?<=[,:])/).flatMap((part, at) => at ? [el("wbr"), part] : [part]);
 const mark = (key, good) => el("span", { class: `mark ${good ? "good" : "bad"}` }, word(key));
 
 // -- tables -------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ function points(measure, kind) {
   return releases().flatMap((target) => {
     const { estimates, privacy } = release(target);
     const x = estimates[measure.name];
-    return x && isNumber(privacy[kind]) ? [{ target, x: x.mean, y: privacy[kind], interval: isNumber(x.low) ? [x.low, x.high] : null, good: verdict(target)?.good ?? true }] : [];
+    return x && isNumber(privacy[kind]) ? [{ target, x: x.mean, y: privacy[kind], half: x.half, good: verdict(target)?.good ?? true }] : [];
   });
 }
 
@@ -34,7 +34,7 @@ function scatterDrawing(width) {
   const across = scaled([...all.map((point) => point.x), ...(isNumber(threshold) ? [threshold] : [])], frame.left, frame.right);
   const up = scaled([...all.map((point) => point.y), ...(isNumber(blind) ? [blind] : [])], frame.bottom, frame.top, [-0.02, 1.02]);
   const at = all.map((point) => ({ ...point, px: across.place(point.x), py: up.place(point.y) }));
-  const marks = markLines(threshold, blind, across, up, frame, at.map(({ px, py }) => aroundPoint({ x: px, y: py })));
+  const marks = markLines(threshold, unitOf(measure.name), blind, across, up, frame, at.map(({ px, py }) => aroundPoint({ x: px, y: py })));
   const content = [
     axesOf(across, up, frame, measure, kind, narrow),
     marks.drawn,
@@ -62,7 +62,7 @@ function axesOf(across, up, frame, measure, kind, narrow) {
 }
 
 /** Thresholds of the rules and blind guessing, with their names where no point is. */
-function markLines(threshold, blind, across, up, frame, taken) {
+function markLines(threshold, unit, blind, across, up, frame, taken) {
   const drawn = [];
   const rooms = [];
   const named = (text, places) => {
@@ -81,7 +81,7 @@ function markLines(threshold, blind, across, up, frame, taken) {
   if (isNumber(threshold)) {
     const x = across.place(threshold);
     drawn.push(svg("line", { class: "mark-line", x1: x, x2: x, y1: frame.top, y2: frame.bottom }),
-      named(`${t("threshold")} ${figure(threshold)}`, [frame.bottom - 6, frame.top + 12, (frame.top + frame.bottom) / 2].flatMap((y) => [{ x: x + 5, y, end: false }, { x: x - 5, y, end: true }])));
+      named(`${t("threshold")} ${figure(threshold, unit)}`, [frame.bottom - 6, frame.top + 12, (frame.top + frame.bottom) / 2].flatMap((y) => [{ x: x + 5, y, end: false }, { x: x - 5, y, end: true }])));
   }
   return { drawn, rooms };
 }
@@ -133,10 +133,9 @@ function pointShape(point, measure, kind) {
     : svg("path", { ...common, d: `M${rounded(px)} ${rounded(py - 7)}L${rounded(px + 6.5)} ${rounded(py + 5)}H${rounded(px - 6.5)}Z` });
   return withTip(shape, label(target), () => [
     methodOf(target),
-    `${measure.name}: ${figure(point.x)}` + (point.interval ? ` (${figure(point.interval[0])}–${figure(point.interval[1])})` : ""),
+    `${measure.name}: ${figure(point.x, unitOf(measure.name), point.half)}`,
     `${t("privacy_" + kind)}: ${share(point.y)}`,
-    release(target).best_attack && `${t("best_attack")}: ${label(release(target).best_attack)}`,
-    verdict(target) && word(verdict(target).key),
+    sentences(release(target)),
   ]);
 }
 

@@ -3,8 +3,8 @@
 
 const RANKINGS = ["anonymization", "attack", "overall"];
 
-/** The score of a line with its interval. */
-const scoreText = (line) => line.score === null ? "–" : line.shown ? line.shown : figure(line.score, "number", line.half);
+/** The score of a line as a text. */
+const scoreText = (ranking, line) => scores[ranking][standingLines(ranking).indexOf(line)];
 
 function hero() {
   const winners = RANKINGS.flatMap((ranking) => {
@@ -12,9 +12,9 @@ function hero() {
     if (!first) return [];
     const line = standingLines(ranking).find((one) => one.team === first);
     return [el("a", { class: "card winner", href: `#standings-${ranking}` }, el("span", {}, t("winner_" + ranking)),
-      el("b", {}, others.length ? t("and_others", { name: nameOf(first), count: others.length }) : nameOf(first)), el("em", {}, scoreText(line)))];
+      el("b", {}, others.length ? t("and_others", { name: nameOf(first), count: others.length }) : nameOf(first)), el("em", {}, scoreText(ranking, line)))];
   });
-  return el("div", { class: "hero" }, el("div", { class: "cards" }, winners, facts()));
+  return el("div", { class: "hero" }, el("div", { class: "cards" }, winners, facts()), el("div", { class: "verdict" }, sentences(results).map((lesson) => el("p", {}, spoken(lesson)))));
 }
 
 function facts() {
@@ -32,10 +32,16 @@ function facts() {
 
 function standings() {
   const panels = RANKINGS.filter((name) => standingLines(name).length).map((name) => el("div", { class: "panel", id: `standings-${name}` },
-    el("h3", {}, t(name)), sortableTable(`standings-${name}`, [...commonColumns(name), ...extraColumns(name)], standingLines(name), { id: `table-standings-${name}` })));
+    el("h3", {}, t(name)), el("p", { class: "note" }, meaning(name)), sortableTable(`standings-${name}`, [...commonColumns(name), ...extraColumns(name)], standingLines(name), { id: `table-standings-${name}` })));
   const awards = Object.entries(results.awards).filter(([, teams]) => teams.length);
   return el("section", { id: "standings" }, el("h2", {}, t("standings")), el("div", { class: "three" }, panels),
     awards.length ? el("p", { id: "awards" }, el("b", {}, `${t("awards")}: `), awards.map(([name, teams]) => `${word(name)}: ${teams.map(label).join(", ")}`).join("; ")) : null);
+}
+
+/** What a score is: direction, what it is out of, and a sentence. */
+function meaning(ranking) {
+  const { of } = declared(ranking);
+  return [direction(!results.rankings[ranking].lower_is_better) + (of === null ? "" : t("out_of", { of: figure(of) })) + t("stop"), definition(ranking)].filter(Boolean).join(" ");
 }
 
 function commonColumns(ranking) {
@@ -43,9 +49,14 @@ function commonColumns(ranking) {
   return [
     { title: t("rank"), number: true, place: "lead", value: (line) => line.rank ?? null },
     { title: t("team"), place: "main", value: (line) => line.team, saved: (line) => label(line.team), show: (line) => teamCell(line.team, methodOf(line.team, role), line.note) },
-    { title: t("score"), number: true, place: "figure", value: (line) => line.score, show: scoreText },
+    { title: t("score"), number: true, place: "figure", value: (line) => line.score, show: (line) => scoreText(ranking, line) },
+    ...(standingLines(ranking).some((line) => tiedWith(line).length) ? [{ title: t("tied"), value: (line) => tiedWith(line).join(", "), show: tiedCell }] : []),
   ];
 }
+
+/** The teams with which noise could exchange places; documents of earlier versions do not tell. */
+const tiedWith = (line) => line.tied_with ?? [];
+const tiedCell = (line) => tiedWith(line).length ? el("span", { class: "tied", title: tiedWith(line).map(label).join(", ") }, `≈ ${tiedWith(line).length > 4 ? t("and_others", { name: tiedWith(line).slice(0, 3).join(", "), count: tiedWith(line).length - 3 }) : tiedWith(line).join(", ")}`) : "–";
 
 function extraColumns(ranking) {
   if (ranking === "anonymization") {
@@ -62,7 +73,7 @@ function extraColumns(ranking) {
 
 const teamCell = (name, method, note) => el("div", { class: "team" },
   playerOf(name) ? [el("a", { href: `#team-${teamOf(name)}` }, name), " "] : null, el("span", { class: "team-name" }, nameOf(name)), note ? [" ", el("span", { class: "mark neutral" }, word(note))] : null,
-  method ? el("div", { class: "dim mono method" }, method) : null);
+  method ? el("div", { class: "dim mono method" }, breakable(method)) : null);
 
 // -- choices ------------------------------------------------------------------------------------------------------------
 
@@ -115,7 +126,7 @@ function frontierSection() {
         select("measure", measure.name, available.map(({ name }) => [name, name]), t("utility_axis")),
         select("privacy", chosenPrivacy(), ["worst", "mean", "sample"].map((name) => [name, t("privacy_" + name)]), t("privacy_axis")),
         saveButtons("scatter", scatterPicture)),
-      chart)), () => drawScatter(chart)];
+      chart, el("p", { class: "note" }, definition(measure.name)))), () => drawScatter(chart)];
 }
 
 // -- failures and the record --------------------------------------------------------------------------------------------

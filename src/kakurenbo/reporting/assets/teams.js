@@ -16,9 +16,10 @@ function teamDetails(player) {
     return line?.rank ? [t("place", { ranking: t(ranking), rank: line.rank })] : [];
   });
   const marks = own.map((one) => one.verdict ? mark(one.verdict, one.verdict === "passes") : null);
-  const method = (title, text) => text ? el("p", {}, `${title}: `, el("span", { class: "mono" }, text)) : null;
+  const method = (title, text) => text ? el("p", {}, `${title}: `, el("span", { class: "mono" }, breakable(text))) : null;
   return el("details", { id: `team-${player.team}` },
-    el("summary", {}, el("b", {}, player.name ? `${player.team} ${player.name}` : player.team), marks, el("span", { class: "dim" }, places.join(" · "))),
+    el("summary", {}, el("b", {}, player.name ? `${player.team} ${player.name}` : player.team), marks, el("span", { class: "dim" }, places.join(" · ")),
+      own.map((one) => el("span", { class: "sentence" }, own.length > 1 ? `${one.target}: ` : null, spoken(sentences(one))))),
     el("div", { class: "inside" },
       method(t("anonymization"), methodOf(player.team)), method(t("attack"), methodOf(player.team, "attack")),
       own.flatMap((one) => [own.length > 1 ? el("h3", {}, one.target) : null, ...releaseDetails(one)]),
@@ -27,7 +28,6 @@ function teamDetails(player) {
 
 function releaseDetails(one) {
   const parts = [];
-  if (one.cause) parts.push(el("p", {}, mark(one.state, false), " ", one.cause));
   for (const problem of one.problems) parts.push(el("p", { class: "dim" }, problem));
   for (const notice of one.notices) parts.push(el("p", { class: "dim" }, `${t("notices")}: ${notice}`));
   if (one.measurements.length) parts.push(el("h3", {}, t("measures")), measuresTable(one));
@@ -40,12 +40,20 @@ function measuresTable(one) {
   const value = (measured) => estimate(measured)?.mean ?? measured.value;
   const bound = (measured) => measured.minimum ?? measured.maximum;
   const sign = (measured) => measured.minimum === null ? "≤" : "≥";
+  const shown = (measured) => {
+    const [unit, half] = [unitOf(measured.name), estimate(measured)?.half];
+    const decimals = measured.passes === null || isNumber(half) ? null : decimalsAgainst(value(measured), bound(measured), measured.minimum !== null, unit);
+    return figure(value(measured), unit, half, decimals);
+  };
   const columns = [
-    { title: t("measure"), place: "main", value: (measured) => measured.name },
-    { title: t("value"), number: true, place: "figure", value, show: (measured) => figure(value(measured), "number", estimate(measured)?.half) },
+    {
+      title: t("measure"), place: "main", value: (measured) => measured.name,
+      show: (measured) => el("div", { class: "team" }, el("b", {}, measured.name), " ", el("span", { class: "note" }, direction(measured.higher_is_better)), definition(measured.name) ? el("div", { class: "note" }, definition(measured.name)) : null),
+    },
+    { title: t("value"), number: true, place: "figure", value, show: shown },
     {
       title: t("threshold"), value: (measured) => bound(measured) ?? null,
-      show: (measured) => measured.passes === null ? "–" : el("span", {}, `${sign(measured)} ${figure(bound(measured))} `, mark(measured.passes ? "passes" : "disqualified", measured.passes)),
+      show: (measured) => measured.passes === null ? "–" : el("span", {}, `${sign(measured)} ${figure(bound(measured), unitOf(measured.name))} `, mark(measured.passes ? "passes" : "disqualified", measured.passes)),
     },
     { title: t("limits"), value: (measured) => shownValue(measured.limit), show: limitsCell },
   ];
@@ -67,7 +75,7 @@ function accuracyTable(name, title, rows) {
     { title: t("team"), place: "main", value: (row) => row.team, saved: (row) => label(row.team), show: (row) => teamCell(row.team, "") },
     { title: t("accuracy"), number: true, place: "figure", value: (row) => row.cell.accuracy.mean, show: (row) => el("span", { class: "with-rail" }, rail(row.cell.accuracy.mean, chance), accuracy(row.cell)) },
     { title: t("hits"), number: true, value: (row) => row.cell.hits, show: (row) => t("hits_of", { hits: count(row.cell.hits), of: count(row.cell.of) }) },
-    ...details.map((detail) => ({ title: word(detail), number: true, value: (row) => row.cell.details[detail] ?? null, show: (row) => figure(row.cell.details[detail] ?? "–") })),
+    ...details.map((detail) => ({ title: word(detail), number: true, value: (row) => row.cell.details[detail] ?? null, hint: definition(detail) || null, show: (row) => figure(row.cell.details[detail] ?? "–", unitOf(detail)) })),
     { title: t("sample"), number: true, value: (row) => row.sample, show: (row) => share(row.sample) },
   ];
   return el("div", {}, el("h3", {}, title), sortableTable(name, columns, rows));

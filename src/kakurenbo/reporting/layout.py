@@ -1,10 +1,11 @@
-"""Which pair of axes tells most of a round: where the scatter plot of utility and privacy opens."""
+"""What page and pictures agree on: the pair of axes that tells most of a round, and scores as texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kakurenbo.reporting.document import MeasureEntry, RoundEntry
+from kakurenbo.reporting.document import Document, MeasureEntry, RoundEntry
+from kakurenbo.reporting.numbers import apart, figure
 from kakurenbo.reporting.rounds import MEAN, SAMPLE, WORST
 
 KINDS = (WORST, MEAN, SAMPLE)
@@ -54,3 +55,12 @@ def _steps(values: Sequence[float], mark: float | None) -> list[int]:
     shown = [*values, *([] if mark is None else [mark])]
     low, high = min(shown, default=0), max(shown, default=0)
     return [min(_CELLS - 1, int(_CELLS * (value - low) / (high - low))) if high > low else 0 for value in values]
+
+
+def score_texts(document: Document, ranking: str) -> list[str]:
+    """The scores of a ranking, one for each line: points as the contest gives them, means with their intervals."""
+    lines, unit = document.rankings[ranking].lines, document.figure(ranking).unit
+    return [
+        (line.shown or plain) if line.score is None or line.half is None else figure(line.score, unit, line.half)
+        for line, plain in zip(lines, apart([line.score for line in lines], unit), strict=True)
+    ]
