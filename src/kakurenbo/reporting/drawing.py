@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -151,10 +151,11 @@ def on_ramp(part: float) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a label begins, and the line that joins it to its point where it is far from it."""
+    """Where a label stands by its start, middle or end, and the line that joins it to its point where it is far from it."""
 
     x: float
     y: float
+    anchor: str
     lead: Box | None
 
 
@@ -188,7 +189,8 @@ def _place(x: float, y: float, width: float, size: float, box: Box, taken: list[
                 taken.append(room)
                 end = left + (width if across < 0 else 0 if across > 0 else width / 2)
                 edge = middle - math.copysign(1, down) * height / 2 if across == 0 else middle
-                return Place(left, middle + size * 0.36, (x, y, end, edge) if radius > _NEAR else None)
+                anchor = "end" if across < 0 else "start" if across > 0 else "middle"
+                return Place(end, middle + size * 0.36, anchor, (x, y, end, edge) if radius > _NEAR else None)
     return None
 
 
@@ -215,5 +217,9 @@ def picture(width: float, height: float, content: Iterable[str], title: str, not
 
 def _style() -> str:
     """The style with colours in it: programs that draw SVG know no variables."""
-    light, dark = (_VAR.sub(lambda found, own=own: own[found[1]], asset("figure.css")) for own in palettes().values())
+    light, dark = (_coloured(asset("figure.css"), palettes()[theme]) for theme in ("light", "dark"))
     return f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
+
+
+def _coloured(style: str, palette: Mapping[str, str]) -> str:
+    return _VAR.sub(lambda found: palette[found[1]], style)

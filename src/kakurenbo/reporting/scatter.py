@@ -11,6 +11,7 @@ from kakurenbo.reporting.drawing import (
     Box,
     around,
     clipped,
+    moved,
     overlap,
     picture,
     pixels,
@@ -67,10 +68,10 @@ def scatter(shown: Shown) -> str:
     """The whole picture as SVG."""
     plot = _plot(shown)
     marks, rooms = _marks(plot)
-    content = [*_axes(plot), *marks, *_lines(plot), *_labels(plot, rooms), *map(_point, plot.points)]
+    content = [*_axes(plot), *marks, *_lines(plot), *_labels(plot, rooms), *map(_point, plot.points), *_legend(plot)]
     title = f"{shown.document.rulebook.name}: {shown.text('frontier')}"
     note = f"{shown.text('privacy_' + plot.kind)} · {plot.measure.name}"
-    return picture(_WIDTH, _HEIGHT, content, title, note)
+    return picture(_WIDTH, _HEIGHT + 22, content, title, note)
 
 
 def _plot(shown: Shown) -> _Plot:
@@ -132,7 +133,8 @@ def _marks(plot: _Plot) -> tuple[list[str], list[Box]]:
     blind, threshold = plot.shown.entry.chance_privacy, threshold_of(plot.measure)
     if blind is not None:
         y = plot.up(blind)
-        places = [(x, height, end) for height in (y - 5, y + 14) for x, end in ((_RIGHT - 4, True), (_LEFT + 4, False))]
+        ends = ((_RIGHT - 4.0, True), (_LEFT + 4.0, False))
+        places = [(x, height, end) for height in (y - 5, y + 14) for x, end in ends]
         drawn.append(tag("line", class_="mark-line", x1=_LEFT, x2=_RIGHT, y1=y, y2=y))
         drawn.append(_mark_name(plot.shown.text("blind"), places, taken, rooms))
     if threshold is not None:
@@ -166,21 +168,30 @@ def _mark_name(text: str, places: Sequence[tuple[float, float, bool]], taken: li
 def _lines(plot: _Plot) -> list[str]:
     """The frontier as steps, and each sweep."""
     by_target = {point.release.target: point for point in plot.points}
-    best = [by_target[target] for target in plot.shown.entry.frontiers[plot.measure.name][plot.kind] if target in by_target]
+    best = [by_target[target] for target in _frontier(plot) if target in by_target]
     drawn = []
     if len(best) > 1:
         upright = plot.measure.higher_is_better
         steps = [f"V{pixels(one.y)}H{pixels(one.x)}" if upright else f"H{pixels(one.x)}V{pixels(one.y)}" for one in best[1:]]
         drawn.append(tag("path", class_="frontier", d=f"M{pixels(best[0].x)} {pixels(best[0].y)}{''.join(steps)}"))
+    for number, listed in enumerate(_sweeps(plot).values()):
+        joined = "L".join(f"{pixels(point.x)} {pixels(point.y)}" for point in sorted(listed, key=lambda point: point.x))
+        drawn.append(tag("path", class_=f"sweep sweep-{number % 4}", d=f"M{joined}"))
+    return drawn
+
+
+def _frontier(plot: _Plot) -> tuple[str, ...]:
+    return plot.shown.entry.frontiers[plot.measure.name][plot.kind]
+
+
+def _sweeps(plot: _Plot) -> dict[str, list[_Point]]:
+    """The points of each player that has several."""
     sweeps: dict[str, list[_Point]] = {}
     for point in plot.points:
         player = plot.shown.player(point.release.target)
         if player is not None and player.sweep:
             sweeps.setdefault(player.sweep, []).append(point)
-    for number, listed in enumerate(listed for listed in sweeps.values() if len(listed) > 1):
-        joined = "L".join(f"{pixels(point.x)} {pixels(point.y)}" for point in sorted(listed, key=lambda point: point.x))
-        drawn.append(tag("path", class_=f"sweep sweep-{number % 4}", d=f"M{joined}"))
-    return drawn
+    return {name: listed for name, listed in sweeps.items() if len(listed) > 1}
 
 
 def _labels(plot: _Plot, rooms: Sequence[Box]) -> list[str]:
@@ -202,7 +213,7 @@ def _labels(plot: _Plot, rooms: Sequence[Box]) -> list[str]:
         if place.lead is not None:
             drawn.append(tag("line", class_="leader", **dict(zip(("x1", "y1", "x2", "y2"), place.lead, strict=True))))
         title = ", ".join(map(plot.shown.label, names))
-        drawn.append(words(text, title=title, class_="small point-name", x=place.x, y=place.y))
+        drawn.append(words(text, title=title, class_="small point-name", x=place.x, y=place.y, text_anchor=place.anchor))
     return drawn
 
 
@@ -215,7 +226,33 @@ def _group_name(plot: _Plot, names: Sequence[str]) -> str:
 
 def _point(point: _Point) -> str:
     x, y = point.x, point.y
-    if point.release.verdict in ("", "passes"):
+    if _good(point):
         return tag("circle", class_="point good", cx=x, cy=y, r=6)
     corners = f"M{pixels(x)} {pixels(y - 7)}L{pixels(x + 6.5)} {pixels(y + 5)}H{pixels(x - 6.5)}Z"
     return tag("path", class_="point bad", d=corners)
+
+
+def _good(point: _Point) -> bool:
+    return point.release.verdict in ("", "passes")
+
+
+def _legend(plot: _Plot) -> list[str]:
+    """What points and lines mean, in a row below the axes."""
+    drawn, x = [], float(_LEFT)
+    for shape, text in _signs(plot):
+        drawn.append(moved(x, _HEIGHT + 4, [shape, words(text, class_="dim small", x=24, y=11)]))
+        x += 24 + text_width(text, 11) + 18
+    return drawn
+
+
+def _signs(plot: _Plot) -> list[tuple[str, str]]:
+    signs = []
+    if any(map(_good, plot.points)):
+        judged = any(point.release.verdict for point in plot.points)
+        name = plot.shown.word("passes") if judged else plot.shown.text("target")
+        signs.append((tag("circle", class_="good", cx=9, cy=7, r=5.5), name))
+    if not all(map(_good, plot.points)):
+        signs.append((tag("path", class_="bad", d="M9 1L15 12H3Z"), plot.shown.word("disqualified")))
+    lines = [("frontier", plot.shown.text("frontier_line"))] if len(_frontier(plot)) > 1 else []
+    lines += [(f"sweep sweep-{number % 4}", plot.shown.text("sweep", name=name)) for number, name in enumerate(_sweeps(plot))]
+    return signs + [(tag("path", class_=class_, d="M1 7H17"), text) for class_, text in lines]

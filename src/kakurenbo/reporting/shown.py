@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from kakurenbo.reporting.assets import asset
 from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
@@ -20,8 +21,18 @@ class Shown:
 
     def text(self, key: str, **values: str) -> str:
         """A text of the report."""
-        found: str = json.loads(asset("texts.json"))[self.language][key]
+        found: str = self._texts[key]
         return found.format_map(values)
+
+    def word(self, key: str) -> str:
+        """A word of the results document in the language of the picture."""
+        found: str = self._texts["words"][key]
+        return found
+
+    @cached_property
+    def _texts(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(asset("texts.json"))[self.language]
+        return found
 
     @cached_property
     def _players(self) -> dict[str, PlayerEntry]:

@@ -72,7 +72,9 @@ function placedLabels(points, box, rooms, size = 11) {
         const room = [left, middle - height / 2, left + width, middle + height / 2];
         if (covered(room)) continue;
         taken.push(room);
-        return { x: left, y: middle + size * 0.36, lead: radius > 16 ? [x, y, across < 0 ? left + width : across > 0 ? left : left + width / 2, middle - Math.sign(down) * height / 2 * (across === 0)] : null };
+        const end = across < 0 ? left + width : across > 0 ? left : left + width / 2;
+        const edge = across === 0 ? middle - Math.sign(down) * height / 2 : middle;
+        return { x: end, y: middle + size * 0.36, anchor: across < 0 ? "end" : across > 0 ? "start" : "middle", lead: radius > 16 ? [x, y, end, edge] : null };
       }
     }
     return null;

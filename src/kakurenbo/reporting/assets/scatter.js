@@ -118,7 +118,7 @@ function labelsOf(at, frame, numbersOnly, rooms) {
     const place = places[number];
     if (!place) return null;
     return [place.lead ? svg("line", { class: "leader", x1: place.lead[0], y1: place.lead[1], x2: place.lead[2], y2: place.lead[3] }) : null,
-      svg("text", { class: "small point-name", x: place.x, y: place.y }, group.text, svg("title", {}, group.targets.map(label).join(", ")))];
+      svg("text", { class: "small point-name", x: place.x, y: place.y, "text-anchor": place.anchor }, group.text, svg("title", {}, group.targets.map(label).join(", ")))];
   });
 }
 function groupName(listed, numbersOnly) {
@@ -139,23 +139,31 @@ function pointShape(point, measure, kind) {
   ]);
 }
 
-const scatterPicture = () => picture(scatterDrawing(900), `${results.rulebook.name}: ${t("frontier")}`, `${t("privacy_" + chosenPrivacy())} · ${chosenMeasure().name}`);
+function scatterPicture() {
+  const { width, height, content } = scatterDrawing(900);
+  let x = 48;
+  const legend = signs().map(([shape, text]) => {
+    const sign = moved(x, height + 4, shape, svg("text", { class: "dim small", x: 24, y: 11 }, text));
+    x += 24 + textWidth(text, 11) + 18;
+    return sign;
+  });
+  return picture({ width, height: height + 22, content: [content, legend] }, `${results.rulebook.name}: ${t("frontier")}`, `${t("privacy_" + chosenPrivacy())} · ${chosenMeasure().name}`);
+}
 
 function drawScatter(element) {
   const { width, height, content } = scatterDrawing(element.clientWidth);
-  element.replaceChildren(svg("svg", { class: "figure", width, height, viewBox: `0 0 ${width} ${height}` }, content), scatterLegend());
+  const sign = ([shape, text]) => el("span", { class: "sign" }, svg("svg", { class: "figure", width: 18, height: 14, "aria-hidden": "true" }, shape), text);
+  element.replaceChildren(svg("svg", { class: "figure", width, height, viewBox: `0 0 ${width} ${height}` }, content), el("p", { class: "legend" }, signs().map(sign)));
 }
-/** What signs and lines mean. */
-function scatterLegend() {
+/** What points and lines mean. */
+function signs() {
   const at = points(chosenMeasure(), chosenPrivacy());
-  const sign = (shape, text) => el("span", { class: "sign" }, svg("svg", { class: "figure", width: 18, height: 14, "aria-hidden": "true" }, shape), text);
-  const dot = svg("circle", { class: "good", cx: 9, cy: 7, r: 5.5 });
-  const triangle = svg("path", { class: "bad", d: "M9 1L15 12H3Z" });
   const dash = (name) => svg("path", { class: name, d: "M1 7H17" });
-  const judged = at.some((point) => verdict(point.target));
-  return el("p", { class: "legend" },
-    at.some((point) => point.good) ? sign(dot, word(judged ? "passes" : "target")) : null,
-    at.some((point) => !point.good) ? sign(triangle, word("disqualified")) : null,
-    sign(dash("frontier"), t("frontier_line")),
-    sweepsOf(at).map(([name], number) => sign(dash(`sweep sweep-${number % 4}`), t("sweep", { name }))));
+  const frontier = round().frontiers[chosenMeasure().name]?.[chosenPrivacy()] ?? [];
+  return [
+    at.some((point) => point.good) ? [svg("circle", { class: "good", cx: 9, cy: 7, r: 5.5 }), word(at.some((point) => verdict(point.target)) ? "passes" : t("target"))] : null,
+    at.some((point) => !point.good) ? [svg("path", { class: "bad", d: "M9 1L15 12H3Z" }), word("disqualified")] : null,
+    frontier.length > 1 ? [dash("frontier"), t("frontier_line")] : null,
+    ...sweepsOf(at).map(([name], number) => [dash(`sweep sweep-${number % 4}`), t("sweep", { name })]),
+  ].filter(Boolean);
 }
