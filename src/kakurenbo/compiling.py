@@ -16,3 +16,8 @@ def compiled(function: Any) -> Any:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
         return numba.njit(nogil=True)(function)
+
+
+def inlined(function: Any) -> Any:
+    """A part of a compiled loop that is written out wherever it is called: a call would cost more than what it does."""
+    return numba.njit(nogil=True, inline="always")(function)

@@ -20,7 +20,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
 from kakurenbo.rounds.handing_in import Refused
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
-from kakurenbo.tables import read_folder
+from kakurenbo.tables import read_file, read_folder
 
 
 @dataclass(frozen=True, order=True)
@@ -290,7 +290,7 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
     """A phase folder is of this preparation, and releases that are named beside it are those that were published in it."""
     if plan.preparation is not None:
         commitments = plan.preparation / "public" / COMMITMENTS_FILE
-        if not commitments.is_file() or digest(commitments.read_bytes()) != facts.commitments:
+        if digest(read_file(commitments)) != facts.commitments:
             raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
     for entrant in plan.entrants:
         if entrant.anonymizer is not None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
@@ -20,9 +19,8 @@ from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.contracts import AnyRulebook, Player, fits, misfit
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
-from kakurenbo.tables import Problems, Source
+from kakurenbo.tables import STANDARD_INPUT, Problems, Source, read_toml
 
-_MAX_BYTES = 1_000_000
 _MAX_NAME = 60
 
 
@@ -168,17 +166,11 @@ def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
 
 def read_teams_file(path: Path) -> TeamsFile:
     """The players of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
-    data = Source(path.name, path).read(_MAX_BYTES)
-    if isinstance(data, Problems):
-        raise UsageError(f"{path}: {data[0].sentence}")
+    read = read_toml(Source.of(path))
+    if isinstance(read, Problems):
+        raise UsageError(f"{path}: {read[0].sentence}")
     try:
-        content = tomllib.loads(data.decode())
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: the file is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: this is not TOML ({error})") from None
-    try:
-        return _teams_file(_checked(content, _FileContent, "the file"), path.parent)
+        return _teams_file(_checked(read.value, _FileContent, "the file"), Path() if path == STANDARD_INPUT else path.parent)
     except (UsageError, ParameterError) as error:
         raise UsageError(f"{path}: {error}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from kakurenbo.arena.store import Stores
 from kakurenbo.errors import UsageError
 from kakurenbo.reporting import Document, html_report, markdown_report, read_document, results_csv
 from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE
-from kakurenbo.tables import Problems, json_bytes, write_file
+from kakurenbo.tables import Problems, json_bytes, json_object, write_file
 
 TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
 REPORT_FILES = {"html": "report.html", "md": "report.md"}
@@ -81,16 +81,8 @@ def play_tournament(
 
 def stored_plan(out: Path) -> Mapping[str, Any]:
     """The plan that an earlier start left in the folder; empty where there is none."""
-    return _json(out / PLAN_FILE) if (out / PLAN_FILE).exists() else {}
+    return _json(out / PLAN_FILE) if os.path.lexists(out / PLAN_FILE) else {}
 
 
 def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: this is not JSON; it was damaged after it was written") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path}: this does not hold what run writes there")
-    return content
+    return json_object(path, "run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 
@@ -65,13 +66,15 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are sentences, never tracebacks, unless ``--debug`` asks."""
-    from kakurenbo.cli import output
+    from kakurenbo.cli import output, streams
 
+    streams.prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
     try:
         code = cli.main(given, prog_name="kakurenbo", standalone_mode=False)
+        streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
         code = output.fail(error.format_message(), usage, given)
@@ -82,12 +85,19 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         output.fail("stopped", "", given)
         code = output.INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        streams.abandon_output()
+        code = output.FAILS_RULES
+    except OSError as error:
+        if debug:
+            raise
+        streams.abandon_output()
+        code = output.fail(f"something could not be read or written ({error.strerror or error})", "", given)
     except Exception as error:
         if debug:
             raise
         message = f"this is a bug in kakurenbo ({type(error).__name__}); run again with --debug and report what it shows"
         code = output.fail(message, "", given)
+    with contextlib.suppress(BrokenPipeError, KakurenboError):
+        streams.flush_output()
     sys.exit(code if isinstance(code, int) else 0)

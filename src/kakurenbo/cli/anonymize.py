@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, seed_option
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file, write_folder
@@ -32,7 +32,7 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
     if as_json:
         output.print_json(report)
     else:
-        output.console().print(
+        output.console_beside(out).print(
             f"{out}: {sum(rows):,} records" + "".join(f", {name} {output.short(value)}" for name, value in claims.items())
         )
     return output.DONE
@@ -40,7 +40,7 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
 
 def _parameters() -> list[click.Parameter]:
     given = click.Argument(["given"], metavar="IN", type=PATH)
-    out = click.Argument(["out"], metavar="OUT", type=PATH)
+    out = click.Argument(["out"], metavar="OUT", type=OUT_PLACE)
     return [given, out, seed_option, json_option]
 
 

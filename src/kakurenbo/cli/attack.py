@@ -36,7 +36,7 @@ def _attack(
     if as_json:
         output.print_json({"out": str(out), "target": known.value.name, "seed": seed})
     else:
-        output.console().print(f"{out}: written", markup=False)
+        output.console_beside(out).print(f"{out}: written", markup=False)
     return output.DONE
 
 

@@ -10,6 +10,7 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import escaped
 from kakurenbo.tables import Problem, Problems, sources_of
 
 
@@ -42,7 +43,7 @@ def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -
     if as_json:
         output.print_json({"valid": True, "notices": [notice.as_json() for notice in found.notices]})
     else:
-        output.console().print(f"{release}: valid", markup=False)
+        output.console().print(f"{escaped(str(release))}: valid", markup=False)
     return output.DONE
 
 

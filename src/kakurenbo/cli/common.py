@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,47 @@ from kakurenbo.cli import output
 from kakurenbo.contracts import fits, misfit
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import Parameter, make, parameters_of
+from kakurenbo.tables import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 
 json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 seed_option = click.Option(["--seed"], type=click.IntRange(0), help="Fixes all randomness; a fresh one by default.")
-out_option = click.Option(["-o", "--out"], type=click.Path(path_type=Path), required=True, help="Where to write.")
 
-PATH = click.Path(path_type=Path)
+
+def _check_folder(path: Path) -> None:
+    if path == STANDARD_OUTPUT:
+        raise UsageError("a folder is written, which standard output cannot hold; name a folder")
+    check_place(path)
+
+
+class _InPath(click.Path):
+    """A path to read; ``-`` is standard input."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        return STANDARD_INPUT if value == "-" else super().convert(value, parameter, context)
+
+
+class _OutPath(_InPath):
+    """A path to write, looked at before any work is done; ``-`` is standard output."""
+
+    def __init__(self, check: Callable[[Path], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path = STANDARD_OUTPUT if value == "-" else super().convert(value, parameter, context)
+        if not str(path).isprintable():
+            raise UsageError(f"{path}: this name cannot be shown; use letters, digits, dots and dashes")
+        self._check(path)
+        return path
+
+
+PATH = _InPath()
+OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
+out_option = click.Option(["-o", "--out"], type=OUT_FILE, required=True, help="The file to write; - is standard output.")
+out_folder_option = click.Option(["-o", "--out"], type=OUT_FOLDER, required=True, help="The folder to write.")
 
 Body = Callable[..., int | None]
 
@@ -27,6 +62,11 @@ Body = Callable[..., int | None]
 def path_argument(name: str) -> click.Argument:
     """A path that must be given; whether there is something is for the reader to say, in a sentence."""
     return click.Argument([name], type=PATH)
+
+
+def _one_on_stdout(values: Mapping[str, Any]) -> None:
+    if values.get("as_json") and STANDARD_OUTPUT in values.values():
+        raise UsageError("--json prints on standard output, and so would this file; name a file for it")
 
 
 def names(text: str) -> list[str]:
@@ -63,6 +103,7 @@ def rulebook_verb(
         options = [parameter_option(described) for described in wanted]
 
         def callback(**values: Any) -> int | None:
+            _one_on_stdout(values)
             rulebook = make(cls, take_given(values, wanted))
             return body(rulebook, **values)
 
@@ -106,6 +147,7 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
             wanted = parameters_of(cls)
 
             def callback(**values: Any) -> int | None:
+                _one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
                     raise UsageError(f"{method_name} {reason}")

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from kakurenbo import arena, registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option
+from kakurenbo.cli.common import OUT_FOLDER, json_option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
@@ -70,7 +70,7 @@ demo = click.Command(
         ),
         click.Option(
             ["-o", "--out"],
-            type=click.Path(path_type=Path, file_okay=False),
+            type=OUT_FOLDER,
             default=Path("out", "demo"),
             show_default=True,
             help="Folder for the reports.",

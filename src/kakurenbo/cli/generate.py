@@ -22,7 +22,7 @@ def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None
         output.print_json(shown)
     else:
         for name, value in shown.items():
-            output.console().print(f"{name.replace('_', ' ')}: {output.short(value)}", markup=False)
+            output.console_beside(out).print(f"{name.replace('_', ' ')}: {output.short(value)}", markup=False)
     return output.DONE
 
 

@@ -5,31 +5,40 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from kakurenbo.cli.streams import SafeConsole, can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
-from kakurenbo.messages import language, render
+from kakurenbo.messages import escaped, language, render
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
-from kakurenbo.tables import Problem, Problems
+from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
 
+_ANYTHING = "かくれんぼ–🙈"
 DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console that writes to wherever the stream points now; wide lines stay whole when nobody looks."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(
+    return SafeConsole(
         file=stream, highlight=False, emoji=False, soft_wrap=not stream.isatty(), width=None if stream.isatty() else 160
     )
 
 
+def console_beside(out: Path) -> Console:
+    """The console for what is said of an output: standard output, unless the output itself goes there."""
+    return console(stderr=out == STANDARD_OUTPUT)
+
+
 def print_json(content: Mapping[str, Any]) -> None:
-    """The one JSON object of a call."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    """The one JSON object of a call; characters that act on a terminal, or that it does not have, are escaped."""
+    text = json.dumps(content, ensure_ascii=not can_show(sys.stdout, _ANYTHING), allow_nan=False)
+    print("".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text))
 
 
 def fail(message: str, usage: str, given: Sequence[str]) -> int:
@@ -38,7 +47,7 @@ def fail(message: str, usage: str, given: Sequence[str]) -> int:
         print_json({"error": message})
     if usage:
         print(usage, file=sys.stderr)
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {escaped(message)}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -123,7 +132,7 @@ def print_footnotes(meanings: Mapping[str, str]) -> None:
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
     for notice in notices:
-        print(f"notice: {notice}", file=sys.stderr)
+        print(f"notice: {escaped(str(notice))}", file=sys.stderr)
 
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
@@ -144,10 +153,11 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
+    print_definitions(rulebook, utility.scores)
     if utility.thresholds:
+        out.print()
         verdict = say("measure.passes") if utility.passes else say("measure.fails", failed=utility.failed)
         out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
-    print_definitions(rulebook, utility.scores)
 
 
 def chance_text(chance: Chance) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import chosen_seed, json_option, names, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import chosen_seed, json_option, names, out_folder_option, rulebook_verb, seed_option
 from kakurenbo.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.errors import UsageError
@@ -76,7 +76,7 @@ def _parameters() -> list[click.Parameter]:
     unranked = click.Option(
         ["--unranked"], default="", metavar="NN,NN", help="Teams without rank or award, such as the organizers' own."
     )
-    return [out_option, teams, unranked, seed_option, json_option]
+    return [out_folder_option, teams, unranked, seed_option, json_option]
 
 
 prepare = rulebook_verb("prepare", _prepare, _parameters, "Make the organizer's data of a round.")

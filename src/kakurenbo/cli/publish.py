@@ -9,7 +9,7 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import json_option, out_folder_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
 from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
@@ -67,7 +67,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         path_argument("submissions"),
-        out_option,
+        out_folder_option,
         click.Option(["--team"], default="", help="Whose files SUBMISSIONS are, where neither folders nor names tell."),
         click.Option(
             ["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."

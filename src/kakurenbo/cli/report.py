@@ -8,7 +8,8 @@ import click
 
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option
+from kakurenbo.cli.common import OUT_FILE, PATH, json_option
+from kakurenbo.messages import escaped
 from kakurenbo.reporting import figures
 from kakurenbo.tables import write_file
 
@@ -21,7 +22,7 @@ def _report(folder: Path, format_: str, out: Path | None, figures_out: Path | No
         output.print_json({"report": str(written), "figures": list(map(str, pictures))})
     else:
         for path in (written, *pictures):
-            output.console().print(str(path), markup=False)
+            output.console_beside(written).print(escaped(str(path)), markup=False)
     return output.DONE
 
 
@@ -38,7 +39,7 @@ report = click.Command(
     params=[
         click.Argument(["folder"], type=PATH, metavar="DIR"),
         click.Option(["--format", "format_"], type=click.Choice(["html", "md"]), default="html", show_default=True),
-        click.Option(["-o", "--out"], type=click.Path(path_type=Path), help="Where to write; in DIR by default."),
+        click.Option(["-o", "--out"], type=OUT_FILE, help="Where to write (- is standard output); in DIR by default."),
         click.Option(
             ["--figures", "figures_out"],
             type=click.Path(path_type=Path, file_okay=False),

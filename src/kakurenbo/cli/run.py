@@ -12,7 +12,7 @@ import click
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, out_folder_option, rulebook_verb, seed_option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
@@ -83,7 +83,7 @@ def _seed(given: int | None, before: Mapping[str, Any]) -> int:
 
 def _parameters() -> list[click.Parameter]:
     return [
-        out_option,
+        out_folder_option,
         click.Option(["--teams"], type=PATH, help="TOML file of players and rounds; without it a default field plays."),
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="Play with so many seeds: means and 95% intervals."),
         click.Option(["--rounds"], default="", metavar="NAME,NAME", help="Rounds to play, such as pre,main."),

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, out_option, path_argument, rulebook_verb, seed_option
+from kakurenbo.cli.common import OUT_FILE, chosen_seed, json_option, out_option, path_argument, rulebook_verb, seed_option
 from kakurenbo.contracts import AnyRulebook, Rulebook
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, write_file
@@ -28,7 +28,7 @@ def _sample(
     if as_json:
         output.print_json({"out": str(out), "rows": len(rows), "seed": str(seed)})
     else:
-        output.console().print(f"{out}: {len(rows):,} rows", markup=False)
+        output.console_beside(out).print(f"{out}: {len(rows):,} rows", markup=False)
     return output.DONE
 
 
@@ -36,7 +36,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         path_argument("table"),
         click.Option(["--rate"], type=click.FloatRange(0, 1), default=0.1, show_default=True, help="The share of the rows."),
-        click.Option(["--index"], type=PATH, help="Also write the row numbers, counted from 0."),
+        click.Option(["--index"], type=OUT_FILE, help="Also write the row numbers, counted from 0."),
         out_option,
         seed_option,
         json_option,

@@ -90,7 +90,7 @@ def _attribute(value: str | float) -> str:
 
 def text_width(text: str, size: float = 12) -> float:
     """The room that a text takes at most, whatever the font."""
-    return sum(1.02 if _WIDE.match(sign) else 0.6 for sign in text) * size
+    return sum(1.02 if _WIDE.match(sign) else 0.64 for sign in text) * size
 
 
 def clipped(text: str, room: float, size: float = 12) -> str:
@@ -98,7 +98,7 @@ def clipped(text: str, room: float, size: float = 12) -> str:
 
     Examples
     --------
-    >>> clipped("uniform noise", 60), clipped("noise", 60)
+    >>> clipped("uniform noise", 66), clipped("noise", 66)
     ('uniform…', 'noise')
     """
     if text_width(text, size) <= room:

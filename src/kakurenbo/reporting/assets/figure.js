@@ -15,7 +15,7 @@ function svg(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, typeof value === "number" ? String(rounded(value)) : value);
+    else element.setAttribute(name, typeof value === "number" ? String(rounded(value)) : printable(String(value)));
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => typeof child === "string" ? printable(child) : child));
@@ -26,7 +26,7 @@ const printable = (text) => text.replace(UNPRINTABLE, "\ufffd");
 const moved = (x, y, ...children) => svg("g", { transform: `translate(${rounded(x)},${rounded(y)})` }, ...children);
 
 /** The room that a text takes at most, whatever the font. */
-const textWidth = (text, size = 12) => [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 1.02 : 0.6), 0) * size;
+const textWidth = (text, size = 12) => [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 1.02 : 0.64), 0) * size;
 /** A text that takes no more room than there is. */
 function clipped(text, room, size = 12) {
   if (textWidth(text, size) <= room) return text;

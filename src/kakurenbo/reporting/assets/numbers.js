@@ -12,7 +12,7 @@ function figure(value, unit = "number", half = null, decimals = null) {
   if (!isNumber(value)) return String(value);
   const [scale, sign] = unit === "share" ? [100, " %"] : [1, ""];
   const scaledValue = scale * value;
-  const plain = fixed(scaledValue, decimals ?? decimalsOf(scaledValue, unit));
+  const plain = single(scaledValue, unit, decimals);
   if (!isNumber(half)) return plain + sign;
   const spread = scale * half;
   if (spread <= NEGLIGIBLE * Math.max(1, Math.abs(scaledValue))) return `${plain} ± 0${sign}`;
@@ -40,21 +40,31 @@ function shownValue(value) {
   return value === null || value === undefined ? "–" : String(value);
 }
 
-/** Those of the unit; none for whole counts and plain numbers; more where a small figure would be shown as 0. */
-function decimalsOf(value, unit) {
-  if ((unit === "count" || unit === "number") && (Number.isInteger(value) || Math.abs(value) >= 1000)) return 0;
+/** A figure without an interval: with the decimals of its unit, and more where a small one would be shown as 0. */
+function single(value, unit, decimals) {
+  if (decimals !== null) return fixed(value, decimals);
+  if ((unit === "count" || unit === "number") && (Number.isInteger(value) || Math.abs(value) >= 1000)) return fixed(value, 0);
+  if (unit === "number") return fixed(value, placesOf(Math.abs(value), 4)).replace(/\.?0+$/, "") || "0";
   const least = DECIMALS[unit];
   const vanishes = Math.abs(value) > NEGLIGIBLE && Math.abs(value) < 0.5 * 10 ** -least;
-  return vanishes ? placesOf(Math.abs(value)) : least;
+  return fixed(value, vanishes ? placesOf(Math.abs(value)) : least);
 }
-/** Decimals that show two digits of a figure above 0. */
-function placesOf(value) {
-  const exponent = Number(value.toExponential(1).split("e")[1]);
-  return Math.min(MOST_DECIMALS, Math.max(0, 1 - exponent));
+/** Decimals that show so many digits of a figure above 0. */
+function placesOf(value, digits = 2) {
+  const exponent = Number(value.toExponential(digits - 1).split("e")[1]);
+  return Math.min(MOST_DECIMALS, Math.max(0, digits - 1 - exponent));
 }
 function fixed(value, decimals) {
-  const text = value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  return /[1-9]/.test(text) ? text : text.replace("-", "");
+  const [whole, rest] = toEven(Math.abs(value), decimals).split(".");
+  const text = whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? `.${rest}` : "");
+  return value < 0 && /[1-9]/.test(text) ? `-${text}` : text;
+}
+/** Rounded as Python does: what lies exactly between two goes to the even one, and only binary fractions can lie there. */
+function toEven(value, decimals) {
+  const halves = value * 2 ** (decimals + 1);
+  if (!Number.isInteger(halves) || halves % 2 === 0) return value.toFixed(decimals);
+  const below = Math.floor(value * 10 ** decimals);
+  return ((below % 2 ? below + 1 : below) / 10 ** decimals).toFixed(decimals);
 }
 /** A share as it stands in a small cell: percent without the sign. */
 const bare = (value) => 100 * value >= 9.95 ? (100 * value).toFixed(0) : String(Number((100 * value).toFixed(1)));

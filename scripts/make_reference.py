@@ -1,12 +1,25 @@
-"""Fills in what the software knows best: its verbs with their options, its methods, its problem codes, its exported names."""
+"""Write the reference pages again from what the software knows best: its verbs, methods, problem codes and exported names.
+
+``make reference`` fills what stands between a pair of markers, ``<!-- commands -->`` and ``<!-- end of commands -->``, on every
+page of ``docs``, and blocks of code after ``<!-- code: PATH:SECTION -->``. With ``--check`` nothing is written, and stale pages
+are named. The pages are kept in the repository, so that a clone can be read as it is.
+"""
 
 from __future__ import annotations
 
+import os
+
+os.environ["KAKURENBO_LANG"] = "en"  # the pages are English, whatever the locale of who makes them
+
+import argparse
 import dataclasses
 import inspect
+import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module, resources
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,16 +31,53 @@ from kakurenbo.cli.common import first_sentence
 from kakurenbo.contracts import ContestFacts, rulebooks_for
 from kakurenbo.parameters import parameters_of
 
+REPOSITORY = Path(__file__).resolve().parent.parent
+_CODE = re.compile(
+    r"(?P<head><!-- code: (?P<path>[^\s:]+)(?::(?P<section>\w+))? -->\n(?:<!--[^\n]*-->\n)*(?P<fence>```+)\w+\n)"
+    r".*?(?P<tail>^(?P=fence)$)",
+    re.M | re.S,
+)
+_PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Called by MkDocs for every page."""
-    for marker, make in _FILLED_IN.items():
-        if marker in markdown:
-            markdown = markdown.replace(marker, make())
-    return markdown
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a page is stale")
+    check: bool = parser.parse_args().check
+    stale = []
+    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        filled = _CODE.sub(_quoted, _PAIR.sub(_filled, text))
+        if filled != text:
+            stale.append(str(page.relative_to(REPOSITORY)))
+            if not check:
+                page.write_text(filled, encoding="utf-8")
+    print("\n".join(stale) or "every reference page is fresh")
+    sys.exit(check and bool(stale))
+
+
+def _filled(pair: re.Match[str]) -> str:
+    name = pair["name"]
+    if name.startswith("kakurenbo."):
+        text = _names(name)
+    elif name in _FILLED_IN:
+        text = _FILLED_IN[name]()
+    else:  # made by another script
+        return pair[0]
+    return f"<!-- {name} -->\n\n{text.strip()}\n\n<!-- end of {name} -->"
+
+
+def _quoted(block: re.Match[str]) -> str:
+    """A block of code as its file, or a section of it, has it."""
+    text = (REPOSITORY / block["path"]).read_text(encoding="utf-8")
+    if name := block["section"]:
+        text = text.partition(f"# [start:{name}]\n")[2].partition(f"# [end:{name}]")[0]
+    code = text.rstrip().strip("\n")
+    if not code:
+        sys.exit(f"{block['path']} has no section {name}")
+    return f"{block['head']}{code}\n{block['tail']}"
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------
@@ -45,7 +95,7 @@ def _command(name: str, context: click.Context) -> str:
     lines = [f"## {name}", "", VERBS[name].capitalize() + ".", "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
-            lines += ["", f'??? note "{title}"', "", "    ```text", *(f"    {line}" for line in text.splitlines()), "    ```"]
+            lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
     return "\n".join(lines)
 
 
@@ -66,7 +116,7 @@ def _below(group: click.Group, context: click.Context) -> Iterator[tuple[str, st
 
 def _help(command: click.Command, context: click.Context) -> str:
     context.max_content_width = context.terminal_width = 110
-    return command.get_help(context).strip()
+    return "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
 
 
 # -- methods -----------------------------------------------------------------------------------------------------------
@@ -126,14 +176,32 @@ def _exports() -> str:
         value = getattr(kakurenbo, name)
         room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
         described = room and not isinstance(value, str)  # a constant has no entry of its own
-        shown = f"[`{name}`][kakurenbo.{room}.{name}]" if described else f"`{name}`"
+        shown = f"[`{name}`]({room}.md#kakurenbo.{room}.{name})" if described else f"`{name}`"
         lines.append(f"| {shown} | {_safe(_told(value))} |")
     return "\n".join(lines)
 
 
+def _names(package: str) -> str:
+    """The names of one package, those with an entry further down the page linked to it."""
+    module = import_module(package)
+    here = [
+        name for name, value in vars(module).items() if _documented(value) and value.__module__ == package and name[0] != "_"
+    ]
+    lines = ["| name | is |", "| --- | --- |"]
+    for name in getattr(module, "__all__", here):
+        value = getattr(module, name)
+        shown = f"[`{name}`](#{package}.{name})" if _documented(value) else f"`{name}`"
+        lines.append(f"| {shown} | {_safe(_told(value))} |")
+    return "\n".join(lines)
+
+
+def _documented(value: Any) -> bool:
+    return inspect.isclass(value) or inspect.isfunction(value)
+
+
 def _told(value: Any) -> str:
     """The first sentence of what documents itself; the value of a constant."""
-    if inspect.isclass(value) or inspect.isfunction(value):
+    if _documented(value):
         text = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         return text.replace("``", "`")
     return f"`{value!r}`" if isinstance(value, str) else "a type"
@@ -159,10 +227,19 @@ def _safe(text: str, *, breaks: bool = False) -> str:
     return safe.replace("&lt;br>", "<br>") if breaks else safe
 
 
+def _benchmarks() -> str:
+    """What ``make bench`` wrote, without its heading."""
+    return (REPOSITORY / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8").partition("\n")[2]
+
+
 _FILLED_IN = {
-    "<!-- commands -->": _commands,
-    "<!-- methods -->": _methods,
-    "<!-- problems -->": _problems,
-    "<!-- exports -->": _exports,
-    "<!-- contest.json -->": _facts,
+    "commands": _commands,
+    "methods": _methods,
+    "problems": _problems,
+    "exports": _exports,
+    "contest.json": _facts,
+    "benchmarks": _benchmarks,
 }
+
+if __name__ == "__main__":
+    main()
