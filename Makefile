@@ -39,11 +39,11 @@ soak: $(STAMP)
 
 # The browser in which the report is tested; without it those tests are skipped.
 browser:
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	@command -v chromium >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update && apt-get install --yes --no-install-recommends chromium chromium-driver fonts-noto-cjk; } >/dev/null \
+	  { apt-get update && apt-get install --yes --no-install-recommends chromium fonts-noto-cjk; } >/dev/null \
 	  || echo "the browser could not be installed; tests that need it are skipped"; \
-	else echo "no browser: as root, run apt-get install chromium chromium-driver fonts-noto-cjk"; fi
+	else echo "no browser: as root, run apt-get install chromium fonts-noto-cjk"; fi
 
 # What the reference pages show of the software: verbs, methods, problem codes, exported names.
 reference: $(STAMP)
