@@ -1,0 +1,134 @@
+"""Each mutant against the tests that reach it."""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from scripts.mutants.mutations import Mutant
+from scripts.mutants.session import LIBRARIES, Session, measure_reach, try_mutant
+
+_FAILED_TESTS = 1
+_NO_TESTS = 5  # pytest's exit codes
+_USAGE = (3, 4)
+_MOST_SECONDS = 3600
+# A test that takes longer is not asked: thousands of mutants would wait for it. It can only make the share smaller.
+_SLOW_TEST = 10.0
+
+
+class Outcome(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    TIMED_OUT = "timed out"
+    EQUIVALENT = "equivalent"
+
+
+class TestsFail(Exception):
+    """The tests fail, or do not run, on the code as it is."""
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Tests that were run once on the code as it is, with what each of them reaches."""
+
+    files: tuple[str, ...]
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[str]]]
+
+    def reaching(self, file: str, function: tuple[int, int] | None) -> list[str]:
+        """Tests that execute a line of the function, quick ones first.
+
+        What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
+        """
+        lines = {int(line): contexts for line, contexts in self.lines.get(file, {}).items()}
+        first, last = function or (0, len(lines) and max(lines))
+        reached = {context for line, contexts in lines.items() if first <= line <= last for context in contexts}
+        if not reached:
+            reached = {context for contexts in lines.values() for context in contexts}
+        names = [name for name in self.seconds if name in reached or name.partition("::")[0] + "::" in reached]
+        return sorted((name for name in names if self.seconds[name] < _SLOW_TEST), key=self.seconds.__getitem__)
+
+
+class Laboratory:
+    """A copy of the package, a server to fork, and a folder for what tests write."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root, self.folder = root, folder
+        self.package = folder / "package"
+        shutil.copytree(root / "src" / "kakurenbo", self.package / "kakurenbo")
+        compileall.compile_dir(self.package, quiet=1)
+        self.context = get_context("forkserver")
+        self.context.set_forkserver_preload(list(LIBRARIES))
+
+    def measure(self, files: Sequence[str], measured: Sequence[str], memory: Path) -> TestSet:
+        """Run tests on the code as it is; remembered for the same code and tests.
+
+        Parameters
+        ----------
+        files : sequence of str
+            Test files.
+        measured : sequence of str
+            Files of the package, relative to the folder that holds it.
+        memory : Path
+            Folder for what was measured.
+        """
+        sources = [*sorted((self.root / "src").rglob("*.py")), *(self.root / name for name in files)]
+        digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in sources))
+        digest.update(json.dumps([sorted(files), sorted(measured)]).encode())
+        result = memory / f"reach-{digest.hexdigest()[:16]}.json"
+        if not result.is_file():
+            memory.mkdir(parents=True, exist_ok=True)
+            made = self.folder / "reach.json"
+            code = self._run(measure_reach, self._session(files, None, _MOST_SECONDS), tuple(measured), made)
+            if code != 0:
+                raise TestsFail((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+            shutil.move(made, result)
+        table = json.loads(result.read_text(encoding="utf-8"))
+        return TestSet(tuple(files), table["seconds"], table["lines"])
+
+    def try_out(self, mutant: Mutant, tests: TestSet) -> Outcome:
+        """Put the mutant in the place of its file, run the tests that reach it, put the file back."""
+        place = mutant.path.relative_to(self.root / "src")
+        chosen = tests.reaching(str(place), mutant.function)
+        if not chosen:
+            return Outcome.SURVIVED
+        needed = {name.partition("::")[0] for name in chosen}
+        files = [name for name in tests.files if name in needed or str(Path(name).name) in {Path(one).name for one in needed}]
+        limit = int(20 + 4 * sum(tests.seconds[name] for name in chosen))
+        (self.package / place).write_text(mutant.code, encoding="utf-8")
+        try:
+            code = self._run(try_mutant, self._session(files, chosen, limit))
+        finally:
+            shutil.copy2(mutant.path, self.package / place)
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return Outcome.TIMED_OUT
+        if code in _USAGE:
+            raise TestsFail((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+        return Outcome.SURVIVED if code in (0, _NO_TESTS) else Outcome.KILLED
+
+    def _session(self, files: Sequence[str], chosen: Sequence[str] | None, cpu_seconds: int) -> Session:
+        names = None if chosen is None else tuple(chosen)
+        return Session(self.package, self.root, tuple(files), self.folder, cpu_seconds, names)
+
+    def _run(self, target: Any, session: Session, *arguments: Any) -> int:
+        """Exit code; a process that neither ends nor computes is ended after ten times the limit."""
+        process = self.context.Process(target=target, args=(session, *arguments))
+        process.start()
+        process.join(10 * session.cpu_seconds)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid or 0, signal.SIGKILL)  # and whatever it started
+        process.join()
+        return int(process.exitcode or 0)
