@@ -11,9 +11,10 @@ from pathlib import Path
 
 from scripts.mutants.mutations import Mutant, mutants_of
 from scripts.mutants.report import LEAST_SHARE, as_change, share_killed, table
-from scripts.mutants.trials import Laboratory, Outcome, TestsFail
+from scripts.mutants.trials import FailingTests, Laboratory, MeasuredTests, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = ROOT / "src" / "kakurenbo"
 MEMORY = ROOT / "out" / "mutants"
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.toml"
 # Sources, and the tests that must notice a change in them.
@@ -56,16 +57,23 @@ def main() -> int:
         print(f"{EQUIVALENT.name}: no mutant of {one.file} turns\n  - {one.before}\n  + {one.after}", file=sys.stderr)
     if stale:
         return 2
+    if options.survivors:
+        known = set(_survivors_file(options.memory).read_text(encoding="utf-8").splitlines())
+        everything = [mutant for mutant in everything if _label(mutant) in known]
     chosen = set(_sample(everything, options.mutants, options.seed))
     print(f"{len(chosen):,} of {len(everything):,} mutants, seed {options.seed}", flush=True)
     outcomes: dict[str, list[Outcome]] = {}
+    options.memory.mkdir(parents=True, exist_ok=True)
+    _survivors_file(options.memory).write_text("", encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         laboratory = Laboratory(ROOT, Path(folder))
         for name, (sources, tests) in FOLDERS.items():
             drawn = [mutant for mutant in mutants[name] if mutant in chosen]
             if drawn:
                 files = options.tests or sorted(str(path.relative_to(ROOT)) for glob in tests for path in ROOT.glob(glob))
-                outcomes[name] = _try_all(laboratory, drawn, files, sources, equivalent)
+                measured = sorted(str(path.relative_to(ROOT / "src")) for path in PACKAGE.glob(sources))
+                reach = laboratory.measure(files, measured, options.memory)
+                outcomes[name] = _try_all(laboratory, drawn, reach, equivalent, options.memory)
     print(table(outcomes))
     killed, of = share_killed([outcome for several in outcomes.values() for outcome in several])
     return 0 if killed >= LEAST_SHARE * of else 1
@@ -76,13 +84,23 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mutants", default="400", help="how many are drawn, or all")
     parser.add_argument("--seed", type=int, default=1, help="by which they are drawn")
     parser.add_argument("--only", default="", help="sources whose path has this part, e.g. darc2019/credit.py")
+    parser.add_argument("--survivors", action="store_true", help="only those that survived, or timed out, in the last run")
+    parser.add_argument("--memory", type=Path, default=MEMORY, help="folder for what is remembered between runs")
     parser.add_argument("--tests", nargs="+", help="test files to run in place of those of the folder")
     return parser.parse_args()
 
 
 def _mutants(sources: str, only: str) -> list[Mutant]:
-    paths = sorted((ROOT / "src" / "kakurenbo").glob(sources))
-    return [mutant for path in paths if only in str(path) for mutant in mutants_of(path)]
+    paths = sorted(PACKAGE.glob(sources))
+    return [mutant for path in paths if only in str(path.relative_to(ROOT)) for mutant in mutants_of(path)]
+
+
+def _survivors_file(memory: Path) -> Path:
+    return memory / "survivors.txt"
+
+
+def _label(mutant: Mutant) -> str:
+    return f"{mutant.path.relative_to(ROOT)}/{mutant.name}"
 
 
 def _sample(mutants: list[Mutant], size: str, seed: int) -> list[Mutant]:
@@ -91,15 +109,15 @@ def _sample(mutants: list[Mutant], size: str, seed: int) -> list[Mutant]:
 
 
 def _try_all(
-    laboratory: Laboratory, mutants: list[Mutant], files: list[str], sources: str, equivalent: list[Equivalent]
+    laboratory: Laboratory, mutants: list[Mutant], tests: MeasuredTests, equivalent: list[Equivalent], memory: Path
 ) -> list[Outcome]:
-    measured = [str(path.relative_to(ROOT / "src")) for path in sorted((ROOT / "src" / "kakurenbo").glob(sources))]
-    tests = laboratory.measure(files, measured, MEMORY)
     outcomes = []
     for number, mutant in enumerate(mutants, 1):
         known = any(one.fits(mutant) for one in equivalent)
         outcomes.append(Outcome.EQUIVALENT if known else laboratory.try_out(mutant, tests))
         if outcomes[-1] in (Outcome.SURVIVED, Outcome.TIMED_OUT):
+            with _survivors_file(memory).open("a", encoding="utf-8") as file:
+                print(_label(mutant), file=file)
             print(f"{outcomes[-1]}: {as_change(mutant, str(mutant.path.relative_to(ROOT)))}", flush=True)
         if sys.stderr.isatty():
             print(f"{number} of {len(mutants)}", end="\r", file=sys.stderr)
@@ -109,5 +127,6 @@ def _try_all(
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except TestsFail as failure:
-        sys.exit(f"{failure}\nThese tests fail on the code as it is; no mutant was tried.")
+    except FailingTests as failure:
+        print(f"{failure}\nThese tests fail on the code as it is; no mutant was tried.", file=sys.stderr)
+        sys.exit(2)

@@ -42,6 +42,8 @@ OPERATORS = (
 _ALSO_OF_UNPACKING = frozenset({"ReplaceBinaryOperator_Mul_Div", "ReplaceBinaryOperator_Pow_Mul"})
 # Without these a function gives the same result, only slower or less guarded against its own author.
 _DECORATORS_OF_SPEED_OR_TYPE = frozenset({"compiled", "cache", "lru_cache", "overload", "abstractmethod", "override"})
+# Of zip, whose two lists have one length; of a dataclass, to whose fields nobody assigns, as mypy makes sure.
+_GUARDS = frozenset({"strict", "frozen"})
 _FOR_PEOPLE = frozenset({"__repr__", "__str__"})
 
 Place = tuple[int, int]  # line from 1, column from 0
@@ -155,7 +157,7 @@ def _definition_at(line: int, definitions: list[tuple[int, int, str]]) -> str:
 
 
 def _places_that_do_not_count(parsed: ast.Module) -> Iterator[tuple[Place, Place]]:
-    """Type hints, texts for people, decorators of speed or type, and ``strict=`` of zip, an assertion about the code itself."""
+    """Type hints, texts for people, decorators of speed or type, and what only guards the code against its own author."""
     for node in ast.walk(parsed):
         for hint in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if isinstance(hint, ast.expr):
@@ -167,7 +169,7 @@ def _places_that_do_not_count(parsed: ast.Module) -> Iterator[tuple[Place, Place
                 if _last_name(decorator) in _DECORATORS_OF_SPEED_OR_TYPE:
                     (line, column), end = _span(decorator)
                     yield (line, column - 1), end  # with its @
-        if isinstance(node, ast.keyword) and node.arg == "strict":
+        if isinstance(node, ast.keyword) and node.arg in _GUARDS:
             yield _span(node)
         if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             yield _span(node)

@@ -69,11 +69,15 @@ class Session:
 
 def try_mutant(session: Session) -> None:
     """Run the chosen tests up to the first failure; pytest's exit code becomes that of the process."""
+    # A compiled file is known by the second and the size of its source: two mutants could share both.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     _exit_with(_pytest(session, [_Choice(session.chosen or ())]))
 
 
 def measure_reach(session: Session, measured: Sequence[str], result: Path) -> None:
     """Run all tests and write which lines of the measured files each of them executes, and how long it takes."""
+    sys.dont_write_bytecode = False
     reach = Reach(session.package, measured)
     code = _pytest(session, [reach])
     result.write_text(json.dumps(reach.table()), encoding="utf-8")
@@ -94,9 +98,6 @@ def _pytest(session: Session, plugins: list[object]) -> int:
     os.chdir(session.root)
     sys.path.insert(0, str(session.package))
     os.environ["PYTHONPATH"] = str(session.package)
-    # A compiled file is known by the second and the size of its source: two mutants could share both.
-    sys.dont_write_bytecode = True
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     basetemp = session.scratch / "basetemp"
     options = [*_OPTIONS, f"--rootdir={session.root}", "-c", str(session.root / "pyproject.toml"), f"--basetemp={basetemp}"]
     return int(pytest.main([*options, *session.tests], plugins=[_NoShrinking(), *plugins]))

@@ -19,12 +19,11 @@ from typing import Any
 from scripts.mutants.mutations import Mutant
 from scripts.mutants.session import LIBRARIES, Session, measure_reach, try_mutant
 
-_FAILED_TESTS = 1
 _NO_TESTS = 5  # pytest's exit codes
 _USAGE = (3, 4)
 _MOST_SECONDS = 3600
 # A test that takes longer is not asked: thousands of mutants would wait for it. It can only make the share smaller.
-_SLOW_TEST = 10.0
+_SLOW_TEST = 5.0
 
 
 class Outcome(StrEnum):
@@ -36,12 +35,12 @@ class Outcome(StrEnum):
     EQUIVALENT = "equivalent"
 
 
-class TestsFail(Exception):
+class FailingTests(Exception):
     """The tests fail, or do not run, on the code as it is."""
 
 
 @dataclass(frozen=True)
-class TestSet:
+class MeasuredTests:
     """Tests that were run once on the code as it is, with what each of them reaches."""
 
     files: tuple[str, ...]
@@ -49,17 +48,25 @@ class TestSet:
     lines: dict[str, dict[str, list[str]]]
 
     def reaching(self, file: str, function: tuple[int, int] | None) -> list[str]:
-        """Tests that execute a line of the function, quick ones first.
+        """Tests that execute a line of the function, those of quick files first and quick ones first within a file.
 
-        What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
+        By file, because the quickest test of a file may have to wait for a fixture that takes long. What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
         """
         lines = {int(line): contexts for line, contexts in self.lines.get(file, {}).items()}
         first, last = function or (0, len(lines) and max(lines))
         reached = {context for line, contexts in lines.items() if first <= line <= last for context in contexts}
         if not reached:
             reached = {context for contexts in lines.values() for context in contexts}
-        names = [name for name in self.seconds if name in reached or name.partition("::")[0] + "::" in reached]
-        return sorted((name for name in names if self.seconds[name] < _SLOW_TEST), key=self.seconds.__getitem__)
+        names = [name for name in self.seconds if name in reached or f"{_file(name)}::" in reached]
+        slowest: dict[str, float] = {}
+        for name, seconds in self.seconds.items():
+            slowest[_file(name)] = max(seconds, slowest.get(_file(name), 0.0))
+        asked = (name for name in names if self.seconds[name] < _SLOW_TEST)
+        return sorted(asked, key=lambda name: (slowest[_file(name)], self.seconds[name]))
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 class Laboratory:
@@ -73,7 +80,7 @@ class Laboratory:
         self.context = get_context("forkserver")
         self.context.set_forkserver_preload(list(LIBRARIES))
 
-    def measure(self, files: Sequence[str], measured: Sequence[str], memory: Path) -> TestSet:
+    def measure(self, files: Sequence[str], measured: Sequence[str], memory: Path) -> MeasuredTests:
         """Run tests on the code as it is; remembered for the same code and tests.
 
         Parameters
@@ -94,19 +101,20 @@ class Laboratory:
             made = self.folder / "reach.json"
             code = self._run(measure_reach, self._session(files, None, _MOST_SECONDS), tuple(measured), made)
             if code != 0:
-                raise TestsFail((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+                raise FailingTests((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
             shutil.move(made, result)
         table = json.loads(result.read_text(encoding="utf-8"))
-        return TestSet(tuple(files), table["seconds"], table["lines"])
+        return MeasuredTests(tuple(files), table["seconds"], table["lines"])
 
-    def try_out(self, mutant: Mutant, tests: TestSet) -> Outcome:
+    def try_out(self, mutant: Mutant, tests: MeasuredTests) -> Outcome:
         """Put the mutant in the place of its file, run the tests that reach it, put the file back."""
         place = mutant.path.relative_to(self.root / "src")
         chosen = tests.reaching(str(place), mutant.function)
         if not chosen:
             return Outcome.SURVIVED
-        needed = {name.partition("::")[0] for name in chosen}
-        files = [name for name in tests.files if name in needed or str(Path(name).name) in {Path(one).name for one in needed}]
+        # A test outside the repository is called by a path relative to it, a file as it was given.
+        needed = {Path(_file(name)).name for name in chosen}
+        files = [name for name in tests.files if Path(name).name in needed]
         limit = int(20 + 4 * sum(tests.seconds[name] for name in chosen))
         (self.package / place).write_text(mutant.code, encoding="utf-8")
         try:
@@ -116,7 +124,7 @@ class Laboratory:
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return Outcome.TIMED_OUT
         if code in _USAGE:
-            raise TestsFail((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+            raise FailingTests((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
         return Outcome.SURVIVED if code in (0, _NO_TESTS) else Outcome.KILLED
 
     def _session(self, files: Sequence[str], chosen: Sequence[str] | None, cpu_seconds: int) -> Session:
