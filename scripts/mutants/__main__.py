@@ -19,14 +19,14 @@ MEMORY = ROOT / "out" / "mutants"
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.toml"
 # Sources, and the tests that must notice a change in them.
 FOLDERS = {
-    "rulebooks/amic2020": ("rulebooks/amic2020/*.py", ("tests/rulebooks/test_amic2020_*.py",)),
+    "commitments": ("commitments.py", ("tests/core/test_commitments*.py", "tests/rounds/test_*.py")),
+    "measures": ("measures/*.py", ("tests/measures/test_*.py",)),
+    "rulebooks/pwscup2024": ("rulebooks/pwscup2024/*.py", ("tests/rulebooks/test_pwscup2024_*.py",)),
     "rulebooks/darc2019": (
         "rulebooks/darc2019/*.py",
         ("tests/rulebooks/test_darc2019_*.py", "tests/measures/test_darc2019_*.py"),
     ),
-    "rulebooks/pwscup2024": ("rulebooks/pwscup2024/*.py", ("tests/rulebooks/test_pwscup2024_*.py",)),
-    "measures": ("measures/*.py", ("tests/measures/test_*.py",)),
-    "commitments": ("commitments.py", ("tests/core/test_commitments*.py", "tests/rounds/test_*.py")),
+    "rulebooks/amic2020": ("rulebooks/amic2020/*.py", ("tests/rulebooks/test_amic2020_*.py",)),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -89,6 +90,7 @@ def _exit_with(code: int) -> None:
 
 
 def _pytest(session: Session, plugins: list[object]) -> int:
+    gc.freeze()  # pytest collects garbage when it ends: not that of all libraries
     os.setsid()  # so that whatever a test starts can be ended with it
     resource.setrlimit(resource.RLIMIT_CPU, (session.cpu_seconds, session.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))

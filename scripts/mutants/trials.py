@@ -47,22 +47,23 @@ class MeasuredTests:
     seconds: dict[str, float]
     lines: dict[str, dict[str, list[str]]]
 
-    def reaching(self, file: str, function: tuple[int, int] | None) -> list[str]:
-        """Tests that execute a line of the function, those of quick files first and quick ones first within a file.
+    def reaching(self, file: str, line: int, function: tuple[int, int] | None) -> list[str]:
+        """Tests that execute a line of the function: those that execute this line first, then by the time they take.
 
-        By file, because the quickest test of a file may have to wait for a fixture that takes long. What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
+        What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
         """
-        lines = {int(line): contexts for line, contexts in self.lines.get(file, {}).items()}
-        first, last = function or (0, len(lines) and max(lines))
-        reached = {context for line, contexts in lines.items() if first <= line <= last for context in contexts}
+        lines = {int(number): contexts for number, contexts in self.lines.get(file, {}).items()}
+        first, last = function or (0, max(lines, default=0))
+        reached = {context for number, contexts in lines.items() if first <= number <= last for context in contexts}
         if not reached:
             reached = {context for contexts in lines.values() for context in contexts}
+        direct = set(lines.get(line, ()))
         names = [name for name in self.seconds if name in reached or f"{_file(name)}::" in reached]
-        slowest: dict[str, float] = {}
+        slowest: dict[str, float] = {}  # by file: its quickest test may have to wait for a fixture that takes long
         for name, seconds in self.seconds.items():
             slowest[_file(name)] = max(seconds, slowest.get(_file(name), 0.0))
         asked = (name for name in names if self.seconds[name] < _SLOW_TEST)
-        return sorted(asked, key=lambda name: (slowest[_file(name)], self.seconds[name]))
+        return sorted(asked, key=lambda name: (name not in direct, slowest[_file(name)], self.seconds[name]))
 
 
 def _file(test: str) -> str:
@@ -109,7 +110,7 @@ class Laboratory:
     def try_out(self, mutant: Mutant, tests: MeasuredTests) -> Outcome:
         """Put the mutant in the place of its file, run the tests that reach it, put the file back."""
         place = mutant.path.relative_to(self.root / "src")
-        chosen = tests.reaching(str(place), mutant.function)
+        chosen = tests.reaching(str(place), mutant.start[0], mutant.function)
         if not chosen:
             return Outcome.SURVIVED
         # A test outside the repository is called by a path relative to it, a file as it was given.
@@ -135,8 +136,11 @@ class Laboratory:
         """Exit code; a process that neither ends nor computes is ended after ten times the limit."""
         process = self.context.Process(target=target, args=(session, *arguments))
         process.start()
-        process.join(10 * session.cpu_seconds)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid or 0, signal.SIGKILL)  # and whatever it started
+        assert process.pid is not None
+        try:
+            process.join(10 * session.cpu_seconds)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # and whatever it started
         process.join()
         return int(process.exitcode or 0)

@@ -63,15 +63,17 @@ def test_who_is_in_a_sample_does_not_change_with_other_code(tmp_path: Path) -> N
     assert len(set(after.values())) == len(after)
 
 
-def test_a_test_is_asked_where_it_reaches_the_function_and_quick_files_and_tests_come_first() -> None:
-    lines = {"m.py": {"3": ["t.py::slow", "t.py::quick"], "9": ["other.py::"], "20": ["t.py::late"]}}
+def test_a_test_is_asked_where_it_reaches_the_function_and_first_where_it_reaches_the_line() -> None:
+    lines = {"m.py": {"3": ["t.py::quick"], "4": ["t.py::slow"], "9": ["other.py::"], "20": ["t.py::late"]}}
     seconds = {"t.py::slow": 2.0, "t.py::quick": 0.1, "t.py::late": 0.2, "other.py::a": 1.0, "t.py::never": 0.0}
     tests = MeasuredTests(("t.py", "other.py"), seconds, lines)
-    assert tests.reaching("m.py", (1, 5)) == ["t.py::quick", "t.py::slow"]
-    assert tests.reaching("m.py", (8, 10)) == ["other.py::a"], "what a fixture reaches, every test of the file does"
+    assert tests.reaching("m.py", 3, (1, 5)) == ["t.py::quick", "t.py::slow"]
+    assert tests.reaching("m.py", 4, (1, 5)) == ["t.py::slow", "t.py::quick"]
+    assert tests.reaching("m.py", 9, (8, 10)) == ["other.py::a"], "what a fixture reaches, every test of the file does"
     everything = ["other.py::a", "t.py::quick", "t.py::late", "t.py::slow"]
-    assert tests.reaching("m.py", None) == tests.reaching("m.py", (30, 40)) == everything, "imported, or compiled by Numba"
-    assert tests.reaching("elsewhere.py", None) == []
+    assert tests.reaching("m.py", 1, None) == everything, "what runs at import; quick files first"
+    assert tests.reaching("m.py", 35, (30, 40)) == everything, "compiled by Numba"
+    assert tests.reaching("elsewhere.py", 1, None) == []
 
 
 def test_the_share_counts_tests_that_no_longer_end_as_failures_and_leaves_equivalent_mutants_out() -> None:
