@@ -50,14 +50,15 @@ class MeasuredTests:
     def reaching(self, file: str, line: int, function: tuple[int, int] | None) -> list[str]:
         """Tests that execute a line of the function: those that execute this line first, then by the time they take.
 
-        What runs at import, and a loop that Numba compiles, which leaves no trace, are reached by every test of the module.
+        What runs at import may serve any test. A loop that Numba compiles leaves no trace: every test of the module may run it.
         """
         lines = {int(number): contexts for number, contexts in self.lines.get(file, {}).items()}
-        first, last = function or (0, max(lines, default=0))
-        reached = {context for number, contexts in lines.items() if first <= number <= last for context in contexts}
-        if not reached:
-            reached = {context for contexts in lines.values() for context in contexts}
-        direct = set(lines.get(line, ()))
+        module = {context for contexts in lines.values() for context in contexts}
+        if function is None:
+            direct, reached = module, set(self.seconds)
+        else:
+            within = (contexts for number, contexts in lines.items() if function[0] <= number <= function[1])
+            direct, reached = set(lines.get(line, ())), {context for contexts in within for context in contexts} or module
         names = [name for name in self.seconds if name in reached or f"{_file(name)}::" in reached]
         slowest: dict[str, float] = {}  # by file: its quickest test may have to wait for a fixture that takes long
         for name, seconds in self.seconds.items():

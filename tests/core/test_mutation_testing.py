@@ -70,10 +70,11 @@ def test_a_test_is_asked_where_it_reaches_the_function_and_first_where_it_reache
     assert tests.reaching("m.py", 3, (1, 5)) == ["t.py::quick", "t.py::slow"]
     assert tests.reaching("m.py", 4, (1, 5)) == ["t.py::slow", "t.py::quick"]
     assert tests.reaching("m.py", 9, (8, 10)) == ["other.py::a"], "what a fixture reaches, every test of the file does"
-    everything = ["other.py::a", "t.py::quick", "t.py::late", "t.py::slow"]
-    assert tests.reaching("m.py", 1, None) == everything, "what runs at import; quick files first"
-    assert tests.reaching("m.py", 35, (30, 40)) == everything, "compiled by Numba"
-    assert tests.reaching("elsewhere.py", 1, None) == []
+    module = ["other.py::a", "t.py::quick", "t.py::late", "t.py::slow"]
+    assert tests.reaching("m.py", 35, (30, 40)) == module, "compiled by Numba; tests of quick files come first"
+    imported = ["t.py::quick", "t.py::late", "t.py::slow", "other.py::a", "t.py::never"]
+    assert tests.reaching("m.py", 1, None) == imported, "a constant may serve any test"
+    assert tests.reaching("elsewhere.py", 5, (1, 9)) == []
 
 
 def test_the_share_counts_tests_that_no_longer_end_as_failures_and_leaves_equivalent_mutants_out() -> None:
