@@ -103,3 +103,51 @@ def test_purchases_are_the_sums_of_quantities_of_a_user_and_an_item(rows: list[t
     assert (found.by_user.toarray() == sums[: users.max() + 1]).all()
     assert (found.scores != 0).all(), "what was bought and returned was not bought"
     assert found.norms() == pytest.approx(np.sqrt((sums**2).sum(axis=0)))
+
+
+def returns(*rows: tuple[int, int, int]) -> Purchases:
+    """Rows of (user, item, quantity) of three items; a negative quantity was brought back."""
+    users, items, quantities = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    return Purchases.of(users, items, quantities, 3)
+
+
+def cosines(table: Purchases, chosen: np.ndarray) -> np.ndarray:
+    """M by the formula of the rules, one pair of items after the other."""
+    scores = table.by_user.toarray()
+    found = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            a, b = scores[(scores[:, i] != 0) & (scores[:, j] != 0)][:, [i, j]].T
+            if len(a) and chosen[i] and chosen[j]:
+                found[i, j] = (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())
+    return found
+
+
+def test_a_similarity_of_0_leaves_nothing_behind_for_the_items_that_follow() -> None:
+    """One user bought items 0 and 1, another bought 0 and brought 1 back: 1 - 1 = 0, and both diagonals are 1."""
+    everything = np.ones(3, dtype=bool)
+    cancelling = returns((0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, -1))
+    assert cosines(cancelling, everything).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    apart = returns((0, 0, 1), (1, 1, 1))
+    for first, second in ((cancelling, apart), (apart, cancelling)):
+        assert similarity_distance(first, second, (everything, everything), copurchasers=True).overall == 0
+
+
+sales = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from((-2, -1, 1, 2))), min_size=1, max_size=12
+).filter(lambda rows: returns(*rows).scores.size > 0)
+
+
+@given(sales, sales, st.lists(st.booleans(), min_size=6, max_size=6))
+def test_the_distance_is_that_of_the_formula_though_things_are_brought_back(
+    first: list[tuple[int, int, int]], second: list[tuple[int, int, int]], flags: list[bool]
+) -> None:
+    before, after = returns(*first), returns(*second)
+    chosen = np.array(flags[:3]), np.array(flags[3:])
+    everything = np.ones(3, dtype=bool)
+    found = similarity_distance(before, after, chosen, copurchasers=True)
+    for value, (ours, theirs) in ((found.overall, (everything, everything)), (found.chosen, chosen)):
+        m, other = cosines(before, ours), cosines(after, theirs)
+        difference, total = np.abs(m - other).sum(), m.sum()
+        if total > 1e-9:
+            assert value == pytest.approx(difference / total, abs=1e-9)
