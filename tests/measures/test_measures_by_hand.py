@@ -151,3 +151,9 @@ def test_the_distance_is_that_of_the_formula_though_things_are_brought_back(
         difference, total = np.abs(m - other).sum(), m.sum()
         if total > 1e-9:
             assert value == pytest.approx(difference / total, abs=1e-9)
+
+
+def test_purchases_are_told_apart_as_things_since_their_arrays_have_no_single_answer_to_whether_they_are_equal() -> None:
+    one, other = returns((0, 0, 1)), returns((0, 0, 1))
+    assert one != other
+    assert {one: "first", other: "second"}[one] == "first"

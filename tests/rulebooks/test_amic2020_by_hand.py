@@ -15,6 +15,7 @@ from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.claims import exaggerated, exaggerated_presence
 from kakurenbo.rulebooks.amic2020.files import SCALES, population_of, read_answer_file, read_rows, read_test_rows, team_in
+from kakurenbo.rulebooks.amic2020.preparation import PersonalData
 from kakurenbo.rulebooks.amic2020.questionnaire import read_questionnaire
 from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
 from kakurenbo.rulebooks.amic2020.utility import INCOME_DEPTH, RELATIONSHIP, measure
@@ -299,3 +300,15 @@ def test_a_notice_tells_that_the_trees_were_tested_on_other_rows() -> None:
     assert [(notice.code, notice.severity) for notice in utility.notices] == [("amic2020.no_test_rows", Severity.NOTICE)]
     told = Amic2020().measure(Handout("01", sample, sample), Submission(sample, Questionnaire()))
     assert told.notices == ()
+
+
+def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
+    """Arrays have no single answer to whether they are equal; as things they can be keys of what was worked out for them."""
+    rows = table(ADA)
+    for one, other in (
+        (Handout("01", rows, None), Handout("01", rows, None)),
+        (Submission(rows, Questionnaire()), Submission(rows, Questionnaire())),
+        (Answer(np.arange(3), 9), Answer(np.arange(3), 9)),
+        (PersonalData(rows, rows, "embedded"), PersonalData(rows, rows, "embedded")),
+    ):
+        assert {one: 1, other: 2}[one] == 1

@@ -17,6 +17,7 @@ from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
 from kakurenbo.rulebooks.darc2019.credit import blind_guessing
 from kakurenbo.rulebooks.darc2019.files import ANSWER, find_file, find_original, read_original
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_answer, read_guess
+from kakurenbo.rulebooks.darc2019.preparation import Original
 from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
 from kakurenbo.rulebooks.darc2019.scores import standings
 from kakurenbo.rulebooks.darc2019.utility import disabled_e2
@@ -422,3 +423,13 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
         found = book.check_release(Handout(team, table(T)), [])
         assert isinstance(found, Problems)
         assert (found[0].file, found[0].parameters["count"]) == (name, 0)
+
+
+def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:
+    """Arrays have no single answer to whether they are equal; as things they can be keys of what was worked out for them."""
+    for one, other in (
+        (Handout("01", table(T)), Handout("01", table(T))),
+        (answer([0, 1]), answer([0, 1])),
+        (Original(table(T), "x", "own"), Original(table(T), "x", "own")),
+    ):
+        assert {one: 1, other: 2}[one] == 1

@@ -18,7 +18,8 @@ from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, names
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.handout import read_choice
-from kakurenbo.rulebooks.pwscup2024.release import split_files
+from kakurenbo.rulebooks.pwscup2024.preparation import Candidates
+from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing, total_score
 from kakurenbo.rulebooks.pwscup2024.targets import answer_files, draw_masks, draw_test, masks_bytes, read_masks, target_files
 from kakurenbo.tables import Problems, Read, Source, sources_of, write_folder
@@ -393,3 +394,15 @@ def test_an_attacker_is_scored_on_five_releases() -> None:
     found = BOOK.standings({"main": given})
     assert {line.team: line.score for line in found.attack}["09"] == 2 + 3 + 4 + 5 + 6
     assert found.details["rounds"]["main"]["03"] == {"utility": 76.0, "anonymity": 97.0, "total": 173.0, "attack": None}
+
+
+def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
+    """Arrays have no single answer to whether they are equal; as things they can be keys of what was worked out for them."""
+    tables = (small_original(60),)
+    for one, other in (
+        (Handout("01", tables), Handout("01", tables)),
+        (Submission(tables), Submission(tables)),
+        (Answer(np.arange(3), np.arange(3)), Answer(np.arange(3), np.arange(3))),
+        (Candidates({"01": tables}, "own", {}), Candidates({"01": tables}, "own", {})),
+    ):
+        assert {one: 1, other: 2}[one] == 1
