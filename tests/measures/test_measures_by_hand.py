@@ -14,6 +14,7 @@ from kakurenbo.measures.histogram import histogram_error
 from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
 from kakurenbo.measures.privacy import delta_presence
 from kakurenbo.measures.row_changes import date_change, deleted_share, price_change
+from kakurenbo.measures.trees import TreeTask, tree_utility
 from kakurenbo.tables import Category, Integer, Moments, Schema, Table
 
 XY = Schema([Integer("x", 0, 9), Integer("y", 0, 9)])
@@ -157,3 +158,24 @@ def test_purchases_are_told_apart_as_things_since_their_arrays_have_no_single_an
     one, other = returns((0, 0, 1)), returns((0, 0, 1))
     assert one != other
     assert {one: "first", other: "second"}[one] == "first"
+
+
+def test_the_f_measure_is_about_the_positive_class_not_about_the_other() -> None:
+    """The original calls ages up to 45 poor, the release those up to 25: it finds one of the three poor, and all rich.
+
+    Poor: 2 * 1 / (2 * 1 + 2 missed); rich: 2 * 3 / (2 * 3 + 2 invented).
+    """
+    schema = Schema([Integer("age", 17, 90), Category("income", (">50K", "<=50K"))])
+
+    def people(*rows: tuple[int, str]) -> Table:
+        return Table.from_rows(schema, rows)
+
+    original = people((20, "<=50K"), (40, "<=50K"), (50, ">50K"))
+    released = people((20, "<=50K"), (30, ">50K"), (50, ">50K"))
+    test = people((20, "<=50K"), (38, "<=50K"), (39, "<=50K"), (60, ">50K"), (61, ">50K"), (62, ">50K"))
+    poor, rich = TreeTask("income", "<=50K", 5), TreeTask("income", ">50K", 5)
+    assert poor.truth(test).tolist() == [1, 1, 1, 0, 0, 0]
+    assert tree_utility(poor, original, released, test).value == 2 / 4
+    assert tree_utility(rich, original, released, test).value == 6 / 8
+    limit = tree_utility(rich, original, released, test).limit
+    assert (limit["missed"], limit["invented"], limit["depth"]) == (0, 2, 0)
