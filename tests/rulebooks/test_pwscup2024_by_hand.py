@@ -326,6 +326,11 @@ def test_the_organizers_attack_without_a_number_owns_no_columns() -> None:
     assert (found.found, found.refused) == ((), ())
 
 
+def test_id_txt_may_stand_before_the_guesses() -> None:
+    for files in ({"id.txt": b"01", "E01.csv": columns(NOTHING, PAIR)}, {"E01.csv": columns(NOTHING, PAIR), "id.txt": b"01"}):
+        assert [guess.target for guess in guesses(files, "01", ["01", "02"]).found] == ["02"]
+
+
 # -- scores and results --------------------------------------------------------------------------------------------------
 
 
