@@ -23,7 +23,7 @@ _NO_TESTS = 5  # pytest's exit codes
 _USAGE = (3, 4)
 _MOST_SECONDS = 3600
 # A test that takes longer is not asked: thousands of mutants would wait for it. It can only make the share smaller.
-_SLOW_TEST = 5.0
+_SLOW_TEST = 3.0
 
 
 class Outcome(StrEnum):

@@ -72,6 +72,27 @@ def test_s_has_at_least_one_row_and_at_most_those_of_t() -> None:
         assert isinstance(found, Read) == fits, count
 
 
+def test_a_row_moved_to_the_first_day_of_all_is_in_another_month() -> None:
+    """2010/12/01 is the first day of the calendar; the row is one of February."""
+    february = ["x,2010/12/01,08:00,A,1.0,1", "y,2011/02/03,08:00,A,1.0,1"]
+    moved = [february[0].replace("x", "p"), "q,2010/12/01,08:00,A,1.0,1"]
+    for mode in ("rules", "aicrowd"):
+        found = read_release(Source("A.csv", csv(moved)), table(february), mode)
+        assert isinstance(found, Problems)
+        assert [(problem.code, problem.row, problem.value) for problem in found] == [
+            ("darc2019.month_changed", 3, "2010/12/01")
+        ]
+
+
+def test_in_mode_aicrowd_texts_of_a_deleted_row_are_those_of_ts_first_row() -> None:
+    """So that a row which may hold anything adds no price that does not occur."""
+    original = table([T[0], T[1], "y,2010/12/03,08:00,A,7.5,1"])
+    lines = ["p,2010/12/01,08:00,A,1.00,1", "DEL,x,x,x,x,x", "q,2010/12/03,08:00,A,7.5,1"]
+    read = read_release(Source("A.csv", csv(lines)), original, "aicrowd")
+    assert isinstance(read, Read), read
+    assert read.value.texts("price").to_list() == ["1.00", "1.0", "7.5"]
+
+
 def test_the_two_tables_that_were_read_last_are_kept() -> None:
     def read(customer: str) -> Table:
         found = read_original(Source("T.csv", csv([line.replace("x", customer, 1) for line in T])))
