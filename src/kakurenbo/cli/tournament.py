@@ -91,8 +91,8 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     if single and entry.chance_hits is not None:
         told.append(output.chance_text(entry.chance_hits))
     elif entry.chance is not None:
-        shares = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
-        told.append(say("chance.shares", **shares))
+        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told.append(say("chance.shares", **band))
     if told and console.is_terminal:
         told.append(say("matrix.bold"))
     if told:
