@@ -98,7 +98,7 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ('[[players]]\nrelease = "."\nanonymizer = "rr"', "either anonymizer (a method) or release"),
         ('[[players]]\nteam = "../x"\nanonymizer = "rr"', "a number of its own"),
         ('rounds = "pre"\n[[players]]\nanonymizer = "rr"', "rounds must be a list"),
-        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number of at least 1"),
+        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
         ("players = [", "this is not TOML"),
     ],
 )

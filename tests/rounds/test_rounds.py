@@ -110,8 +110,8 @@ def test_team_numbers_are_checked_when_a_round_is_prepared(contest: Contest) -> 
     for teams in ([], ["1"], ["01", "01"], ["00"], ["100"], ["xx"]):
         with pytest.raises(ParameterError):
             contest.rulebook.prepare(SEED, teams)
-    with pytest.raises(ParameterError, match="unranked"):
-        contest.rulebook.prepare(SEED, ["01"], ["02"])
+    with pytest.raises(UsageError, match=r"there is no team '12' in this round \(there are 01, 02\)"):
+        contest.rulebook.prepare(SEED, ["01", "02"], ["12"])
 
 
 # -- nothing of one team touches another --------------------------------------------------------------------------------
