@@ -146,6 +146,7 @@ class _Relations:
         self._enough_rows()
         self._months()
         self._pseudonyms()
+        self._formulas()
         if self.strict:
             self._every_customer()
 
@@ -178,6 +179,17 @@ class _Relations:
         first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
         second = rows[self.user[rows] != first[cell]]
         self._refuse("darc2019.second_pseudonym", second, "id_user", self.users)
+
+    def _formulas(self) -> None:
+        """Any string may be a pseudonym; whoever opens S in a spreadsheet is to know of those that it would compute."""
+        acting = np.array([name.startswith(FORMULA) for name in self.names])[self.user] & self.kept
+        if acting.any():
+            record = int(acting.argmax())
+            place: dict[str, Any] = {"row": record + FIRST_LINE, "record": record, "column": "id_user"}
+            count = int(acting.sum())
+            self.found.add(
+                "darc2019.formula", **place, value=self.users[record], severity=Severity.NOTICE, count=count
+            )
 
     def _every_customer(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""
