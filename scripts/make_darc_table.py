@@ -66,7 +66,8 @@ def main() -> None:
     cases = list(product([given.table], ANONYMIZERS, range(given.draws)))
     with ProcessPoolExecutor(given.jobs) as pool:
         found = []
-        for figures_of_one in pool.map(_figures_of, cases):
+        play = map if given.jobs == 1 else pool.map
+        for figures_of_one in play(_figures_of, cases):
             found.append(figures_of_one)
             print(f"{len(found)} of {len(cases)}", file=sys.stderr)
     names = ["S1–S6", "S7", *ATTACKS, *(f"{figure}, {mode}" for mode in MODES for figure in ("U", "reid", "score"))]

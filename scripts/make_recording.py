@@ -125,7 +125,7 @@ def _printed(command: str, folder: Path) -> list[Text]:
     keeper, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, WIDTH, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "KAKURENBO_LANG": "en", "NO_COLOR": ""}
-    environment |= {"COLUMNS": str(WIDTH), "LINES": str(ROWS)}
+    environment |= {"COLUMNS": str(WIDTH), "LINES": str(ROWS), "KAKURENBO_HOME": str(folder / ".store")}  # embedded data
     shell = f'kakurenbo() {{ {shlex.quote(sys.executable)} -m kakurenbo "$@"; }}\n{command}'
     process = subprocess.Popen(
         ["bash", "-c", shell], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE

@@ -6,6 +6,8 @@ A comment before a block says what the block alone does not:
 * ``<!-- exits 1 -->``: the last command of the block shows a refusal;
 * ``<!-- file: NAME -->``: the block is the content of a file (``continued`` appends to it);
 * ``<!-- needs: PATH -->``: a file of the repository that the reader has in the folder.
+
+``<!-- same commands as: PATH -->`` on a page says that it is a translation, whose commands are run where they come from.
 """
 
 from __future__ import annotations
@@ -42,6 +44,12 @@ class File:
 def markdown_pages() -> list[Path]:
     """README and every page of the documentation."""
     return [*sorted(REPOSITORY.glob("README*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
+
+
+def translated_from(page: Path) -> Path | None:
+    """The page whose commands this one has, where it is a translation."""
+    said = re.search(r"<!-- same commands as: (\S+) -->", page.read_text(encoding="utf-8"))
+    return REPOSITORY / said[1] if said else None
 
 
 def steps(page: Path) -> Iterator[Command | File]:

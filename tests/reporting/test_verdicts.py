@@ -34,7 +34,7 @@ CHANCE = Chance(1, 0, 3)
 def rulebook(**more: object) -> AnyRulebook:
     standings = Standings((), (), ())
     known = {"name": "toy", "title": "a toy", "version": "1", "rounds": ("only",), "utility_score": "", "figures": {}}
-    return cast(AnyRulebook, SimpleNamespace(**{**known, "standings": lambda rounds: standings, **more}))
+    return cast(AnyRulebook, SimpleNamespace(**{**known, "standings": lambda _: standings, **more}))
 
 
 def played(

@@ -153,10 +153,11 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
+    print_definitions(rulebook, utility.scores)
     if utility.thresholds:
+        out.print()
         verdict = say("measure.passes") if utility.passes else say("measure.fails", failed=utility.failed)
         out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
-    print_definitions(rulebook, utility.scores)
 
 
 def chance_text(chance: Chance) -> str:

@@ -8,9 +8,9 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.tournament import print_matrix
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.reporting import results_json, scored_document
-from kakurenbo.reporting.numbers import count
+from kakurenbo.reporting import Document, results_json, scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
 from kakurenbo.tables import write_file
@@ -32,22 +32,18 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
             }
         )
     else:
-        _print(scored, out)
+        _print(scored, document, out)
     return output.FAILS_RULES if scored.refused or scored.missing or absent else output.DONE
 
 
-def _print(scored: ScoredRound, out: Path) -> None:
+def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     output.print_notices(scored.notices)
     for refusal in scored.refused:
         output.print_problems(refusal.problems, refusal.count)
-    results = scored.results
-    table = output.plain_table("attacker", *results.credits)
-    for attacker in results.attackers:
-        cells = (results.credit(target, attacker) for target in results.credits)
-        table.add_row(attacker, *("–" if credit is None else count(credit.hits) for credit in cells))
     console = output.console_beside(out)
-    console.print(table)
-    for target, why in results.out.items():
+    for entry in document.rounds:
+        print_matrix(console, document, entry)
+    for target, why in scored.results.out.items():
         console.print(f"{target}: {why}", markup=False)
     if scored.missing:
         lacking: dict[str, list[str]] = {}

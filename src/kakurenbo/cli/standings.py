@@ -13,7 +13,7 @@ from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import ranked, read_results, standings_json
+from kakurenbo.reporting import figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -48,7 +48,8 @@ def _standings(
     if as_json:
         output.print_json(standings_json(rankings, awards, details))
     else:
-        print_rankings(rankings, awards, tables=details.get("tables", {}))
+        figures = figure_entries(rules, (), rankings)
+        print_rankings(rankings, awards, tables=details.get("tables", {}), figures=figures)
     return output.DONE
 
 

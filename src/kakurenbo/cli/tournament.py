@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -26,7 +27,7 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         console.print(_releases(document, entry, players, title))
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
-            _print_matrix(document, entry, players, title)
+            print_matrix(console, document, entry, title)
     names = {say("table.name"): {team: player.name for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
     print_rankings(document.rankings, document.awards, beside, figures=document.figures)
@@ -64,8 +65,9 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     return ", ".join([*figures, *([say(f"state.{release.verdict}")] if release.verdict else [])]) or say("state.measured")
 
 
-def _print_matrix(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> None:
+def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
+    players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
     what = say("matrix.hits", of=count(entry.of or 0)) if single else say("matrix.shares")
     table = _table(f"{what}{title}", say("table.attacker"), say("table.method"))
@@ -82,7 +84,6 @@ def _print_matrix(document: Document, entry: RoundEntry, players: Mapping[str, P
                 "–" if value is None else count(value * entry.of) if single and entry.of else share(value) for value in shares
             )
             table.add_row(f"[dim]{say(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
-    console = output.console()
     console.print(table)
     if single and entry.chance_hits is not None:
         console.print(f"[dim]{escape(output.chance_text(entry.chance_hits))}; {say('matrix.bold')}[/]")

@@ -1,6 +1,6 @@
 """One typed results document, and everything that reads it or lays it out; renderers compute nothing."""
 
-from kakurenbo.reporting.building import combined, make_document, ranked, scored_document
+from kakurenbo.reporting.building import combined, figure_entries, make_document, ranked, scored_document
 from kakurenbo.reporting.document import (
     AttackEntry,
     AttackerEntry,
@@ -41,6 +41,7 @@ __all__ = [
     "RulebookEntry",
     "combined",
     "estimate",
+    "figure_entries",
     "html_report",
     "make_document",
     "markdown_report",

@@ -74,13 +74,15 @@ def make_document(
         attack_count=sum(len(row) for entry in entries for row in entry.attacks.values()),
         repeat_count=max(map(len, rounds.values())),
         failures=tuple(failures),
-        figures=_figures(rulebook, entries, rankings),
+        figures=figure_entries(rulebook, entries, rankings),
         manifest=dict(manifest or {}),
     )
     return with_verdicts(document)
 
 
-def _figures(rulebook: AnyRulebook, rounds: Sequence[RoundEntry], rankings: Mapping[str, Ranking]) -> dict[str, FigureEntry]:
+def figure_entries(
+    rulebook: AnyRulebook, rounds: Sequence[RoundEntry], rankings: Mapping[str, Ranking]
+) -> dict[str, FigureEntry]:
     """What the rulebook declares of its figures, with the directions that measures and rankings have."""
     higher: dict[str, bool] = {"hits": True}
     higher |= {measure.name: measure.higher_is_better for entry in rounds for measure in entry.measures}

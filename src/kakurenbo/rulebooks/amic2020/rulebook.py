@@ -18,6 +18,7 @@ from kakurenbo.contracts import (
     Anonymizer,
     ContestFacts,
     Credit,
+    Figure,
     Files,
     Phase,
     Player,
@@ -36,6 +37,7 @@ from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
+from kakurenbo.rulebooks.amic2020.figures import FIGURES
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.knowledge import knowledge_of
 from kakurenbo.rulebooks.amic2020.players import DEFAULT_PLAYERS
@@ -88,6 +90,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         ),
     }
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
+    figures: ClassVar[Mapping[str, Figure]] = FIGURES
     default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     round: str = parameter("pre", "which round's files and thresholds", choices=("pre", "main", "trial"))

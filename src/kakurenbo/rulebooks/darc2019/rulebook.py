@@ -19,6 +19,7 @@ from kakurenbo.contracts import (
     Attack,
     Counting,
     Credit,
+    Figure,
     Files,
     Phase,
     Player,
@@ -37,6 +38,7 @@ from kakurenbo.datasets.transactions import SCHEMA, kept, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, preparation, scores, utility
+from kakurenbo.rulebooks.darc2019.figures import FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
 from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, refused, table_bytes
@@ -78,6 +80,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
 
     utility_score: ClassVar[str] = "U"
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
+    figures: ClassVar[Mapping[str, Figure]] = FIGURES
     default_players: ClassVar[tuple[Player, ...]] = (
         Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
         Player("swapped items", "pipeline:steps=swap_items:share=0.5|dates|values", "fellegi_sunter"),

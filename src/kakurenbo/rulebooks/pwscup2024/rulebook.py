@@ -18,6 +18,7 @@ from kakurenbo.contracts import (
     ATTACK,
     Anonymizer,
     Credit,
+    Figure,
     Files,
     Guesses,
     Phase,
@@ -35,6 +36,7 @@ from kakurenbo.contracts import (
 from kakurenbo.datasets import ratings
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess, guess_bytes, guesses_bytes, read_guesses
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
 from kakurenbo.rulebooks.pwscup2024.preparation import AUTO, EMBEDDED, FULL, ROWS, SMALL, draw_candidates
@@ -92,6 +94,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     utility_score: ClassVar[str] = "U"
     utility_range: ClassVar[tuple[float, float]] = (0, 100)
     demo_settings: ClassVar[Mapping[str, Any]] = {"scale": SMALL, "data": EMBEDDED}
+    figures: ClassVar[Mapping[str, Figure]] = FIGURES
     default_players: ClassVar[tuple[Player, ...]] = (
         Player("hashed", "pseudo_olh:epsilon=3", "sample"),
         Player(
