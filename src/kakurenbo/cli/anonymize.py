@@ -33,9 +33,18 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
         output.print_json(report)
     else:
         output.console_beside(out).print(
-            f"{out}: {sum(rows):,} records" + "".join(f", {name} {output.short(value)}" for name, value in claims.items())
+            f"{out}: {_made(rows)}" + "".join(f", {name} {output.short(value)}" for name, value in claims.items())
         )
     return output.DONE
+
+
+def _made(rows: list[int]) -> str:
+    """How much was made, in words."""
+    if len(rows) == 1:
+        return f"{rows[0]:,} records"
+    if len(set(rows)) == 1:
+        return f"{len(rows)} files of {rows[0]:,} records each"
+    return f"{len(rows)} files with {sum(rows):,} records together"
 
 
 def _parameters() -> list[click.Parameter]:

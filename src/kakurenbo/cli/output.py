@@ -16,7 +16,7 @@ from kakurenbo.cli.streams import SafeConsole, can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
 from kakurenbo.messages import escaped, language, render
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
-from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
+from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
 
 _ANYTHING = "かくれんぼ–🙈"
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
@@ -131,8 +131,8 @@ def print_footnotes(meanings: Mapping[str, str]) -> None:
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
-    for notice in notices:
-        print(f"notice: {escaped(str(notice))}", file=sys.stderr)
+    for notice in summed_up(notices):
+        print(f"notice: {escaped(notice)}", file=sys.stderr)
 
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:

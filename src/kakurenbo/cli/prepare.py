@@ -35,8 +35,6 @@ def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None,
         return output.DONE
     console = output.console()
     console.print(f"data: {preparation.report['data']}", markup=False)
-    for name, value in preparation.report.get("fidelity", {}).items():
-        console.print(f"  {name.replace('_', ' ')}: {output.short(value)}", markup=False)
     console.print(
         f"{out}/public     publish now: the contest's facts and the commitments (sha256 {committed[:16]}…)", markup=False
     )

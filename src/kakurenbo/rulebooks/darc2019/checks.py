@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,11 +27,13 @@ from kakurenbo.tables import (
     Problems,
     Reading,
     Schema,
+    Severity,
     Source,
     Table,
     Text,
     read_table,
 )
+from kakurenbo.tables.texts import FORMULA
 
 FIRST_LINE = 2  # the header is line 1
 _BYTES_PER_ROW = 400  # far more than a row needs
@@ -187,9 +190,7 @@ class _Relations:
             record = int(acting.argmax())
             place: dict[str, Any] = {"row": record + FIRST_LINE, "record": record, "column": "id_user"}
             count = int(acting.sum())
-            self.found.add(
-                "darc2019.formula", **place, value=self.users[record], severity=Severity.NOTICE, count=count
-            )
+            self.found.add("darc2019.formula", **place, value=self.users[record], severity=Severity.NOTICE, count=count)
 
     def _every_customer(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""
