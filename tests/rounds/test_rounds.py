@@ -166,6 +166,9 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
         "readme.txt": "guess.unknown_name",
     }
     assert ("01", "07") in scored.missing
+    # 07 handed in nothing at all; 12 is the organizers' own team and need not.
+    assert {target for attacker, target in scored.missing if attacker == "07"} == {"01", "03", "12"}
+    assert "12" not in {attacker for attacker, _ in scored.missing}
 
 
 def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) -> None:

@@ -25,6 +25,7 @@ from kakurenbo.tables import (
     Layout,
     ProblemCollector,
     Problems,
+    Read,
     Reading,
     Schema,
     Severity,
@@ -69,7 +70,7 @@ def read_release(source: Source, original: Table, mode: str) -> Reading[Table]:
         _Relations(reader.cells, None if isinstance(read, Problems) else read.value, original, mode, found).check()
     if isinstance(read, Problems) or found:
         return Problems.of(read, found.problems())
-    return read.map(reader.finished)
+    return Read(reader.finished(read.value), (*read.notices, *found.notices))
 
 
 def read_published(source: Source, original: Table, mode: str) -> Reading[Table]:
