@@ -96,7 +96,7 @@ def check_there(*paths: Path) -> None:
     """Tell at once where a file or folder is not there, before a rulebook looks for files in it."""
     for path in paths:
         if path != STANDARD_INPUT and not os.path.lexists(path):
-            raise UsageError(f"{path}: there is no such file or folder")
+            raise UsageError(text("usage.no_place", path=str(path)))
 
 
 def names(given: str) -> list[str]:
