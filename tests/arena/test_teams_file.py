@@ -163,6 +163,6 @@ def test_what_would_take_for_ever_is_refused_before_it_is_made(tmp_path: Path, t
 
 
 def test_more_attacks_than_results_could_tell_of_are_refused() -> None:
-    rulebook = registry.load("rulebooks", "amic2020")()
+    rulebook = load("rulebooks", "amic2020")()
     with pytest.raises(UsageError, match=r"this would be [\d,]+ attacks; at most 200,000"):
         arena.make_plan(rulebook, arena.default_teams(rulebook).entrants, 1, rounds=("pre", "main"), repeats=10_000)
