@@ -150,7 +150,7 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
     [
         ('repeat = 1001\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
         (
-            f"[[players]]\nanonymizer = {{ method = 'rr', p = [{', '.join(['0.5'] * 101)}], columns = [{', '.join(['[]'] * 10)}] }}",
+            f"[[players]]\nanonymizer = {{ method = 'rr', p = {[0.5] * 101}, columns = {[[]] * 10} }}",
             "rr: its lists have 1,010 combinations; at most 1,000 can be played",
         ),
         ("[[players]]\nattack = 'nearest'\n" * 1001, "there are more than 1,000 players"),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kakurenbo.cli import main, output
-from kakurenbo.cli.streams import SafeConsole
+from kakurenbo.cli.console import SafeConsole
 
 COMMAND = [sys.executable, "-m", "kakurenbo"]
 HOSTILE = "a\x1b[31m\nb\u202ec"

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from kakurenbo.cli import output
 from kakurenbo.cli.output import say, say_or
-from kakurenbo.messages import language
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import FigureEntry, Ranking, RankingLine
 from kakurenbo.reporting.numbers import apart, count, figure
 
@@ -67,8 +67,8 @@ def _headed(title: str) -> Table:
 
 def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Table:
     direction = say("figure.lower" if ranking.lower_is_better else "figure.higher")
-    of = "" if declared.of is None else say("figure.of", of=count(declared.of))
-    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {say('ranking.score', direction=direction, of=of)}")
+    told = direction if declared.of is None else say("ranking.score_of", direction=direction, of=count(declared.of))
+    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {told}")
     table.add_column(say("table.rank"), justify="right")
     table.add_column(say("table.team"))
     table.add_column(say("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")
@@ -80,7 +80,7 @@ def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -
     for line, score in zip(ranking.lines, _scores(ranking.lines, declared), strict=True):
         cells = [str(line.rank or "–"), escape(line.team), score]
         cells += [escape(", ".join(line.tied_with))] if tied else []
-        cells += [escape(say_or(f"state.{line.note.replace(' ', '_')}", line.note))] if noted else []
+        cells += [escape(retold(line.note))] if noted else []
         table.add_row(*cells, *(escape(column.get(line.team, "")) for column in extra.values()))
     return table
 

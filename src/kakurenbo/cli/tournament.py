@@ -11,7 +11,7 @@ from rich.table import Table
 from kakurenbo.cli import output
 from kakurenbo.cli.output import say
 from kakurenbo.cli.rankings import Columns, print_rankings
-from kakurenbo.messages import language
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import count, counted, figure, share
 
@@ -28,7 +28,7 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(console, document, entry, title)
-    names = {say("table.name"): {team: player.name for team, player in players.items()}}
+    names = {say("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
     print_rankings(document.rankings, document.awards, beside, figures=document.figures)
     _print_failures(document)
@@ -53,7 +53,9 @@ def _releases(document: Document, entry: RoundEntry, players: Mapping[str, Playe
     table = _table(say("tournament.releases") + title, *headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
-        table.add_row(release.target, escape(player.name), escape(player.anonymizer), escape(_utility(document, release)))
+        table.add_row(
+            release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
+        )
     return table
 
 
@@ -85,11 +87,16 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
             )
             table.add_row(f"[dim]{say(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
     console.print(table)
+    told = []
     if single and entry.chance_hits is not None:
-        console.print(f"[dim]{escape(output.chance_text(entry.chance_hits))}; {say('matrix.bold')}[/]")
+        told.append(output.chance_text(entry.chance_hits))
     elif entry.chance is not None:
-        band = say("chance.shares", mean=share(entry.chance.mean), low=share(entry.chance.low), high=share(entry.chance.high))
-        console.print(f"[dim]{escape(band)}; {say('matrix.bold')}[/]")
+        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told.append(say("chance.shares", **band))
+    if told and console.is_terminal:
+        told.append(say("matrix.bold"))
+    if told:
+        console.print(f"[dim]{escape('; '.join(told))}[/]")
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
         console.print(f"[dim]{say('table.hits')}: {escape(meaning)}[/]")
@@ -127,7 +134,8 @@ def _print_failures(document: Document) -> None:
     if shown:
         table = _table(say("tournament.failures"), say("table.what"), "", say("table.cause"))
         for failure in shown:
-            table.add_row(escape(failure.what), say(f"state.{failure.state}"), escape(failure.cause))
+            cells = (retold(failure.what), say(f"state.{failure.state}"), retold(failure.cause))
+            table.add_row(*map(escape, cells))
         output.console().print(table)
 
 
