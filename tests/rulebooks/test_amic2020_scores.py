@@ -263,3 +263,10 @@ def test_chance_is_10_of_100_with_the_hypergeometric_band() -> None:
     rng = np.random.default_rng(0)
     draws = rng.hypergeometric(10_000, 90_000, 100, 20_000)
     assert np.quantile(draws, [0.025, 0.975]).tolist() == [chance.low, chance.high]
+
+
+def test_a_team_without_rank_still_shows_where_it_is_missing() -> None:
+    pre = matrix("attacker,01,02\n01,,20\n02,10,\n").without(["02"], "missing").excluding(["02"])
+    main = matrix("attacker,01,02\n01,,20\n02,10,\n").excluding(["02"])
+    found = Amic2020().standings({"pre": pre, "main": main}).anonymization
+    assert [(line.team, line.rank, line.note) for line in found] == [("01", 1, ""), ("02", None, "not ranked, missing in pre")]
