@@ -76,7 +76,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     for target in entry.attacks:
         table.add_column(target, justify="right")
     for attacker in entry.attackers:
-        cells = (_cell(row.get(attacker), single=single) for row in entry.attacks.values())
+        cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
         table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
     for name in ("chance", "constant"):
         cells = [_baseline(entry, target, name, single=single) for target in entry.attacks]
