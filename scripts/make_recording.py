@@ -71,7 +71,7 @@ TEMPLATE = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="h
 {{styles}}
 {rules}
 </style>
-<defs><clipPath id="screen"><rect x="0" y="0" width="{inner}" height="{screen}"/></clipPath>
+<defs><clipPath id="screen"><rect x="0" y="3" width="{inner}" height="{screen}"/></clipPath>
 {{lines}}</defs>
 <rect width="{width}" height="{height}" rx="10" fill="#292929"/>
 <circle cx="24" cy="20" r="6" fill="#ff5f57"/><circle cx="44" cy="20" r="6" fill="#febc2e"/>
@@ -144,8 +144,10 @@ def _printed(command: str, folder: Path) -> list[Text]:
     told = process.communicate()[1]
     if process.returncode:
         shown += told
-    text = shown.decode().replace("\r\n", "\n").rstrip("\n")
-    return [wrapped for line in text.split("\n") for wrapped in Text.from_ansi(line.rstrip()).wrap(_recorder(), WIDTH)]
+    lines = [Text.from_ansi(line.rstrip()) for line in shown.decode().replace("\r\n", "\n").split("\n")]
+    while lines and not lines[-1].plain.strip():
+        lines.pop()
+    return [wrapped for line in lines for wrapped in line.wrap(_recorder(), WIDTH)]
 
 
 def _recorder() -> Console:

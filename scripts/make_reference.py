@@ -25,9 +25,10 @@ from typing import Any
 import click
 
 import kakurenbo
-from kakurenbo import registry
-from kakurenbo.cli import VERBS, cli
-from kakurenbo.cli.common import first_sentence
+from kakurenbo import messages, registry
+from kakurenbo.cli import VERBS, command_line
+from kakurenbo.cli.common import described, meaning
+from kakurenbo.cli.output import short
 from kakurenbo.contracts import ContestFacts, rulebooks_for
 from kakurenbo.parameters import parameters_of
 
@@ -38,6 +39,8 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
+_SPOKEN = frozenset({"cli", "click", "errors", "help", "players", "usage", "words"})
+"""Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
 
@@ -49,7 +52,8 @@ def main() -> None:
     stale = []
     for page in sorted((REPOSITORY / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
-        filled = _CODE.sub(_quoted, _PAIR.sub(_filled, text))
+        with messages.speaking("ja" if (REPOSITORY / "docs" / "ja") in page.parents else "en"):
+            filled = _CODE.sub(_quoted, _PAIR.sub(_filled, text))
         if filled != text:
             stale.append(str(page.relative_to(REPOSITORY)))
             if not check:
@@ -84,15 +88,18 @@ def _quoted(block: re.Match[str]) -> str:
 
 
 def _commands() -> str:
-    context = click.Context(cli, info_name="kakurenbo")
+    context = click.Context(command_line(), info_name="kakurenbo")
     return "\n\n".join(_command(name, context) for name in VERBS)
 
 
 def _command(name: str, context: click.Context) -> str:
-    command = cli.get_command(context, name)
+    assert isinstance(context.command, click.Group)
+    command = context.command.get_command(context, name)
     assert command is not None
     inner = click.Context(command, parent=context, info_name=name)
-    lines = [f"## {name}", "", VERBS[name].capitalize() + ".", "", "```text", _help(command, inner), "```"]
+    does = messages.text(VERBS[name])
+    sentence = f"{does}。" if messages.language() == "ja" else f"{does.capitalize()}."
+    lines = [f"## {name}", "", sentence, "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
             lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
@@ -124,24 +131,42 @@ def _help(command: click.Command, context: click.Context) -> str:
 
 def _methods() -> str:
     parts = []
-    for group in ("rulebooks", "anonymizers", "attacks"):
-        parts.append(f"## {group.capitalize()}\n")
+    japanese = {"rulebooks": "ルールブック", "anonymizers": "匿名加工手法", "attacks": "攻撃"}
+    for group in japanese:
+        parts.append(f"## {japanese[group] if messages.language() == 'ja' else group.capitalize()}\n")
         parts += [_method(group, name, registry.load(group, name)) for name in registry.names(group)]
     return "\n".join(parts)
 
 
 def _method(group: str, name: str, method: Any) -> str:
-    plays = "" if group == "rulebooks" else f" Plays {', '.join(rulebooks_for(method)) or 'no installed rulebook'}."
-    lines = [f"### {name}", "", _safe(first_sentence(method)) + plays, ""]
-    described = parameters_of(method)
-    if described:
-        lines += ["| parameter | meaning | expects | default |", "| --- | --- | --- | --- |"]
-        for parameter in described:
-            default = "required" if parameter.default is dataclasses.MISSING else f"`{parameter.default}`"
-            lines.append(
-                f"| `{parameter.name}` | {_safe(parameter.meaning)} | {_safe(parameter.expectation)} | {_safe(default)} |"
-            )
+    lines = [f"### {name}", "", _safe(described(group, name, method)) + _plays(group, method), ""]
+    parameters = parameters_of(method)
+    if parameters:
+        japanese = messages.language() == "ja"
+        heads = ("パラメータ", "意味", "値", "既定値") if japanese else ("parameter", "meaning", "expects", "default")
+        lines += [f"| {' | '.join(heads)} |", "| --- | --- | --- | --- |"]
+        for parameter in parameters:
+            told = (_safe(meaning(group, name, parameter)), _safe(parameter.expectation), _default(parameter.default))
+            lines.append(f"| `{parameter.name}` | {' | '.join(told)} |")
     return "\n".join([*lines, ""])
+
+
+def _default(value: object) -> str:
+    """A default as it would be typed."""
+    if value is dataclasses.MISSING:
+        return "必須" if messages.language() == "ja" else "required"
+    typed = short(value).replace("|", "\\|")
+    return f"`{typed}`" if typed else '`""`'
+
+
+def _plays(group: str, method: Any) -> str:
+    """For which contests a method is, as a further sentence."""
+    if group == "rulebooks":
+        return ""
+    rulebooks = rulebooks_for(method)
+    if messages.language() == "ja":
+        return f" 使えるコンテスト: {'、'.join(rulebooks) or 'なし'}。"
+    return f" Plays {', '.join(rulebooks) or 'no installed rulebook'}."
 
 
 # -- problems ----------------------------------------------------------------------------------------------------------
@@ -152,6 +177,8 @@ def _problems() -> str:
     folder = resources.files("kakurenbo.messages")
     parts = []
     for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
+        if file.name.removesuffix(".toml") in _SPOKEN:
+            continue
         english, japanese = (
             tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8")) for language in ("en", "ja")
         )

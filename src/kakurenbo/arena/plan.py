@@ -22,6 +22,8 @@ from kakurenbo.rounds.handing_in import Refused
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
 from kakurenbo.tables import read_file, read_folder
 
+_MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
+
 
 @dataclass(frozen=True, order=True)
 class Job:
@@ -262,6 +264,10 @@ def make_plan(
     largest = max(plan.targets, key=int)
     if int(largest) > rulebook.max_teams:
         raise UsageError(f"team {largest!r}: {rulebook.name} has teams up to {rulebook.max_teams}")
+    releases = sum(map(len, plan.targets.values()))
+    attacks = len(plan.rounds) * plan.repeats * releases * len(plan.attackers)
+    if attacks > _MOST_ATTACKS:
+        raise UsageError(f"this would be {attacks:,} attacks; at most {_MOST_ATTACKS:,} can be played in one run")
     return plan
 
 

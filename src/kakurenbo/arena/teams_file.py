@@ -6,8 +6,9 @@ Names, folders and parameters in the file are somebody else's text: names are on
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,6 +23,8 @@ from kakurenbo.parameters import parameters_of
 from kakurenbo.tables import STANDARD_INPUT, Problems, Source, read_toml
 
 _MAX_NAME = 60
+MOST_REPEATS = 1000
+MOST_ENTRANTS = 1000
 
 
 class _PlayerTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,7 +46,7 @@ class _FileContent(msgspec.Struct, forbid_unknown_fields=True):
     rounds: list[str] = []
     options: dict[str, Any] = {}
     seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1, le=MOST_REPEATS)] | None = None
     preparation: str | None = None
     phase: str | None = None
 
@@ -54,7 +57,7 @@ _EXPECTED = {
     "rounds": 'rounds must be a list of different names, such as ["pre", "main"]',
     "options": "[options] must be a table of the rulebook's parameters",
     "seed": "seed must be a whole number of at least 0",
-    "repeat": "repeat must be a whole number of at least 1",
+    "repeat": f"repeat must be a whole number from 1 to {MOST_REPEATS}",
     "anonymizer": f"write anonymizer = {_METHOD}",
     "attack": f"write attack = {_METHOD}",
 }
@@ -201,6 +204,8 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
             entrants.extend(_entrants(_checked(table, _PlayerTable, "a player"), name, base))
         except (UsageError, ParameterError) as error:
             raise UsageError(f"player {name!r}: {error}") from None
+        if len(entrants) > MOST_ENTRANTS:
+            raise UsageError(f"there are more than {MOST_ENTRANTS:,} players, with every combination of a sweep counted")
     return TeamsFile(
         _numbered(entrants),
         tuple(content.rounds),
@@ -225,12 +230,13 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
         if not entrant.anonymizes and not entrant.attacks:
             raise UsageError("it does nothing; give anonymizer or release, attack or guesses")
         return [entrant]
+    swept = _swept(anonymizers), _swept(attacks)
     # An attack that is not swept plays once, beside the first release of the sweep, and the other way round.
     return [
         replace(
             plain,
             team=plain.team if number == 0 else "",
-            name=f"{name} {_differences(anonymizer, anonymizers) or _differences(attack, attacks)}".strip(),
+            name=f"{name} {_shown(anonymizer, swept[0]) or _shown(attack, swept[1])}".strip(),
             anonymizer=anonymizer,
             attack=attack,
             release=release if number == 0 else None,
@@ -241,12 +247,17 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
     ]
 
 
-def _differences(call: MethodCall | None, calls: Sequence[MethodCall]) -> str:
-    """The parameters in which a call of a sweep differs from the others."""
-    if call is None or len(calls) < 2:
-        return ""
+def _swept(calls: Sequence[MethodCall]) -> set[str]:
+    """The parameters in which the calls of a sweep differ."""
     every = [set(one.parameters) for one in calls]
-    swept = {name for one in every for other in every for name, _ in one - other}
+    common = set.intersection(*every) if every else set()
+    return {name for one in every for name, _ in one - common}
+
+
+def _shown(call: MethodCall | None, swept: Container[str]) -> str:
+    """The parameters that tell a call of a sweep from the others."""
+    if call is None or not swept:
+        return ""
     shown = {described.name: as_text(described.default) for described in parameters_of(registry.load(call.group, call.name))}
     shown |= dict(call.parameters)
     return " ".join(f"{name}={shown[name]}" for name in shown if name in swept)
@@ -267,6 +278,9 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
         for key, value in given.items()
         if key != "method"
     ]
+    count = math.prod(map(len, choices))
+    if count > MOST_ENTRANTS:
+        raise UsageError(f"{name}: its lists have {count:,} combinations; at most {MOST_ENTRANTS:,} can be played")
     return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
 
 

@@ -65,8 +65,7 @@ def play_tournament(
     plan: Plan, out: Path, workers: Workers, settings: Settings, listener: ProgressListener | None = None
 ) -> Tournament:
     """Play a plan in a folder, going on where an earlier start was stopped, and write documents and report."""
-    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
-        raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
+    _check_folder(plan, out, replace_results=settings.replace_results)
     with locked(out):
         write_file(out / PLAN_FILE, json_bytes(plan.as_json()))
         stores = Stores(out)
@@ -77,6 +76,24 @@ def play_tournament(
         write_file(out / RESULTS_FILE, tournament.document.as_bytes())
         tournament.write_report()
         return tournament
+
+
+def _check_folder(plan: Plan, out: Path, *, replace_results: bool) -> None:
+    """Refuse a folder that holds something else: what no run wrote, or what another run did."""
+    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
+        raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
+    before = stored_plan(out)
+    if not before or replace_results or before == plan.as_json():
+        return
+    rulebook = before["rulebook"].get("name") if isinstance(before.get("rulebook"), dict) else None
+    if rulebook != plan.rulebook.name:
+        raise UsageError(f"{out}: a run of {rulebook} is there; name a new folder, or replace it with --replace-results")
+    if (out / RESULTS_FILE).exists():
+        differing = ", ".join(key for key, value in plan.as_json().items() if before.get(key) != value) or "something"
+        raise UsageError(
+            f"{out}: results of a run with other {differing} are there; name a new folder, or replace them with "
+            "--replace-results (jobs that both have are not played again)"
+        )
 
 
 def stored_plan(out: Path) -> Mapping[str, Any]:

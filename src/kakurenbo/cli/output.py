@@ -12,14 +12,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.cli.streams import SafeConsole, can_show
+from kakurenbo.cli.console import SafeConsole
+from kakurenbo.cli.streams import can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
-from kakurenbo.messages import escaped, language, render
+from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
 from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
 
 _ANYTHING = "かくれんぼ–🙈"
-DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -37,8 +38,8 @@ def console_beside(out: Path) -> Console:
 
 def print_json(content: Mapping[str, Any]) -> None:
     """The one JSON object of a call; characters that act on a terminal, or that it does not have, are escaped."""
-    text = json.dumps(content, ensure_ascii=not can_show(sys.stdout, _ANYTHING), allow_nan=False)
-    print("".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text))
+    dumped = json.dumps(content, ensure_ascii=not can_show(sys.stdout, _ANYTHING), allow_nan=False)
+    print("".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in dumped))
 
 
 def fail(message: str, usage: str, given: Sequence[str]) -> int:
@@ -47,7 +48,7 @@ def fail(message: str, usage: str, given: Sequence[str]) -> int:
         print_json({"error": message})
     if usage:
         print(usage, file=sys.stderr)
-    print(f"error: {escaped(message)}", file=sys.stderr)
+    print(text("cli.error", message=message), file=sys.stderr)
     return UNUSABLE
 
 
@@ -72,7 +73,7 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
         print(problem, file=sys.stderr)
     hidden = (len(problems) if total is None else total) - len(problems)
     if hidden > 0:
-        print(f"… and {hidden:,} more", file=sys.stderr)
+        print(text("cli.more_problems", count=hidden), file=sys.stderr)
 
 
 def plain_table(*headings: str) -> RichTable:
@@ -85,7 +86,7 @@ def plain_table(*headings: str) -> RichTable:
 
 def say(code: str, **parameters: object) -> str:
     """A sentence of the catalogue in the language of the moment."""
-    return render(code, parameters, language()).message
+    return text(code, **parameters)
 
 
 def say_or(code: str, otherwise: str) -> str:
@@ -132,7 +133,7 @@ def print_footnotes(meanings: Mapping[str, str]) -> None:
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
     for notice in notices:
-        print(f"notice: {escaped(str(notice))}", file=sys.stderr)
+        print(text("cli.notice", notice=str(notice)), file=sys.stderr)
 
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
@@ -147,8 +148,12 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         if threshold is not None:
             value, needed = against(score.value, threshold, declared.unit)
         of = "" if declared.of is None else say("figure.of", of=count(declared.of))
-        mark = "" if threshold is None else ("ok" if threshold.met_by(score.value) else "[bold red]FAILS[/]")
-        limit = escape(", ".join(f"{key} {shown_value(value)}" for key, value in score.limit.items()))
+        mark = (
+            ""
+            if threshold is None
+            else (text("cli.meets") if threshold.met_by(score.value) else f"[bold red]{text('cli.fails')}[/]")
+        )
+        limit = escape(", ".join(f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()))
         direction = say("figure.higher" if score.higher_is_better else "figure.lower")
         table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
@@ -160,6 +165,10 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
 
 
+def _mark(met: bool) -> str:
+    return text("cli.meets") if met else f"[bold red]{text('cli.fails')}[/]"
+
+
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words, in hits."""
     return say("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
@@ -168,6 +177,11 @@ def chance_text(chance: Chance) -> str:
 def constant_text(constant: float) -> str:
     """The best constant answer in words, in hits."""
     return say("constant.hits", constant=count(constant))
+
+
+def label(name: str) -> str:
+    """The name of a figure, as people read it."""
+    return retold(name.replace("_", " "))
 
 
 def short(value: object) -> str:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from kakurenbo.cli import output
 from kakurenbo.cli.output import say, say_or
-from kakurenbo.messages import language
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import FigureEntry, Ranking, RankingLine
 from kakurenbo.reporting.numbers import apart, count, figure
 
@@ -80,7 +80,7 @@ def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -
     for line, score in zip(ranking.lines, _scores(ranking.lines, declared), strict=True):
         cells = [str(line.rank or "–"), escape(line.team), score]
         cells += [escape(", ".join(line.tied_with))] if tied else []
-        cells += [escape(say_or(f"state.{line.note.replace(' ', '_')}", line.note))] if noted else []
+        cells += [escape(retold(line.note))] if noted else []
         table.add_row(*cells, *(escape(column.get(line.team, "")) for column in extra.values()))
     return table
 

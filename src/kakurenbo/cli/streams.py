@@ -1,4 +1,4 @@
-"""The standard streams as they are: closed, full, or without the characters we write; and texts of others on a terminal."""
+"""The standard streams as they are: closed, full, or without the characters we write."""
 
 from __future__ import annotations
 
@@ -8,29 +8,10 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Any, TextIO
-
-from rich.console import Console
-from rich.text import Text
+from typing import TextIO
 
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import escaped
-
-
-class SafeConsole(Console):
-    """Escapes characters that act on a terminal, whoever they come from; within tables line ends, too."""
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print as usual; the line ends of a text that is printed by itself are the caller's own."""
-        markup = options.get("markup")
-        super().print(*(self._own_lines(one, markup) if isinstance(one, str) else one for one in objects), **options)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """A cell, a title, or another text within something."""
-        return super().render_str(escaped(text), **options)
-
-    def _own_lines(self, text: str, markup: bool | None) -> Text:
-        return super().render_str("\n".join(map(escaped, text.split("\n"))), markup=markup)
+from kakurenbo.messages import text as words
 
 
 def prepare_streams() -> None:
@@ -60,7 +41,7 @@ def flush_output() -> None:
         abandon_output()
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from error
-        raise UsageError(f"standard output cannot be written ({error.strerror})") from error
+        raise UsageError(words("usage.stdout_full", error=str(error.strerror))) from error
 
 
 def abandon_output() -> None:

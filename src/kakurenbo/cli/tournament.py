@@ -11,7 +11,7 @@ from rich.table import Table
 from kakurenbo.cli import output
 from kakurenbo.cli.output import say
 from kakurenbo.cli.rankings import Columns, print_rankings
-from kakurenbo.messages import language
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import count, counted, figure, share
 
@@ -28,7 +28,7 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(console, document, entry, title)
-    names = {say("table.name"): {team: player.name for team, player in players.items()}}
+    names = {say("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
     print_rankings(document.rankings, document.awards, beside, figures=document.figures)
     _print_failures(document)
@@ -53,7 +53,9 @@ def _releases(document: Document, entry: RoundEntry, players: Mapping[str, Playe
     table = _table(say("tournament.releases") + title, *headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
-        table.add_row(release.target, escape(player.name), escape(player.anonymizer), escape(_utility(document, release)))
+        table.add_row(
+            release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
+        )
     return table
 
 
@@ -145,7 +147,8 @@ def _print_failures(document: Document) -> None:
     if shown:
         table = _table(say("tournament.failures"), say("table.what"), "", say("table.cause"))
         for failure in shown:
-            table.add_row(escape(failure.what), say(f"state.{failure.state}"), escape(failure.cause))
+            cells = (retold(failure.what), say(f"state.{failure.state}"), retold(failure.cause))
+            table.add_row(*map(escape, cells))
         output.console().print(table)
 
 

@@ -231,9 +231,10 @@ def rank(
     return tuple(lines)
 
 
-def shown_unranked(scores: Mapping[str, Fraction | None]) -> tuple[Standing, ...]:
-    """Lines that stand below a ranking: organizers' attacks and teams, with their scores but no rank."""
-    return tuple(Standing(name, scores[name], None, NOT_RANKED) for name in sorted(scores, key=by_number))
+def shown_unranked(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None) -> tuple[Standing, ...]:
+    """Lines that stand below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
+    told = {name: ", ".join(filter(None, (NOT_RANKED, (notes or {}).get(name, "")))) for name in scores}
+    return tuple(Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number))
 
 
 def awarded(ranking: Sequence[Standing], places: int = 3, *, lowest_wins: bool = False) -> tuple[str, ...]:

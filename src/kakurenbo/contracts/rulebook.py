@@ -305,9 +305,12 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         for team in teams:
             if not re.fullmatch(r"[0-9]{2,4}", team) or not 1 <= int(team) <= self.max_teams or teams.count(team) > 1:
                 expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
-                raise ParameterError("teams", expected, ",".join(teams))
-        if not teams or not set(unranked) <= set(teams):
-            raise ParameterError("unranked" if teams else "teams", "some of the teams", ",".join(unranked) or "nothing")
+                raise ParameterError("teams", expected, team)
+        if not teams:
+            raise ParameterError("teams", "one team at least", "nothing")
+        for team in unranked:
+            if team not in teams:
+                raise UsageError(f"unranked: there is no team {team!r} in this round (there are {', '.join(teams)})")
 
     # -- results -------------------------------------------------------------------------------------------------------
 

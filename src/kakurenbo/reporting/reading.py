@@ -16,7 +16,7 @@ from kakurenbo.reporting.table import COLUMNS, read_results_csv
 from kakurenbo.tables import Problems, Read, Reading, Severity, Source, read_json, refused
 
 RESULTS_FILE, PLAN_FILE = "results.json", "run.json"
-_LIMIT = 200_000_000
+_LIMIT = 100_000_000
 _UNNAMED = "round"
 Rounds = Mapping[str, Sequence[RoundResults]]
 
