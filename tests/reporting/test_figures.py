@@ -110,7 +110,7 @@ def test_no_label_covers_another_or_a_point() -> None:
 def test_a_wide_letter_takes_more_room_and_a_long_name_is_shortened() -> None:
     assert text_width("匿名") > text_width("ab")
     assert clipped("東京匿名加工研究会", 60) == "東京匿名…"
-    assert [tick.text for tick in ticks(0.936, 0.991, 5)] == ["0.94", "0.95", "0.96", "0.97", "0.98", "0.99"]
+    assert [tick.text for tick in ticks(0.936, 0.991, 6)] == ["0.94", "0.95", "0.96", "0.97", "0.98", "0.99"]
     assert (ramp(0), ramp(1), ramp(7)) == ("#00224e", "#fee838", "#fee838")
 
 
