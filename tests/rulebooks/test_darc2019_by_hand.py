@@ -464,6 +464,9 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
         found = book.check_release(Handout(team, table(T)), [])
         assert isinstance(found, Problems)
         assert (found[0].file, found[0].parameters["count"]) == (name, 0)
+    two = book.check_release(Handout("07", table(T)), [Source("first.csv", b""), Source("second.csv", b"")])
+    assert isinstance(two, Problems)
+    assert (two[0].file, two[0].parameters["count"], two[0].parameters["example"]) == ("first.csv", 2, "A_07.csv")
 
 
 def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:
