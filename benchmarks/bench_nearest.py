@@ -14,7 +14,7 @@ from kakurenbo.attacks.membership import Likelihood, MembershipKnowledge, neares
 from kakurenbo.datasets.adult import SCHEMA, adult_statistics
 from kakurenbo.generators import GENERATORS
 from kakurenbo.rng import stream
-from kakurenbo.tables import Source, Table, dummy_names, read_table
+from kakurenbo.tables import Read, Source, Table, dummy_names, read_table
 
 POPULATION, RELEASE = 100_000, 10_000
 _SEARCH = """
@@ -30,7 +30,7 @@ def tables() -> tuple[Table, Table]:
     if folder is not None:
         names = ("B.csv.gz", "D_rrp90.csv.gz")
         found = [read_table(Source.of(folder / "amic2020" / "reference" / name), SCHEMA) for name in names]
-        population, release = (table for table in found if isinstance(table, Table))
+        population, release = (reading.value for reading in found if isinstance(reading, Read))
         return population, release
     draw = partial(GENERATORS["moments"], adult_statistics("train"))
     return draw(POPULATION, stream(1, "bench", "B")), draw(RELEASE, stream(1, "bench", "D"))

@@ -1,12 +1,21 @@
 """The table of docs/darc2019.md: every anonymizer against every attack on the real T, with U and score in both modes.
 
-``python scripts/make_darc_table.py T.csv[.gz]`` prints it as Markdown; it takes some minutes.
+``python scripts/make_darc_table.py T.csv[.gz] --draws 3`` writes it into the page; a draw takes some minutes for each process.
 """
 
 from __future__ import annotations
 
+import argparse
+import re
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from kakurenbo import registry
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
@@ -17,6 +26,8 @@ from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import baselines, counts_in, errors_of
 from kakurenbo.tables import Problems
 
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "darc2019.md"
+SEED = 2019
 ANONYMIZERS = (
     "monthly_pseudonyms",
     "monthly_pseudonyms:period=year",
@@ -46,25 +57,58 @@ ATTACKS = (
 MODES = ("rules", "aicrowd")
 
 
-def main(path: str) -> None:
-    handout = Darc2019().read_handout(Path(path))
-    if isinstance(handout, Problems):
-        sys.exit("\n".join(map(str, handout)))
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path, help="T, such as the contest's ground_truth.csv")
+    parser.add_argument("--draws", type=int, default=3, help="releases of each anonymizer")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    given = parser.parse_args()
+    cases = list(product([given.table], ANONYMIZERS, range(given.draws)))
+    with ProcessPoolExecutor(given.jobs) as pool:
+        found = []
+        play = map if given.jobs == 1 else pool.map
+        for figures_of_one in play(_figures_of, cases):
+            found.append(figures_of_one)
+            print(f"{len(found)} of {len(cases)}", file=sys.stderr)
     names = ["S1–S6", "S7", *ATTACKS, *(f"{figure}, {mode}" for mode in MODES for figure in ("U", "reid", "score"))]
-    print(f"| anonymizer | {' | '.join(names)} |\n| --- | {' | '.join(['---:'] * len(names))} |")
+    lines = [f"| anonymizer | {' | '.join(names)} |", f"| --- | {' | '.join(['---:'] * len(names))} |"]
+    widest = 0.0
     for text in ANONYMIZERS:
-        cells = [f"{value:.3f}" for value in figures(handout, text)]
-        print(f"| `{text.removeprefix('pipeline:steps=').replace('|', ' + ')}` | {' | '.join(cells)} |", flush=True)
+        draws = np.array([figures for case, figures in zip(cases, found, strict=True) if case[1] == text])
+        widest = max(widest, *half_widths(draws))
+        shown = text.removeprefix("pipeline:steps=").replace("|", " + ")
+        lines.append(f"| `{shown}` | {' | '.join(f'{value:.3f}' for value in draws.mean(axis=0))} |")
+    said = f"Means of {given.draws} draws with seed {SEED}; no 95 % interval (Student's t) reaches farther than ± {widest:.3f}."
+    table = "\n".join(["<!-- table -->", said, "", *lines, "<!-- end of table -->"])
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: table, page, flags=re.S), encoding="utf-8")
 
 
-def figures(handout: Handout, text: str) -> list[float]:
+def half_widths(draws: NDArray[np.float64]) -> Sequence[float]:
+    """Half the 95 % interval of each column's mean; (draws, figures) -> (figures,)."""
+    count = len(draws)
+    if count == 1:
+        return [float("inf")]
+    spread = draws.std(axis=0, ddof=1) / count**0.5
+    return [float(value) for value in student.ppf(0.975, count - 1) * spread]
+
+
+def _figures_of(case: tuple[Path, str, int]) -> list[float]:
+    path, text, draw = case
+    read = Darc2019().read_handout(path)
+    if isinstance(read, Problems):
+        sys.exit("\n".join(map(str, read)))
+    return figures(read.value, text, draw)
+
+
+def figures(handout: Handout, text: str, draw: int) -> list[float]:
     """Rates of the baselines and the attacks under the rules; then U, highest rate and score in each mode."""
     original = handout.original
     method = registry.build("anonymizers", text)
-    released = Darc2019().anonymize(handout, method, stream(2019, "table", text)).table
+    released = Darc2019().anonymize(handout, method, stream(SEED, "table", text, draw)).table
     answer, rows = answer_of(original, released)
-    known = ReidentificationKnowledge(original, rows.take(stream(2019, "order", text).permutation(len(rows))))
-    guesses = {name: registry.build("attacks", name)(known, stream(2019, name)) for name in ATTACKS}
+    known = ReidentificationKnowledge(original, rows.take(stream(SEED, "order", text, draw).permutation(len(rows))))
+    guesses = {name: registry.build("attacks", name)(known, stream(SEED, name, draw)) for name in ATTACKS}
     shown: list[float] = []
     summary: list[float] = []
     for mode in MODES:
@@ -79,4 +123,4 @@ def figures(handout: Handout, text: str) -> list[float]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,9 +41,9 @@ def page(paths: Sequence[Path], seeds: int, jobs: int, sections: Sequence[str], 
     The graph of the first B file is written beside the page with the section ``repair``.
     """
     kept = dict(zip(SECTIONS, current.split("\n## ")[1:], strict=False))
-    makers = {"noise": partial(_noise, seeds=seeds), "filtering": _filtering, "repair": _repair}
+    makers = {"noise": _noise, "filtering": _filtering, "repair": _repair}
     with ProcessPoolExecutor(jobs) as pool:
-        made = {name: makers[name](paths, pool) for name in sections}
+        made = {name: makers[name](paths, pool, seeds) for name in sections}
     bodies = [made[name] if name in made else f"## {kept[name].rstrip()}\n" for name in SECTIONS]
     return "\n".join([_introduction(paths, seeds), *bodies])
 
@@ -105,13 +104,24 @@ over the number of draws that is stated with it. An interval is that of the mean
 wider by the square root of the number of draws. "Always 0" is what the answer 0 for every hidden rating earns on the same
 draws: a reconstruction that does not beat it has found nothing.
 
-Make this page again, or one of B files of yours (`--sections` makes some of it):
+Make this page again, in a clone, from the B files; each section also says how it is made alone. The seed of draw i is i,
+counted from 0, so the same B files give the same figures:
 
 <!-- not executed: takes hours -->
 ```console
-$ python scripts/replay_pwscup2024.py poster Bi11.csv.gz sampleBi.csv --seeds {seeds} --jobs 2
+$ {_command(paths, seeds)} --jobs 2
 ```
 """
+
+
+def _command(paths: Sequence[Path], seeds: int) -> str:
+    return f"python scripts/replay_pwscup2024.py poster {' '.join(path.name for path in paths)} --seeds {seeds}"
+
+
+def _made_by(paths: Sequence[Path], seeds: int, section: str, draws: str) -> list[str]:
+    """How a section is made alone."""
+    command = f"{_command(paths, seeds)} --sections {section}"
+    return [f"Made by `{command}`: {draws}.", ""]
 
 
 def _noise(paths: Sequence[Path], pool: Executor, seeds: int) -> str:
@@ -131,6 +141,7 @@ def _noise(paths: Sequence[Path], pool: Executor, seeds: int) -> str:
         "the one that the contest's own answer check prints for the sample attack, so its hits may be that attack's; the rows",
         "below show how far they lie from it. Hits are of 50; a draw is one of noise, people and masks.",
         "",
+        *_made_by(paths, seeds, "noise", f"seeds 0 to {seeds - 1}, for `posterior` 0 to {_slow(seeds) - 1}"),
         "| epsilon | B | attack | draws | utility | identification | reconstruction | always 0 | anonymity |",
         "| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -156,7 +167,7 @@ def _figures(runs: Sequence[Played], finder: str, rebuilder: str) -> str:
     return " | ".join(interval(column) for column in columns)
 
 
-def _filtering(paths: Sequence[Path], pool: Executor) -> str:
+def _filtering(paths: Sequence[Path], pool: Executor, seeds: int) -> str:
     filtered = {path: pool.submit(_filtered, path) for path in paths}
     lines = [
         "## Reconstruction: collaborative filtering",
@@ -165,6 +176,7 @@ def _filtering(paths: Sequence[Path], pool: Executor) -> str:
         f"files (`on=release`; here of `pseudo_olh` at epsilon 2). Hits of 50; {FILTERED_ON_B} draws of people on b alone,",
         f"{FILTERED_WITH_C} with the files; the published row is the poster's average over the B files of 19 teams.",
         "",
+        *_made_by(paths, seeds, "filtering", f"seeds 0 to {FILTERED_ON_B - 1}, with the files 0 to {FILTERED_WITH_C - 1}"),
         f"| B | on | {' | '.join(VARIANTS.values())} |",
         f"| --- | --- |{' ---: |' * len(VARIANTS)}",
         f"| 19 teams' | b, as published | {' | '.join(str(PUBLISHED[variant]) for variant in VARIANTS)} |",
@@ -177,7 +189,7 @@ def _filtering(paths: Sequence[Path], pool: Executor) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _repair(paths: Sequence[Path], pool: Executor) -> str:
+def _repair(paths: Sequence[Path], pool: Executor, seeds: int) -> str:
     started = {
         (path, rows): [pool.submit(_trace, path, rows, seed) for seed in range(REPAIRS)] for path in paths for rows in ROWS
     }
@@ -195,6 +207,7 @@ def _repair(paths: Sequence[Path], pool: Executor) -> str:
         f"Files 1 and 3 have the most columns; the team aligned all files to {POSTER_UTILITY}, as",
         f"`crosstab_repair:utility={POSTER_UTILITY}` does.",
         "",
+        *_made_by(paths, seeds, "repair", f"seeds 0 to {REPAIRS - 1}"),
         f"After `pseudo_olh` at epsilon 2, {REPAIRS} draws; utility of the release, which is that of its worst file:",
         "",
         f"| B | rows a round | {' | '.join(f'round {n:,}' for n in ROUNDS)} | file 1, round {ROUNDS[-1]:,} | file 3 |",

@@ -15,6 +15,7 @@ from typing import Any
 
 from kakurenbo import rng
 from kakurenbo.errors import UsageError
+from kakurenbo.tables import Problems, Source, read_json
 
 SEED = "seed"
 COMMITMENTS_FILE = "commitments.json"
@@ -90,14 +91,15 @@ def verify(commitments: bytes, opening: bytes, files: Mapping[str, bytes]) -> li
         findings.append(Finding(COMMITMENTS_FILE, CHANGED))
     if _canonical(revealed) != opening or revealed.get("scope") != published.get("scope"):
         findings.append(Finding(OPENING_FILE, CHANGED))
-    contents = {**files, SEED: str(seed).encode()}
     for name, expected in bound.items():
-        if name not in contents:
+        data = str(seed).encode() if name == SEED else files.get(name)
+        if data is None:
             findings.append(Finding(name, NOT_REVEALED))
             continue
-        found = _bind(seed, str(published.get("scope")), name, contents[name])
+        found = _bind(seed, str(published.get("scope")), name, data)
         findings.append(Finding(name, KEPT if hmac.compare_digest(found, expected) else BROKEN))
-    findings += [Finding(name, NOT_COMMITTED) for name in contents if name not in bound]
+    # The seed is committed to as itself: a file that goes by its name is another thing.
+    findings += [Finding(name, NOT_COMMITTED) for name in files if name not in bound or name == SEED]
     return findings
 
 
@@ -129,13 +131,12 @@ def _canonical(content: object) -> bytes:
 
 
 def _parsed(data: bytes, name: str) -> dict[str, Any]:
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        raise UsageError(f"{name}: this is not JSON; it was damaged after it was written") from None
-    if not isinstance(content, dict):
+    read = read_json(Source(name, data))
+    if isinstance(read, Problems):
+        raise UsageError(f"{read[0]}; it was damaged after it was written")
+    if not isinstance(read.value, dict):
         raise UsageError(f"{name}: this does not hold what prepare writes there")
-    return content
+    return read.value
 
 
 def _bound(published: Mapping[str, Any]) -> Mapping[str, str]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numba
+_announcers: list[Callable[[], None]] = []
+"""What to call, once, when something is about to be compiled: it takes seconds, and nobody should wonder."""
+
+
+def announce_with(announcer: Callable[[], None]) -> None:
+    """Call this once before the first loop is compiled in this process; a loop that is kept from before needs none."""
+    _announcers[:] = [announcer]
 
 
 def compiled(function: Any) -> Any:
@@ -12,7 +19,38 @@ def compiled(function: Any) -> Any:
 
     Numba keeps it beside the module, else in the user's cache folder; where neither can be written, not at all.
     """
+    import numba  # takes a while to load, which those who only set an announcer need not wait for
+
+    _listen()
     try:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
         return numba.njit(nogil=True)(function)
+
+
+def inlined(function: Any) -> Any:
+    """A part of a compiled loop that is written out wherever it is called: a call would cost more than what it does."""
+    import numba
+
+    return numba.njit(nogil=True, inline="always")(function)
+
+
+def _listen() -> None:
+    """Hear of every compilation; Numba tells of those that its cache does not spare."""
+    global _listening
+    if not _listening:
+        from numba.core import event
+
+        class Announcing(event.Listener):
+            def on_start(self, event: object) -> None:
+                while _announcers:
+                    _announcers.pop()()
+
+            def on_end(self, event: object) -> None:
+                """Nothing to say: the result is there."""
+
+        event.register("numba:compile", Announcing())  # type: ignore[no-untyped-call]
+        _listening = True
+
+
+_listening = False

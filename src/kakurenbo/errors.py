@@ -5,6 +5,8 @@ Bad *input* is not an exception but a :class:`kakurenbo.tables.Problem`; only th
 
 from __future__ import annotations
 
+from kakurenbo.messages import retold, text
+
 
 class KakurenboError(Exception):
     """Base of every error that a user may meet; its text is shown without a traceback."""
@@ -19,7 +21,7 @@ class ParameterError(KakurenboError, ValueError):
 
     def __init__(self, parameter: str, expectation: str, value: object) -> None:
         self.parameter, self.expectation, self.value = parameter, expectation, value
-        super().__init__(f"parameter {parameter!r} must be {expectation}; got {value!r}")
+        super().__init__(text("usage.parameter", parameter=parameter, expectation=retold(expectation), value=repr(value)))
 
     def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str, object]]:
         return type(self), (self.parameter, self.expectation, self.value)

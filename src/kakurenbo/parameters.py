@@ -16,9 +16,11 @@ from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import text
 
 T = TypeVar("T")
 _KEY = "kakurenbo.parameter"
+_KINDS = {int: "expects.whole", float: "expects.number", bool: "expects.flag", tuple: "expects.list"}
 
 
 @dataclass(frozen=True)
@@ -59,31 +61,30 @@ class Parameter:
         'a number from 0 to 1'
         """
         if self.choices:
-            text = "one of " + ", ".join(self.choices)
+            told = text("expects.choices", choices=self.choices)
         else:
-            text = {int: "a whole number", float: "a number", bool: "true or false", tuple: "a list of names a,b,c"}.get(
-                self.kind, "a text"
-            )
-            if self.low is not None and self.high is not None:
-                text += f" from {self.low:g} to {self.high:g}"
-            elif self.low is not None:
-                text += f" of at least {self.low:g}"
-            elif self.high is not None:
-                text += f" of at most {self.high:g}"
-        return text + (" or none" if self.optional else "")
+            told = text(_KINDS.get(self.kind, "expects.text"))
+            low, high = (None if limit is None else f"{limit:g}" for limit in (self.low, self.high))
+            if low is not None and high is not None:
+                told = text("expects.between", kind=told, low=low, high=high)
+            elif low is not None:
+                told = text("expects.at_least", kind=told, low=low)
+            elif high is not None:
+                told = text("expects.at_most", kind=told, high=high)
+        return text("expects.or_none", expectation=told) if self.optional else told
 
-    def parse(self, text: str) -> object:
-        """The value that ``text`` of a command line or a file stands for."""
-        if self.optional and text.lower() == "none":
+    def parse(self, given: str) -> object:
+        """The value that ``given`` of a command line or a file stands for."""
+        if self.optional and given.lower() == "none":
             return None
         try:
             if self.kind is tuple:
-                return tuple(part.strip() for part in text.split(",") if part.strip())
+                return tuple(part.strip() for part in given.split(",") if part.strip())
             if self.kind is bool:
-                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
-            return self.kind(text)
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[given.lower()]
+            return self.kind(given)
         except (ValueError, KeyError):
-            raise ParameterError(self.name, self.expectation, text) from None
+            raise ParameterError(self.name, self.expectation, given) from None
 
     def check(self, value: object) -> None:
         """Raise :class:`ParameterError` unless ``value`` is permitted."""
@@ -219,15 +220,16 @@ def make(method: type[T], given: Mapping[str, str]) -> T:
     known = {described.name: described for described in parameters_of(method)}
     for name, described in known.items():
         if described.default is dataclasses.MISSING and name not in given:
-            raise ParameterError(name, described.expectation, "nothing")
-    return method(**{name: known[name].parse(text) for name, text in given.items()})
+            raise ParameterError(name, described.expectation, text("expects.nothing"))
+    return method(**{name: known[name].parse(value) for name, value in given.items()})
 
 
 def _check_names(method: type, given: Mapping[str, object]) -> None:
     known = [described.name for described in parameters_of(method)]
     for name, value in given.items():
         if name not in known:
-            raise ParameterError(name, f"one of {', '.join(known) or 'no parameters at all'}", value)
+            expected = text("expects.choices", choices=known) if known else text("expects.no_parameters")
+            raise ParameterError(name, expected, value)
 
 
 def _kind(hint: Any) -> tuple[type, bool]:

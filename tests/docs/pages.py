@@ -6,6 +6,8 @@ A comment before a block says what the block alone does not:
 * ``<!-- exits 1 -->``: the last command of the block shows a refusal;
 * ``<!-- file: NAME -->``: the block is the content of a file (``continued`` appends to it);
 * ``<!-- needs: PATH -->``: a file of the repository that the reader has in the folder.
+
+``<!-- same commands as: PATH -->`` on a page says that it is a translation, whose commands are run where they come from.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=fence)[ ]*$", re.M | re.S)
 _COMMENTS = re.compile(r"<!--\s*(not executed|exits|file|needs)\b:?\s*(.*?)\s*-->")
-_INCLUDE = re.compile(r'^--8<-- "([^":]+)(?::(\w+))?"$', re.M)
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ def markdown_pages() -> list[Path]:
     return [*sorted(REPOSITORY.glob("README*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
+def translated_from(page: Path) -> Path | None:
+    """The page whose commands this one has, where it is a translation."""
+    said = re.search(r"<!-- same commands as: (\S+) -->", page.read_text(encoding="utf-8"))
+    return REPOSITORY / said[1] if said else None
+
+
 def steps(page: Path) -> Iterator[Command | File]:
     """What the page asks for, in order."""
     text, end = page.read_text(encoding="utf-8"), 0
@@ -54,23 +61,9 @@ def steps(page: Path) -> Iterator[Command | File]:
         if needed := said.get("needs"):
             yield File(Path(needed).name, (REPOSITORY / needed).read_text(encoding="utf-8"))
         if name := said.get("file"):
-            yield File(name.split(",")[0], with_includes(block["text"]), continued=name.endswith("continued"))
+            yield File(name.split(",")[0], block["text"], continued=name.endswith("continued"))
         elif block["info"].strip() == "console":
             yield from _commands(block["text"], int(said.get("exits", "0")), said.get("not executed", ""))
-
-
-def with_includes(text: str) -> str:
-    """A block as its reader sees it: with the included files or sections in place."""
-    return _INCLUDE.sub(lambda include: _section(include[1], include[2]), text)
-
-
-def _section(path: str, name: str | None) -> str:
-    text = (REPOSITORY / path).read_text(encoding="utf-8")
-    if name is not None:
-        found = re.search(rf"# --8<-- \[start:{name}\]\n(.*?)\n[ ]*# --8<-- \[end:{name}\]", text, re.S)
-        assert found is not None, f"{path} has no section {name}"
-        text = found[1]
-    return text.strip("\n")
 
 
 def _comments_before(text: str) -> str:

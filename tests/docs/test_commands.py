@@ -6,16 +6,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.arena.conftest import install
-from tests.docs.pages import REPOSITORY, Command, File, markdown_pages, steps
+from tests.docs.pages import REPOSITORY, Command, File, markdown_pages, steps, translated_from
 
 PAGES = {str(page.relative_to(REPOSITORY)): page for page in markdown_pages()}
 EXECUTED = [
-    name for name, page in PAGES.items() if any(isinstance(step, Command) and not step.not_executed for step in steps(page))
+    name
+    for name, page in PAGES.items()
+    if any(isinstance(step, Command) and not step.not_executed for step in steps(page)) and translated_from(page) is None
 ]
+TRANSLATED = [name for name, page in PAGES.items() if translated_from(page) is not None]
 INSTALL = "pip install -e ."
 REASONS = ("sets up an environment", "needs the network", "needs a download", "needs several machines", "takes hours")
 
@@ -32,6 +36,28 @@ def test_the_commands_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> No
             install(folder, site)  # what pip would do, without a network
         elif not step.not_executed:
             _run(step, folder, _environment(site, tmp_path / "bin"))
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_a_translated_page_asks_for_the_same_as_the_page_it_comes_from(name: str) -> None:
+    original = translated_from(PAGES[name])
+    assert original is not None
+    assert [_without_language(step) for step in steps(PAGES[name])] == [_without_language(step) for step in steps(original)]
+
+
+def test_output_that_a_translated_page_shows_stands_on_a_page_that_is_run() -> None:
+    seen = {line for name in EXECUTED for step in steps(PAGES[name]) if isinstance(step, Command) for line in step.shown}
+    for name in TRANSLATED:
+        for step in steps(PAGES[name]):
+            if isinstance(step, Command):
+                assert set(step.shown) <= seen, f"{name}: {step.line}"
+
+
+def _without_language(step: Command | File) -> Command | File:
+    """A step without what a translation may have otherwise: the language it asks for, what is printed, and remarks."""
+    if isinstance(step, File):
+        return step
+    return replace(step, line=step.line.replace("KAKURENBO_LANG=ja ", "").split("  #")[0].rstrip(), shown=())
 
 
 def test_commands_that_are_not_executed_say_why() -> None:

@@ -27,7 +27,7 @@ from kakurenbo.reporting import (
     results_json,
 )
 from kakurenbo.reporting.document import parse_document
-from kakurenbo.reporting.numbers import number, percent, shown_value
+from kakurenbo.reporting.numbers import count, share, shown_value
 from kakurenbo.reporting.rounds import round_entry
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import PUBLISHED
@@ -54,6 +54,7 @@ RULEBOOK = cast(
         utility_score="U",
         utility_range=(0, 1),
         standings=by_hits,
+        figures={},
     ),
 )
 
@@ -82,7 +83,7 @@ def test_repeats_are_ranked_by_their_mean_and_a_team_without_a_score_in_one_has_
     first, second = standings(a=Fraction(1), b=Fraction(0), c=Fraction(9)), standings(a=Fraction(0), b=Fraction(1), c=None)
     lines = combined([first, second])[0]["anonymization"].lines
     assert [(line.team, line.rank, line.score) for line in lines] == [("a", 1, 0.5), ("b", 1, 0.5), ("c", None, None)]
-    assert lines[0].tied_with_next, "noise could reverse them"
+    assert lines[0].tied_with == ("b",), "noise could reverse them"
 
 
 def test_where_low_scores_win_the_lowest_mean_is_first() -> None:
@@ -148,7 +149,7 @@ def test_a_release_that_fails_in_one_repeat_is_told_with_the_figures_of_that_rep
 
 
 def test_counts_are_shown_as_counts() -> None:
-    assert (number(1152.0, 3), number(1152.4, 3), percent(0.5), shown_value(115200)) == ("1,152", "1,152", "50", "115,200")
+    assert (count(1152.0), share(0.5), shown_value(1152.4), shown_value(115200)) == ("1,152", "50.0 %", "1,152", "115,200")
 
 
 # -- into a file and back ------------------------------------------------------------------------------------------------

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kakurenbo.tables import Category, Date, Decimal, Integer, Layout, Problems, Read, Schema, Source, Table, Text, read_table
+from kakurenbo.tables import flawless as fast_lane
 from kakurenbo.tables import lines as line_lanes
 from kakurenbo.tables import reading as table_lanes
 
@@ -49,6 +51,11 @@ FRAGMENTS = (
     "e1",
     "\n\n",
 )
+
+
+@pytest.fixture(autouse=True)
+def small_files_take_the_fast_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_lanes, "LARGE", 0)
 
 
 def outcome(data: bytes, schema: Schema, layout: Layout) -> tuple[object, ...]:
@@ -118,7 +125,7 @@ def test_quoted_crlf_and_bom_files_stay_in_the_fast_lane(
 
 
 @pytest.mark.parametrize("spelling", ["+39", "039", " 39", "\t39", "39 ", "-0", "3_9", "39.0", "３９"])
-def test_a_number_that_polars_would_take_is_still_refused(spelling: str) -> None:
+def test_a_number_in_another_spelling_is_refused(spelling: str) -> None:
     schema = Schema([Text("who"), Integer("n", 0, 99)])
     assert isinstance(read_table(Source("D.csv", f"a,1\nb,{spelling}\n".encode()), schema), Problems)
 
@@ -159,3 +166,34 @@ def test_a_file_of_nothing_but_its_header_has_no_rows() -> None:
     refused = read_table(Source("D.csv", f"{','.join(schema.names)}\n".encode()), schema, Layout(header=True, min_rows=1))
     assert isinstance(refused, Problems)
     assert [problem.code for problem in refused] == ["table.row_count"]
+
+
+def test_more_different_cells_than_a_first_table_holds_are_all_told_apart() -> None:
+    schema = Schema([Text("long"), Integer("n", 0, 10**6)])
+    rows = [(f"{'x' * (number % 40)}{number % 3_000}", str(number)) for number in range(9_000)]
+    reading = read_table(Source("D.csv", "\n".join(map(",".join, rows)).encode()), schema)
+    assert isinstance(reading, Read)
+    assert reading.value == Table.from_rows(schema, rows)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
+def test_however_many_parts_a_file_is_read_in_the_table_is_the_same(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema, good = SCHEMAS["wide"]
+    data = "\n".join(good * 20).encode()
+    expected = outcome(data, schema, Layout())
+    monkeypatch.setattr(fast_lane.pl, "thread_pool_size", lambda: count)
+    assert outcome(data, schema, Layout()) == expected
+
+
+def test_long_texts_that_differ_at_the_end_are_two_texts() -> None:
+    texts = ["a" * 30 + "b", "a" * 30 + "c", "a" * 31 + "b"]
+    reading = read_table(Source("D.csv", "\n".join(texts).encode()), Schema([Text("only")]))
+    assert isinstance(reading, Read)
+    assert [text for (text,) in reading.value.rows()] == texts
+
+
+def test_more_different_cells_than_the_fast_lane_keeps_are_read_all_the_same() -> None:
+    count = 2**20 + 2
+    reading = read_table(Source("D.csv", "\n".join(map(str, range(count))).encode()), Schema([Integer("n", 0, count)]))
+    assert isinstance(reading, Read)
+    assert (reading.value.codes["n"] == np.arange(count)).all()

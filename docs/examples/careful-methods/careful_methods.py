@@ -1,6 +1,6 @@
 """An anonymizer and an attack of our own, for every contest whose data fits them."""
 
-# --8<-- [start:imports]
+# [start:imports]
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +10,10 @@ import polars as pl
 import kakurenbo as kb
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 
-# --8<-- [end:imports]
+# [end:imports]
 
 
-# --8<-- [start:anonymizer]
+# [start:anonymizer]
 @dataclass(frozen=True)
 class RankSwap(kb.Anonymizer):
     """Swap numbers between records whose numbers lie close together, so that histograms stay exactly as they are."""
@@ -38,10 +38,10 @@ class RankSwap(kb.Anonymizer):
         return kb.Release.of(table.with_codes(changed))
 
 
-# --8<-- [end:anonymizer]
+# [end:anonymizer]
 
 
-# --8<-- [start:attack]
+# [start:attack]
 @dataclass(frozen=True)
 class Rarest(kb.Attack[MembershipKnowledge, MembershipGuess]):
     """Name rows of the population that stand in the release as they are, those first that few others resemble."""
@@ -65,4 +65,4 @@ class Rarest(kb.Attack[MembershipKnowledge, MembershipGuess]):
         return MembershipGuess(shuffled[order[: knowledge.guesses]])
 
 
-# --8<-- [end:attack]
+# [end:attack]

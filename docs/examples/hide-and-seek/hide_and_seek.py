@@ -18,7 +18,7 @@ TOWN, HIDDEN, MEMBERS = "town.csv", "hidden.csv", "members.csv"
 GUESSES = 10
 
 
-# --8<-- [start:methods]
+# [start:methods]
 @dataclass(frozen=True)
 class Blur(kb.Anonymizer):
     """Move ages and heights at random by at most so many years and centimetres."""
@@ -37,10 +37,10 @@ class Blur(kb.Anonymizer):
         return kb.Release.of(table.with_codes(moved))
 
 
-# --8<-- [end:methods]
+# [end:methods]
 
 
-# --8<-- [start:facts]
+# [start:facts]
 @dataclass(frozen=True)
 class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDArray[np.int64], MembershipGuess]):
     """Hide people in a table; say who is in it."""
@@ -61,9 +61,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
     )
 
     size: int = kb.parameter(60, "how many people there are", low=2 * GUESSES, high=1000)
-    # --8<-- [end:facts]
+    # [end:facts]
 
-    # --8<-- [start:draw]
+    # [start:draw]
     def draw(self, seed: int, teams: Sequence[str]) -> kb.RoundData:
         rng = self.stream(seed, "people")
         town = kb.Table(SCHEMA, {column.name: rng.integers(0, column.size, self.size) for column in SCHEMA})
@@ -78,9 +78,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
     def read_handout(self, path: Path) -> kb.Reading[kb.Table]:
         return kb.read_table(kb.Source.of(path / HIDDEN if path.is_dir() else path), SCHEMA)
 
-    # --8<-- [end:draw]
+    # [end:draw]
 
-    # --8<-- [start:anonymize]
+    # [start:anonymize]
     def anonymize(self, handout: kb.Table, anonymizer: kb.Anonymizer, rng: np.random.Generator) -> kb.Release:
         return anonymizer(handout, rng)
 
@@ -98,9 +98,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         score = kb.Score(moved[worst], higher_is_better=False, limit={"column": worst}, parts=moved)
         return kb.Utility({"moved": score}, {"moved": kb.Threshold(4, minimum=False)})
 
-    # --8<-- [end:anonymize]
+    # [end:anonymize]
 
-    # --8<-- [start:publish]
+    # [start:publish]
     def publish(self, secrets: kb.Secrets[kb.Table], submission: kb.Table) -> kb.Publication:
         order = secrets.stream("order").permutation(len(submission))
         members = secrets.read(MEMBERS, self._read_rows)
@@ -114,9 +114,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
             return kb.Problems.of(release, town)
         return kb.Read(MembershipKnowledge(town.value, release.value, guesses=GUESSES))
 
-    # --8<-- [end:publish]
+    # [end:publish]
 
-    # --8<-- [start:guess]
+    # [start:guess]
     def guess_form(self, knowledge: MembershipKnowledge) -> int:
         return len(knowledge.population)
 
@@ -146,9 +146,9 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         read = kb.read_table(source, kb.Schema([kb.Integer("row", 0, self.size - 1)]))
         return read if isinstance(read, kb.Problems) else kb.Read(read.value.values("row"))
 
-    # --8<-- [end:guess]
+    # [end:guess]
 
-    # --8<-- [start:standings]
+    # [start:standings]
     def standings(self, rounds: Mapping[str, kb.RoundResults]) -> kb.Standings:
         (results,) = rounds.values()
         hidden: dict[str, Fraction | None] = dict.fromkeys(team for team in results.teams if team in results.targets)
@@ -163,7 +163,7 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         awards = {"hiding": kb.awarded(hiding, 1), "seeking": kb.awarded(kb.rank(found), 1)}
         return kb.Standings(hiding, kb.rank(found), kb.rank(both), awards)
 
-    # --8<-- [end:standings]
+    # [end:standings]
 
     @property
     def sample_attacks(self) -> Mapping[str, Nearest]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
 from typing import Any
 
 from kakurenbo.errors import UsageError
@@ -133,6 +133,7 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
     context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload(list(_LOADED_ONCE))
+        _start_forkserver()
     pools = {
         role: ProcessPoolExecutor(count, mp_context=context, initializer=_begin_judge if role == JUDGES else _begin_player)
         for role in roles
@@ -140,14 +141,36 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
     with _environment(ONE_THREAD):
         try:
             yield pools
-        except BaseException:
+        except BaseException as error:
             for pool in pools.values():
                 for process in list((pool._processes or {}).values()):
                     process.terminate()
+            if isinstance(error, KeyboardInterrupt):
+                _stop_forkserver()
+            for pool in pools.values():  # whoever pressed Ctrl-C waits for nothing
+                pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
             raise
-        finally:
-            for pool in pools.values():
-                pool.shutdown(wait=True, cancel_futures=True)
+        for pool in pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _start_forkserver() -> None:
+    """Start the server that processes are forked from; a Ctrl-C, which the terminal sends to it too, is the run's to hear."""
+    resource_tracker.ensure_running()  # which would unblock what is blocked here
+    signals = {signal.SIGINT}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)  # a process inherits what is blocked
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop_forkserver() -> None:
+    """End the server at once, with the processes that were asked of it and have not begun: nobody waits for them any more."""
+    server = getattr(forkserver._forkserver, "_forkserver_pid", None)
+    if server is not None:
+        with contextlib.suppress(OSError):
+            os.kill(server, signal.SIGKILL)
 
 
 def _begin_judge() -> None:

@@ -20,7 +20,9 @@ from kakurenbo.errors import UsageError
 from kakurenbo.rng import salt
 from kakurenbo.rounds.handing_in import Refused
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
-from kakurenbo.tables import read_folder
+from kakurenbo.tables import read_file, read_folder
+
+_MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
 
 
 @dataclass(frozen=True, order=True)
@@ -262,6 +264,10 @@ def make_plan(
     largest = max(plan.targets, key=int)
     if int(largest) > rulebook.max_teams:
         raise UsageError(f"team {largest!r}: {rulebook.name} has teams up to {rulebook.max_teams}")
+    releases = sum(map(len, plan.targets.values()))
+    attacks = len(plan.rounds) * plan.repeats * releases * len(plan.attackers)
+    if attacks > _MOST_ATTACKS:
+        raise UsageError(f"this would be {attacks:,} attacks; at most {_MOST_ATTACKS:,} can be played in one run")
     return plan
 
 
@@ -290,7 +296,7 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
     """A phase folder is of this preparation, and releases that are named beside it are those that were published in it."""
     if plan.preparation is not None:
         commitments = plan.preparation / "public" / COMMITMENTS_FILE
-        if not commitments.is_file() or digest(commitments.read_bytes()) != facts.commitments:
+        if digest(read_file(commitments)) != facts.commitments:
             raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
     for entrant in plan.entrants:
         if entrant.anonymizer is not None:

@@ -72,10 +72,13 @@ class Settings:
         Seconds that a player's job may take.
     retry_failed : bool
         Play jobs again that failed in an earlier start; those that ran out of time always are, under a longer limit.
+    replace_results : bool
+        Play in a folder that holds the results of another plan, which are replaced.
     """
 
     limit: float | None = None
     retry_failed: bool = False
+    replace_results: bool = False
 
 
 def play(

@@ -23,12 +23,13 @@ from typing import Any
 import msgspec
 
 from kakurenbo.errors import KakurenboError, UsageError
-from kakurenbo.tables import json_bytes, read_folder
+from kakurenbo.tables import json_bytes, json_object, read_file, read_folder
 
 DONE, REFUSED, FAILED = "done", "refused", "failed"
 OPEN, SECRET, TEAMS = "store", "secret", "teams"
 """Folders of a run: what attackers may see, what the judge keeps, and a folder for each team with what it alone was given."""
 _STALE_SECONDS = 3600
+_RESULT_LIMIT = 200_000_000  # bytes of what one job found
 
 
 class Damaged(KakurenboError):
@@ -75,18 +76,17 @@ class Store:
     def get(self, key: str) -> Result | None:
         """The stored result; None where there is none, or where it does not read as one."""
         try:
-            result = msgspec.json.decode((self.folder(key) / "result.json").read_bytes(), type=Result)
-        except (OSError, msgspec.MsgspecError, RecursionError):
+            result = msgspec.json.decode(read_file(self.folder(key) / "result.json", _RESULT_LIMIT), type=Result)
+        except (UsageError, msgspec.MsgspecError, RecursionError):
             return None
         return result if result.key == key else None
 
     def meta(self, key: str) -> dict[str, Any]:
         """How the job went (seconds, traceback ...); empty where nothing was noted."""
         try:
-            content = json.loads((self.folder(key) / "meta.json").read_bytes())
-        except (OSError, ValueError):
+            return json_object(self.folder(key) / "meta.json", "run")
+        except UsageError:
             return {}
-        return content if isinstance(content, dict) else {}
 
     def put(
         self,

@@ -6,9 +6,9 @@ Names, folders and parameters in the file are somebody else's text: names are on
 from __future__ import annotations
 
 import itertools
+import math
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -20,10 +20,11 @@ from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.contracts import AnyRulebook, Player, fits, misfit
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameters_of
-from kakurenbo.tables import Problems, Source
+from kakurenbo.tables import STANDARD_INPUT, Problems, Source, read_toml
 
-_MAX_BYTES = 1_000_000
 _MAX_NAME = 60
+MOST_REPEATS = 1000
+MOST_ENTRANTS = 1000
 
 
 class _PlayerTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -45,7 +46,7 @@ class _FileContent(msgspec.Struct, forbid_unknown_fields=True):
     rounds: list[str] = []
     options: dict[str, Any] = {}
     seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1, le=MOST_REPEATS)] | None = None
     preparation: str | None = None
     phase: str | None = None
 
@@ -56,7 +57,7 @@ _EXPECTED = {
     "rounds": 'rounds must be a list of different names, such as ["pre", "main"]',
     "options": "[options] must be a table of the rulebook's parameters",
     "seed": "seed must be a whole number of at least 0",
-    "repeat": "repeat must be a whole number of at least 1",
+    "repeat": f"repeat must be a whole number from 1 to {MOST_REPEATS}",
     "anonymizer": f"write anonymizer = {_METHOD}",
     "attack": f"write attack = {_METHOD}",
 }
@@ -137,7 +138,7 @@ class TeamsFile:
 
 def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
-    players = rulebook.default_players or tuple(_all_methods(rulebook))
+    players = rulebook.field() or tuple(_all_methods(rulebook))
     if not players:
         raise UsageError(f"no method for {rulebook.name} is installed; name players with --teams FILE")
     entrants = [
@@ -168,17 +169,11 @@ def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
 
 def read_teams_file(path: Path) -> TeamsFile:
     """The players of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
-    data = Source(path.name, path).read(_MAX_BYTES)
-    if isinstance(data, Problems):
-        raise UsageError(f"{path}: {data[0].sentence}")
+    read = read_toml(Source.of(path))
+    if isinstance(read, Problems):
+        raise UsageError(f"{path}: {read[0].sentence}")
     try:
-        content = tomllib.loads(data.decode())
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: the file is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: this is not TOML ({error})") from None
-    try:
-        return _teams_file(_checked(content, _FileContent, "the file"), path.parent)
+        return _teams_file(_checked(read.value, _FileContent, "the file"), Path() if path == STANDARD_INPUT else path.parent)
     except (UsageError, ParameterError) as error:
         raise UsageError(f"{path}: {error}") from None
 
@@ -209,6 +204,8 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
             entrants.extend(_entrants(_checked(table, _PlayerTable, "a player"), name, base))
         except (UsageError, ParameterError) as error:
             raise UsageError(f"player {name!r}: {error}") from None
+        if len(entrants) > MOST_ENTRANTS:
+            raise UsageError(f"there are more than {MOST_ENTRANTS:,} players, with every combination of a sweep counted")
     return TeamsFile(
         _numbered(entrants),
         tuple(content.rounds),
@@ -233,12 +230,13 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
         if not entrant.anonymizes and not entrant.attacks:
             raise UsageError("it does nothing; give anonymizer or release, attack or guesses")
         return [entrant]
+    swept = _swept(anonymizers), _swept(attacks)
     # An attack that is not swept plays once, beside the first release of the sweep, and the other way round.
     return [
         replace(
             plain,
             team=plain.team if number == 0 else "",
-            name=f"{name} {_differences(anonymizer, anonymizers) or _differences(attack, attacks)}".strip(),
+            name=f"{name} {_shown(anonymizer, swept[0]) or _shown(attack, swept[1])}".strip(),
             anonymizer=anonymizer,
             attack=attack,
             release=release if number == 0 else None,
@@ -249,12 +247,17 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
     ]
 
 
-def _differences(call: MethodCall | None, calls: Sequence[MethodCall]) -> str:
-    """The parameters in which a call of a sweep differs from the others."""
-    if call is None or len(calls) < 2:
-        return ""
+def _swept(calls: Sequence[MethodCall]) -> set[str]:
+    """The parameters in which the calls of a sweep differ."""
     every = [set(one.parameters) for one in calls]
-    swept = {name for one in every for other in every for name, _ in one - other}
+    common = set.intersection(*every) if every else set()
+    return {name for one in every for name, _ in one - common}
+
+
+def _shown(call: MethodCall | None, swept: Container[str]) -> str:
+    """The parameters that tell a call of a sweep from the others."""
+    if call is None or not swept:
+        return ""
     shown = {described.name: as_text(described.default) for described in parameters_of(registry.load(call.group, call.name))}
     shown |= dict(call.parameters)
     return " ".join(f"{name}={shown[name]}" for name in shown if name in swept)
@@ -275,6 +278,9 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
         for key, value in given.items()
         if key != "method"
     ]
+    count = math.prod(map(len, choices))
+    if count > MOST_ENTRANTS:
+        raise UsageError(f"{name}: its lists have {count:,} combinations; at most {MOST_ENTRANTS:,} can be played")
     return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
 
 

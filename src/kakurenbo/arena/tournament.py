@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from kakurenbo.arena.store import Stores
 from kakurenbo.errors import UsageError
 from kakurenbo.reporting import Document, html_report, markdown_report, read_document, results_csv
 from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE
-from kakurenbo.tables import Problems, json_bytes, write_file
+from kakurenbo.tables import Problems, json_bytes, json_object, write_file
 
 TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
 REPORT_FILES = {"html": "report.html", "md": "report.md"}
@@ -65,8 +65,7 @@ def play_tournament(
     plan: Plan, out: Path, workers: Workers, settings: Settings, listener: ProgressListener | None = None
 ) -> Tournament:
     """Play a plan in a folder, going on where an earlier start was stopped, and write documents and report."""
-    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
-        raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
+    _check_folder(plan, out, replace_results=settings.replace_results)
     with locked(out):
         write_file(out / PLAN_FILE, json_bytes(plan.as_json()))
         stores = Stores(out)
@@ -79,18 +78,28 @@ def play_tournament(
         return tournament
 
 
+def _check_folder(plan: Plan, out: Path, *, replace_results: bool) -> None:
+    """Refuse a folder that holds something else: what no run wrote, or what another run did."""
+    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
+        raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
+    before = stored_plan(out)
+    if not before or replace_results or before == plan.as_json():
+        return
+    rulebook = before["rulebook"].get("name") if isinstance(before.get("rulebook"), dict) else None
+    if rulebook != plan.rulebook.name:
+        raise UsageError(f"{out}: a run of {rulebook} is there; name a new folder, or replace it with --replace-results")
+    if (out / RESULTS_FILE).exists():
+        differing = ", ".join(key for key, value in plan.as_json().items() if before.get(key) != value) or "something"
+        raise UsageError(
+            f"{out}: results of a run with other {differing} are there; name a new folder, or replace them with "
+            "--replace-results (jobs that both have are not played again)"
+        )
+
+
 def stored_plan(out: Path) -> Mapping[str, Any]:
     """The plan that an earlier start left in the folder; empty where there is none."""
-    return _json(out / PLAN_FILE) if (out / PLAN_FILE).exists() else {}
+    return _json(out / PLAN_FILE) if os.path.lexists(out / PLAN_FILE) else {}
 
 
 def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: this is not JSON; it was damaged after it was written") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path}: this does not hold what run writes there")
-    return content
+    return json_object(path, "run")

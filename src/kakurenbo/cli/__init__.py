@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from kakurenbo import __version__
+from kakurenbo.cli import streams
+from kakurenbo.cli.click_words import translate_click
+from kakurenbo.cli.interrupts import end_soon_when_interrupted
+from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
+from kakurenbo.messages import language, retold, speaking, text
 
 VERBS = {
-    "demo": "play a whole small contest on embedded data",
-    "rulebooks": "list the contests that are installed",
-    "anonymizers": "list the anonymizers that are installed",
-    "attacks": "list the attacks that are installed",
-    "prepare": "make the organizer's data: handouts, secrets, commitments",
-    "anonymize": "run an anonymizer",
-    "check": "is a release well-formed under the rules",
-    "measure": "utility scores, thresholds, and what limits them",
-    "generate": "run a contest's generator on its own",
-    "sample": "run a contest's sampling function on its own",
-    "publish": "what attackers get, and the secret answer beside it",
-    "attack": "run an attack",
-    "credit": "hits of one guess",
-    "score": "all guesses of a round: the results that standings ranks",
-    "standings": "ranks and awards from results",
-    "run": "play a tournament: every anonymizer against every attack",
-    "report": "the report of a run again",
-    "verify": "check revealed secrets against the commitments",
-    "data": "import real data sets into the local store",
-    "doctor": "check this installation",
+    "demo": "verb.demo",
+    "rulebooks": "verb.rulebooks",
+    "anonymizers": "verb.anonymizers",
+    "attacks": "verb.attacks",
+    "prepare": "verb.prepare",
+    "anonymize": "verb.anonymize",
+    "check": "verb.check",
+    "measure": "verb.measure",
+    "generate": "verb.generate",
+    "sample": "verb.sample",
+    "publish": "verb.publish",
+    "attack": "verb.attack",
+    "credit": "verb.credit",
+    "score": "verb.score",
+    "standings": "verb.standings",
+    "run": "verb.run",
+    "report": "verb.report",
+    "verify": "verb.verify",
+    "data": "verb.data",
+    "doctor": "verb.doctor",
 }
+"""Every verb, with the code of the line that says what it does."""
+_DONE, _FAILS_RULES, _INTERRUPTED = 0, 1, 130
+_JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
 
 class _Verbs(click.Group):
-    """Knows every verb by name and loads its module on use, so that ``--help`` is quick."""
+    """Knows every verb by name and loads its module on use, so that ``--help`` and completion are quick."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(VERBS)
@@ -45,49 +55,92 @@ class _Verbs(click.Group):
         if name not in VERBS:
             return None
         module = importlib.import_module(f"kakurenbo.cli.{_MODULES.get(name, name)}")
-        command: click.Command = getattr(module, name)
+        command: click.Command = getattr(module, name)()
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        with formatter.section(text("help.verbs")):
+            formatter.write_dl([(name, text(code)) for name, code in VERBS.items()])
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        verbs = [CompletionItem(name, help=text(code)) for name, code in VERBS.items() if name.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, context, incomplete)
 
 
-@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.version_option(__version__, prog_name="kakurenbo")
-def cli() -> None:
-    """Contests in which teams anonymize personal data and attack each other's releases.
+def command_line() -> click.Group:
+    """The whole command line, in the language of the moment."""
+    translate_click()
+    group = _Verbs(
+        "kakurenbo",
+        callback=_greet,
+        invoke_without_command=True,
+        help=text("help.about"),
+        context_settings={"help_option_names": ["-h", "--help"]},
+        subcommand_metavar="VERB ...",
+    )
+    click.version_option(__version__, prog_name="kakurenbo")(group)
+    return group
 
-    Grammar: kakurenbo VERB RULEBOOK ... Files come in the order data flows. Every verb takes --json, and --debug to see the
-    traceback of a bug. Exit codes: 0 done and valid, 1 the input fails the rules, 2 usage or unreadable input.
-    """
+
+@click.pass_context
+def _greet(context: click.Context) -> None:
+    """Somebody who does not know where to begin is told the five commands that people need."""
+    if context.invoked_subcommand is None:
+        click.echo(text("cli.greeting"))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are sentences, never tracebacks, unless ``--debug`` asks."""
-    from kakurenbo.cli import output
-
     given = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in given
-    given = [word for word in given if word != "--debug"]
+    streams.prepare_streams()
+    with speaking(_language(given)):
+        try:
+            if arguments is None:
+                end_soon_when_interrupted(_INTERRUPTED)
+            if "--json" not in given:
+                announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
+            code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
+        except (click.Abort, KeyboardInterrupt):
+            print(text("cli.error", message=text("cli.stopped")), file=sys.stderr)
+            code = _INTERRUPTED
+    sys.exit(code)
+
+
+def _language(given: list[str]) -> str:
+    """Programs read English; people read their own language, where their terminal can show it."""
+    return language() if "--json" not in given and streams.can_show(sys.stdout, _JAPANESE) else "en"
+
+
+def _code(given: list[str], *, debug: bool) -> int:
     try:
-        code = cli.main(given, prog_name="kakurenbo", standalone_mode=False)
+        code = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
+        streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
-        code = output.fail(error.format_message(), usage, given)
-    except KakurenboError as error:
+        code = _fail(error.format_message(), given, usage)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        streams.abandon_output()
+        code = _FAILS_RULES
+    except (KakurenboError, OSError) as error:
         if debug:
             raise
-        code = output.fail(str(error), "", given)
-    except (click.Abort, KeyboardInterrupt):
-        output.fail("stopped", "", given)
-        code = output.INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 1
+        if isinstance(error, OSError):
+            streams.abandon_output()
+            code = _fail(text("cli.no_access", error=str(error.strerror)), given)
+        else:
+            code = _fail(retold(str(error)), given)
+    except click.Abort:
+        raise
     except Exception as error:
         if debug:
             raise
-        message = f"this is a bug in kakurenbo ({type(error).__name__}); run again with --debug and report what it shows"
-        code = output.fail(message, "", given)
-    sys.exit(code if isinstance(code, int) else 0)
+        code = _fail(text("cli.bug", error=type(error).__name__), given)
+    with contextlib.suppress(BrokenPipeError, KakurenboError):
+        streams.flush_output()
+    return code if isinstance(code, int) else _DONE
+
+
+def _fail(message: str, given: list[str], usage: str = "") -> int:
+    from kakurenbo.cli import output  # loads much, which --help does without
+
+    return output.fail(message, usage, given)

@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.cli.examples import anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
+from kakurenbo.messages import text
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file, write_folder
 
@@ -32,18 +34,21 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
     if as_json:
         output.print_json(report)
     else:
-        output.console().print(
-            f"{out}: {sum(rows):,} records" + "".join(f", {name} {output.short(value)}" for name, value in claims.items())
-        )
+        shown = [text("cli.records", count=sum(rows)), *(f"{name} {output.short(value)}" for name, value in claims.items())]
+        output.console_beside(out).print(text("cli.file", file=str(out), what=shown), markup=False)
     return output.DONE
 
 
 def _parameters() -> list[click.Parameter]:
     given = click.Argument(["given"], metavar="IN", type=PATH)
-    out = click.Argument(["out"], metavar="OUT", type=PATH)
-    return [given, out, seed_option, json_option]
+    out = click.Argument(["out"], metavar="OUT", type=OUT_PLACE)
+    return [given, out, seed_option(), json_option()]
 
 
-anonymize = method_verb(
-    "anonymize", "anonymizers", _anonymize, _parameters, "Run an anonymizer: IN is the handout, OUT the release."
-)
+def _example(rulebook: str) -> str:
+    return f"\n\n\b\n{text('help.example', command=anonymize_example(rulebook))}" if rulebook else ""
+
+
+def anonymize() -> click.Group:
+    """The verb."""
+    return method_verb("anonymize", "anonymizers", _anonymize, _parameters, text("help.anonymize"), _example)

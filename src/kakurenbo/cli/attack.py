@@ -9,8 +9,10 @@ import click
 
 from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, out_option, seed_option
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, option, out_option, seed_option
+from kakurenbo.cli.examples import attack_example
 from kakurenbo.contracts import AnyRulebook, Attack
+from kakurenbo.messages import text, text_or
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file
 
@@ -36,20 +38,30 @@ def _attack(
     if as_json:
         output.print_json({"out": str(out), "target": known.value.name, "seed": seed})
     else:
-        output.console().print(f"{out}: written", markup=False)
+        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
     return output.DONE
 
 
 def _parameters() -> list[click.Parameter]:
     target = click.Argument(["target"], type=PATH, nargs=-1, required=True)
-    mechanism = click.Option(["--mechanism"], metavar="NAME:param=value,...", help="The method that the release declares.")
-    return [target, out_option, mechanism, seed_option, json_option]
+    mechanism = option("--mechanism", code="option.mechanism", metavar="NAME:param=value,...", shell_complete=_mechanisms)
+    return [target, out_option(), mechanism, seed_option(), json_option()]
 
 
-attack = method_verb(
-    "attack",
-    "attacks",
-    _attack,
-    _parameters,
-    "Run an attack on a folder PHASE/targets/NN, or on the files that attackers know.",
-)
+def _mechanisms(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in registry.names("anonymizers") if name.startswith(incomplete)]
+
+
+def _known(rulebook: str) -> str:
+    """The files that attackers of a contest know, or of every contest; and an example."""
+    told = {name: text_or(f"knowledge.{name}", "") for name in ([rulebook] if rulebook else registry.names("rulebooks"))}
+    lines = [f"{name}: {files}" for name, files in told.items() if files]
+    paragraphs = [text("help.knowledge"), *lines] if lines else []
+    if rulebook:
+        paragraphs.append(f"\b\n{text('help.example', command=attack_example(rulebook))}")
+    return "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
+
+
+def attack() -> click.Group:
+    """The verb."""
+    return method_verb("attack", "attacks", _attack, _parameters, text("help.attack"), _known)

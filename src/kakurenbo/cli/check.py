@@ -10,6 +10,7 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import text
 from kakurenbo.tables import Problem, Problems, sources_of
 
 
@@ -42,13 +43,15 @@ def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -
     if as_json:
         output.print_json({"valid": True, "notices": [notice.as_json() for notice in found.notices]})
     else:
-        output.console().print(f"{release}: valid", markup=False)
+        output.console().print(text("cli.file", file=str(release), what=text("cli.valid")), markup=False)
     return output.DONE
 
 
 def release_parameters() -> list[click.Parameter]:
     """The two paths that check and measure take."""
-    return [path_argument("handout"), path_argument("release"), json_option]
+    return [path_argument("handout"), path_argument("release"), json_option()]
 
 
-check = rulebook_verb("check", _check, release_parameters, "Is a release well-formed under the rules?")
+def check() -> click.Group:
+    """The verb."""
+    return rulebook_verb("check", _check, release_parameters, text("help.check"))

@@ -3,25 +3,82 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
 from kakurenbo.contracts import fits, misfit
 from kakurenbo.errors import UsageError
+from kakurenbo.messages import text, text_or
 from kakurenbo.parameters import Parameter, make, parameters_of
+from kakurenbo.tables import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 
-json_option = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
-seed_option = click.Option(["--seed"], type=click.IntRange(0), help="Fixes all randomness; a fresh one by default.")
-out_option = click.Option(["-o", "--out"], type=click.Path(path_type=Path), required=True, help="Where to write.")
 
-PATH = click.Path(path_type=Path)
+def _check_folder(path: Path) -> None:
+    if path == STANDARD_OUTPUT:
+        raise UsageError(text("usage.folder_on_stdout"))
+    check_place(path)
+
+
+class _InPath(click.Path):
+    """A path to read; ``-`` is standard input."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        return STANDARD_INPUT if value == "-" else super().convert(value, parameter, context)
+
+
+class _OutPath(_InPath):
+    """A path to write, looked at before any work is done; ``-`` is standard output."""
+
+    def __init__(self, check: Callable[[Path], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path = STANDARD_OUTPUT if value == "-" else super().convert(value, parameter, context)
+        if not str(path).isprintable():
+            raise UsageError(text("usage.strange_name", path=str(path)))
+        self._check(path)
+        return path
+
+
+PATH = _InPath()
+OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
 
 Body = Callable[..., int | None]
+
+
+def option(*names: str, code: str, **settings: Any) -> click.Option:
+    """An option whose help is the catalogue's text of a code."""
+    return click.Option(names, help=text(code), **settings)
+
+
+def json_option() -> click.Option:
+    """``--json``."""
+    return option("--json", "as_json", code="option.json", is_flag=True)
+
+
+def seed_option() -> click.Option:
+    """``--seed``."""
+    return option("--seed", code="option.seed", type=click.IntRange(0))
+
+
+def out_option() -> click.Option:
+    """``-o`` for a file."""
+    return option("-o", "--out", code="option.out", type=OUT_FILE, required=True)
+
+
+def out_folder_option() -> click.Option:
+    """``-o`` for a folder."""
+    return option("-o", "--out", code="option.out_folder", type=OUT_FOLDER, required=True)
 
 
 def path_argument(name: str) -> click.Argument:
@@ -29,9 +86,14 @@ def path_argument(name: str) -> click.Argument:
     return click.Argument([name], type=PATH)
 
 
-def names(text: str) -> list[str]:
+def _one_on_stdout(values: Mapping[str, Any]) -> None:
+    if values.get("as_json") and STANDARD_OUTPUT in values.values():
+        raise UsageError(text("usage.json_and_file"))
+
+
+def names(given: str) -> list[str]:
     """The parts of a list such as ``01,03,07``."""
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return [part.strip() for part in given.split(",") if part.strip()]
 
 
 def rulebook_verb(
@@ -40,7 +102,7 @@ def rulebook_verb(
     parameters: Callable[[], list[click.Parameter]],
     help_: str,
     *,
-    offered: Callable[[Any], bool] = lambda _: True,
+    offered: Callable[[Any], bool] | None = None,
 ) -> click.Group:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
@@ -59,22 +121,22 @@ def rulebook_verb(
 
     def command(rulebook_name: str) -> click.Command:
         cls = registry.load("rulebooks", rulebook_name)
-        wanted = [described for described in parameters_of(cls) if described.name in cls.options.get(name, ())]
-        options = [parameter_option(described) for described in wanted]
+        wanted = [one for one in parameters_of(cls) if one.name in cls.options.get(name, ())]
+        options = [parameter_option("rulebooks", rulebook_name, one) for one in wanted]
 
         def callback(**values: Any) -> int | None:
+            _one_on_stdout(values)
             rulebook = make(cls, take_given(values, wanted))
             return body(rulebook, **values)
 
-        return click.Command(
-            rulebook_name, params=[*parameters(), *options], callback=callback, help=f"{help_}\n\n{cls.title}."
-        )
+        about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, cls))}"
+        return click.Command(rulebook_name, params=[*parameters(), *options], callback=callback, help=about)
 
     return PluginGroup(name, "rulebooks", command, help_, offered)
 
 
 class PluginGroup(click.Group):
-    """A command whose subcommands are installed plugins."""
+    """A command whose subcommands are installed plugins: all of a group, or those that are ``offered``."""
 
     def __init__(
         self,
@@ -82,21 +144,45 @@ class PluginGroup(click.Group):
         group: str,
         make_command: Callable[[str], click.Command],
         help_: str,
-        offered: Callable[[Any], bool] = lambda _: True,
+        offered: Callable[[Any], bool] | None = None,
     ) -> None:
-        super().__init__(name, help=help_, no_args_is_help=True)
+        metavar = "RULEBOOK ..." if group == "rulebooks" else "METHOD ..."
+        super().__init__(name, help=help_, no_args_is_help=True, subcommand_metavar=metavar)
         self._group, self._make_command, self._offered = group, make_command, offered
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return [name for name in registry.names(self._group) if self._offered(registry.load(self._group, name))]
+        names = registry.names(self._group)
+        if self._offered is None:
+            return list(names)
+        return [name for name in names if self._offered(registry.load(self._group, name))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
-        return self._make_command(name) if self._offered(registry.load(self._group, name)) else None
+        loaded = registry.load(self._group, name)
+        return self._make_command(name) if self._offered is None or self._offered(loaded) else None
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(text("help.contests") if self._group == "rulebooks" else text("help.methods")):
+            shown = [(name, registry.load(self._group, name)) for name in self.list_commands(context)]
+            formatter.write_dl([(name, described(self._group, name, cls)) for name, cls in shown])
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, context, incomplete)
 
 
-def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list[click.Parameter]], help_: str) -> click.Group:
-    """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``."""
+def method_verb(
+    verb: str,
+    group: str,
+    body: Body,
+    parameters: Callable[[], list[click.Parameter]],
+    help_: str,
+    more: Callable[[str], str] = lambda _: "",
+) -> click.Group:
+    """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``.
+
+    ``more`` is what the help tells besides, given a rulebook's name; of the verb itself, given none.
+    """
 
     def rulebook_command(rulebook_name: str) -> click.Command:
         rulebook = registry.load("rulebooks", rulebook_name)()
@@ -106,32 +192,50 @@ def method_verb(verb: str, group: str, body: Body, parameters: Callable[[], list
             wanted = parameters_of(cls)
 
             def callback(**values: Any) -> int | None:
+                _one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
                     raise UsageError(f"{method_name} {reason}")
                 return body(rulebook, method, **values)
 
-            options = [parameter_option(described) for described in wanted]
-            return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=first_sentence(cls))
+            options = [parameter_option(group, method_name, one) for one in wanted]
+            about = f"{described(group, method_name, cls)}{more(rulebook_name)}"
+            return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=about)
 
+        about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, type(rulebook)))}"
         return PluginGroup(
-            rulebook_name, group, method_command, f"{help_}\n\n{rulebook.title}.", lambda cls: fits(type(rulebook), cls)
+            rulebook_name, group, method_command, about + more(rulebook_name), lambda cls: fits(type(rulebook), cls)
         )
 
-    return PluginGroup(verb, "rulebooks", rulebook_command, help_)
+    return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more(""))
 
 
-def parameter_option(described: Parameter) -> click.Option:
+def parameter_option(group: str, method: str, parameter: Parameter) -> click.Option:
     """A method's parameter as an option."""
-    default = described.default
-    shown = "required" if default is dataclasses.MISSING else f"default {output.short(default)}"
-    text = f"{described.meaning} ({described.expectation}; {shown})"
-    return click.Option([f"--{described.name.replace('_', '-')}", _slot(described)], type=str, help=text, metavar="VALUE")
+    told = {"meaning": meaning(group, method, parameter), "expectation": parameter.expectation}
+    if parameter.default is dataclasses.MISSING:
+        shown = text("option.required_parameter", **told)
+    else:
+        shown = text("option.parameter", **told, default=output.short(parameter.default))
+    names = [f"--{parameter.name.replace('_', '-')}", _slot(parameter)]
+    return click.Option(names, type=str, help=shown, metavar="VALUE", shell_complete=_completing(parameter))
+
+
+def _completing(parameter: Parameter) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """The values that a parameter can take, where they can be counted; else its default."""
+    values = list(parameter.choices)
+    if parameter.kind is bool:
+        values = ["true", "false"]
+    elif not values and parameter.default not in (dataclasses.MISSING, None, "", ()):
+        values = [output.short(parameter.default)]
+    if parameter.optional:
+        values.append("none")
+    return lambda _context, _parameter, incomplete: [value for value in values if value.startswith(incomplete)]
 
 
 def take_given(values: dict[str, Any], wanted: Iterable[Parameter]) -> dict[str, str]:
     """Remove the parameters from the values of a call, and give those that were set."""
-    given = {described.name: values.pop(_slot(described)) for described in wanted}
+    given = {parameter.name: values.pop(_slot(parameter)) for parameter in wanted}
     return {name: text for name, text in given.items() if text is not None}
 
 
@@ -145,6 +249,16 @@ def first_sentence(cls: type) -> str:
     return (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
 
 
-def _slot(described: Parameter) -> str:
+def described(group: str, name: str, cls: type) -> str:
+    """What a method does, or the title of a rulebook, in the language of the moment; a plugin's in its own words."""
+    return text_or(f"{group}.{name}", getattr(cls, "title", "") or first_sentence(cls))
+
+
+def meaning(group: str, name: str, parameter: Parameter) -> str:
+    """What a parameter of a method means, in the language of the moment; a plugin's in its own words."""
+    return text_or(f"{group}.{name}.{parameter.name}", parameter.meaning)
+
+
+def _slot(parameter: Parameter) -> str:
     # A prefix keeps a method's parameter apart from the verb's own options of the same name.
-    return f"parameter_{described.name}"
+    return f"parameter_{parameter.name}"

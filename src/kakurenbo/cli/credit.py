@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
+
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import ATTACK, AnyRulebook, read_facts
+from kakurenbo.messages import text
 from kakurenbo.tables import Problems, Reading, Source, refused
 
 
@@ -24,7 +27,7 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
     else:
-        output.print_credit(credit)
+        output.print_credit(rules, credit)
     return output.DONE
 
 
@@ -50,9 +53,10 @@ def _other_target(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | N
     return refused("guess.other_target", guess.name, named=named, target=facts.target)
 
 
-credit = rulebook_verb(
-    "credit",
-    _credit,
-    lambda: [path_argument("answer"), path_argument("guess"), json_option],
-    "Hits of one guess against the secret answer: a folder PHASE/answers/NN, or the file in it.",
-)
+def _parameters() -> list[click.Parameter]:
+    return [path_argument("answer"), path_argument("guess"), json_option()]
+
+
+def credit() -> click.Group:
+    """The verb."""
+    return rulebook_verb("credit", _credit, _parameters, text("help.credit"))

@@ -8,13 +8,9 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option
-from kakurenbo.datasets.store import import_dataset
+from kakurenbo.datasets.store import IMPORTERS, import_dataset
+from kakurenbo.messages import text
 from kakurenbo.tables import Problems
-
-
-@click.group(help="Real data sets in the local store ($KAKURENBO_HOME, else the platform's data folder).", no_args_is_help=True)
-def data() -> None:
-    pass
 
 
 def _import(name: str, files: tuple[Path, ...], as_json: bool) -> int:
@@ -26,19 +22,20 @@ def _import(name: str, files: tuple[Path, ...], as_json: bool) -> int:
         output.print_json(report.value)
     else:
         for key, value in report.value.items():
-            output.console().print(f"{key}: {value}")
+            output.console().print(f"{key}: {value}", markup=False)
     return output.DONE
 
 
-data.add_command(
-    click.Command(
-        "import",
-        params=[
-            click.Argument(["name"]),
-            click.Argument(["files"], type=PATH, nargs=-1, required=True),
-            json_option,
-        ],
-        callback=_import,
-        help="Import a data set from its original files, plain or .gz.",
-    )
-)
+def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in sorted(IMPORTERS) if name.startswith(incomplete)]
+
+
+def data() -> click.Group:
+    """The verb."""
+    parameters: list[click.Parameter] = [
+        click.Argument(["name"], shell_complete=_names),
+        click.Argument(["files"], type=PATH, nargs=-1, required=True),
+        json_option(),
+    ]
+    imported = click.Command("import", params=parameters, callback=_import, help=text("help.import"))
+    return click.Group("data", commands=[imported], help=text("help.data"), no_args_is_help=True)

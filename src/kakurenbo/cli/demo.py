@@ -13,10 +13,11 @@ from rich.markup import escape
 
 from kakurenbo import arena, registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option
+from kakurenbo.cli.common import OUT_FOLDER, described, json_option, option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import retold, text
 from kakurenbo.reporting import results_json
 from kakurenbo.tables import write_file
 
@@ -45,10 +46,10 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
         }
         if not as_json:
             console = output.console()
-            console.print(f"\n[bold]{name}[/]: {escape(rulebook.title)}")
-            console.print(f"data: {escape(str(only.report.get('data', '')))}\n")
+            console.print(f"\n[bold]{name}[/]: {escape(described('rulebooks', name, cls))}")
+            console.print(text("cli.data", source=retold(str(only.report.get("data", "")))) + "\n", markup=False)
             print_tournament(document)
-            console.print(f"report: {report}  ({seconds:.1f} s)", markup=False)
+            console.print(text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False)
     if as_json:
         output.print_json(shown)
     return output.DONE
@@ -61,22 +62,12 @@ def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.
         return arena.play_tournament(plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell)
 
 
-demo = click.Command(
-    "demo",
-    params=[
-        click.Option(["--seed"], type=click.IntRange(0), default=2020, show_default=True, help="Fixes all randomness."),
-        click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
-        ),
-        click.Option(
-            ["-o", "--out"],
-            type=click.Path(path_type=Path, file_okay=False),
-            default=Path("out", "demo"),
-            show_default=True,
-            help="Folder for the reports.",
-        ),
-        json_option,
-    ],
-    callback=_demo,
-    help="Play a whole small contest on embedded data.",
-)
+def demo() -> click.Command:
+    """The verb."""
+    parameters: list[click.Parameter] = [
+        option("--seed", code="option.demo_seed", type=click.IntRange(0), default=2020, show_default=True),
+        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
+        option("-o", "--out", code="option.demo_out", type=OUT_FOLDER, default=Path("out", "demo"), show_default=True),
+        json_option(),
+    ]
+    return click.Command("demo", params=parameters, callback=_demo, help=text("help.demo"))

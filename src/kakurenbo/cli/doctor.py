@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import sys
 from collections.abc import Callable
 
 import click
@@ -13,6 +12,7 @@ import click
 from kakurenbo import registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option
+from kakurenbo.messages import text
 
 _PACKAGES = ("numpy", "polars", "scipy", "scikit-learn", "numba")
 
@@ -35,13 +35,14 @@ def _doctor(as_json: bool) -> int:
         output.print_json({"checks": found})
     else:
         for entry in found:
-            print(f"{'ok  ' if entry['ok'] else 'FAIL'} {entry['name']}: {entry['detail']}", file=sys.stdout)
+            mark = text("cli.doctor_ok") if entry["ok"] else text("cli.doctor_fails")
+            output.console().print(f"{mark} {_heading(str(entry['name']))}: {entry['detail']}", markup=False)
     return output.DONE if all(entry["ok"] for entry in found) else output.FAILS_RULES
 
 
 def _plugins() -> str:
     loaded = {group: [registry.load(group, name) for name in registry.names(group)] for group in registry.GROUPS}
-    return ", ".join(f"{len(classes)} {group}" for group, classes in loaded.items())
+    return text("cli.doctor_plugins", **{group: len(classes) for group, classes in loaded.items()})
 
 
 def _store() -> str:
@@ -50,8 +51,21 @@ def _store() -> str:
     folder = store_folder()
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(nearest, os.W_OK):
-        raise PermissionError(f"{folder} cannot be written; set KAKURENBO_HOME to a folder that can")
-    return f"{folder}; imported: {', '.join(imported_names()) or 'nothing (embedded statistics are used)'}"
+        raise PermissionError(text("cli.doctor_no_store", folder=str(folder)))
+    return text("cli.doctor_store", folder=str(folder), imported=imported_names() or text("cli.doctor_nothing"))
 
 
-doctor = click.Command("doctor", params=[json_option], callback=_doctor, help="Check this installation.")
+def _heading(check: str) -> str:
+    headings = {
+        "python": "cli.doctor_python",
+        "processors": "cli.doctor_processors",
+        "packages": "cli.doctor_packages",
+        "plugins": "cli.doctor_methods",
+        "store": "cli.doctor_folder",
+    }
+    return text(headings[check])
+
+
+def doctor() -> click.Command:
+    """The verb."""
+    return click.Command("doctor", params=[json_option()], callback=_doctor, help=text("help.doctor"))

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import chosen_seed, json_option, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import chosen_seed, json_option, option, out_option, rulebook_verb, seed_option
 from kakurenbo.contracts import AnyRulebook, Rulebook
+from kakurenbo.messages import text
 from kakurenbo.rng import stream
 from kakurenbo.tables import write_file
 
@@ -22,24 +23,24 @@ def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None
         output.print_json(shown)
     else:
         for name, value in shown.items():
-            output.console().print(f"{name.replace('_', ' ')}: {output.short(value)}", markup=False)
+            output.console_beside(out).print(f"{output.label(name)}: {output.short(value)}", markup=False)
     return output.DONE
 
 
 def _parameters() -> list[click.Parameter]:
     return [
-        click.Option(["--rows"], type=click.IntRange(1, 10_000_000), default=100_000, show_default=True, help="How many rows."),
-        click.Option(["--distinct"], is_flag=True, help="Drop duplicates of ten times as many rows, as the contest did."),
-        out_option,
-        seed_option,
-        json_option,
+        option("--rows", code="option.rows", type=click.IntRange(1, 10_000_000), default=100_000, show_default=True),
+        option("--distinct", code="option.distinct", is_flag=True),
+        out_option(),
+        seed_option(),
+        json_option(),
     ]
 
 
-generate = rulebook_verb(
-    "generate",
-    _generate,
-    _parameters,
-    "Run a contest's generator on its own.",
-    offered=lambda cls: cls.generate is not Rulebook.generate,
-)
+def generate() -> click.Group:
+    """The verb."""
+    return rulebook_verb("generate", _generate, _parameters, text("help.generate"), offered=_offered)
+
+
+def _offered(cls: type[AnyRulebook]) -> bool:
+    return cls.generate is not Rulebook.generate

@@ -1,8 +1,9 @@
-"""``rulebooks``, ``anonymizers``, ``attacks``: what is installed, one line each, with parameters and defaults."""
+"""``rulebooks``, ``anonymizers``, ``attacks``: what is installed, and how to call it; methods by contest."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,51 +12,85 @@ from rich.table import Table
 
 from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import first_sentence, json_option
+from kakurenbo.cli.common import described, json_option
+from kakurenbo.cli.examples import anonymize_example, attack_example, prepare_example, publish_example
 from kakurenbo.contracts import rulebooks_for
+from kakurenbo.messages import text
 from kakurenbo.parameters import parameters_of
 
 
 def _list(group: str, as_json: bool) -> None:
-    found = {name: registry.load(group, name) for name in registry.names(group)}
+    found = {name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)}
     if as_json:
-        output.print_json({group: [_entry(group, name, cls) for name, cls in found.items()]})
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("name", "does", "parameters"):
+        output.print_json({group: list(found.values())})
+    elif group == "rulebooks":
+        output.console().print(_table(found))
+    else:
+        _print_by_contest(group, found)
+
+
+def _print_by_contest(group: str, found: Mapping[str, Mapping[str, Any]]) -> None:
+    """The methods of each contest and how to call one; below them those that play no contest that is installed."""
+    console = output.console()
+    for rulebook in registry.names("rulebooks"):
+        playing = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
+        title = described("rulebooks", rulebook, registry.load("rulebooks", rulebook))
+        console.print(f"[bold]{escape(rulebook)}[/]: {escape(title)}")
+        if playing:
+            console.print(_table(playing))
+            console.print(_example(group, rulebook), markup=False)
+        console.print()
+    if idle := {name: entry for name, entry in found.items() if not entry["rulebooks"]}:
+        console.print(text("cli.plays_nothing"))
+        console.print(_table(idle))
+
+
+def _example(group: str, rulebook: str) -> str:
+    if group == "anonymizers":
+        return text("cli.example_after", command=anonymize_example(rulebook), before=prepare_example(rulebook))
+    return text("cli.example_after", command=attack_example(rulebook), before=publish_example(rulebook))
+
+
+def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in (text("cli.name"), text("cli.does"), text("cli.parameters")):
         table.add_column(heading)
-    for name, cls in found.items():
-        entry = _entry(group, name, cls)
+    for name, entry in found.items():
         shown = ", ".join(f"{item['name']}={output.short(item['default'])}" for item in entry["parameters"])
         table.add_row(name, escape(entry["does"]), escape(shown))
-    output.console().print(table)
+    return table
 
 
 def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
     parameters = [
         {
-            "name": described.name,
-            "meaning": described.meaning,
-            "expects": described.expectation,
-            "default": None if described.default is dataclasses.MISSING else described.default,
+            "name": parameter.name,
+            "meaning": parameter.meaning,
+            "expects": parameter.expectation,
+            "default": None if parameter.default is dataclasses.MISSING else parameter.default,
         }
-        for described in parameters_of(cls)
+        for parameter in parameters_of(cls)
     ]
-    entry: dict[str, Any] = {"name": name, "does": getattr(cls, "title", None) or first_sentence(cls), "parameters": parameters}
+    entry: dict[str, Any] = {"name": name, "does": described(group, name, cls), "parameters": parameters}
     if group != "rulebooks":
         entry["rulebooks"] = list(rulebooks_for(cls))
     return entry
 
 
-def _command(group: str) -> click.Command:
-    return click.Command(
-        group,
-        params=[json_option],
-        callback=lambda as_json: _list(group, as_json),
-        help=f"List the {group} that are installed.",
-    )
+def _command(group: str, about: str) -> click.Command:
+    return click.Command(group, params=[json_option()], callback=lambda as_json: _list(group, as_json), help=about)
 
 
-rulebooks = _command("rulebooks")
-anonymizers = _command("anonymizers")
-attacks = _command("attacks")
+def rulebooks() -> click.Command:
+    """The verb."""
+    return _command("rulebooks", text("help.rulebooks"))
+
+
+def anonymizers() -> click.Command:
+    """The verb."""
+    return _command("anonymizers", text("help.anonymizers"))
+
+
+def attacks() -> click.Command:
+    """The verb."""
+    return _command("attacks", text("help.attacks"))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from kakurenbo.cli import output
 from kakurenbo.cli.check import read_release, release_parameters
 from kakurenbo.cli.common import rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import text
 from kakurenbo.tables import Problems
 
 
@@ -20,10 +23,10 @@ def _measure(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool)
     if as_json:
         output.print_json(utility.as_json())
     else:
-        output.print_utility(utility)
+        output.print_utility(found.rules, utility)
     return output.DONE if utility.passes else output.FAILS_RULES
 
 
-measure = rulebook_verb(
-    "measure", _measure, release_parameters, "Utility scores of a release, thresholds, and what limits them."
-)
+def measure() -> click.Group:
+    """The verb."""
+    return rulebook_verb("measure", _measure, release_parameters, text("help.measure"))

@@ -5,30 +5,41 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from kakurenbo.contracts import Chance, Credit, Utility
-from kakurenbo.reporting.numbers import number
-from kakurenbo.tables import Problem, Problems
+from kakurenbo.cli.console import SafeConsole
+from kakurenbo.cli.streams import can_show
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
+from kakurenbo.messages import language, retold, text
+from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
+from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
 
-DONE, FAILS_RULES, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+_ANYTHING = "かくれんぼ–🙈"
+DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console that writes to wherever the stream points now; wide lines stay whole when nobody looks."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(
+    return SafeConsole(
         file=stream, highlight=False, emoji=False, soft_wrap=not stream.isatty(), width=None if stream.isatty() else 160
     )
 
 
+def console_beside(out: Path) -> Console:
+    """The console for what is said of an output: standard output, unless the output itself goes there."""
+    return console(stderr=out == STANDARD_OUTPUT)
+
+
 def print_json(content: Mapping[str, Any]) -> None:
-    """The one JSON object of a call."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    """The one JSON object of a call; characters that act on a terminal, or that it does not have, are escaped."""
+    dumped = json.dumps(content, ensure_ascii=not can_show(sys.stdout, _ANYTHING), allow_nan=False)
+    print("".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in dumped))
 
 
 def fail(message: str, usage: str, given: Sequence[str]) -> int:
@@ -37,7 +48,7 @@ def fail(message: str, usage: str, given: Sequence[str]) -> int:
         print_json({"error": message})
     if usage:
         print(usage, file=sys.stderr)
-    print(f"error: {message}", file=sys.stderr)
+    print(text("cli.error", message=message), file=sys.stderr)
     return UNUSABLE
 
 
@@ -62,7 +73,7 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
         print(problem, file=sys.stderr)
     hidden = (len(problems) if total is None else total) - len(problems)
     if hidden > 0:
-        print(f"… and {hidden:,} more", file=sys.stderr)
+        print(text("cli.more_problems", count=hidden), file=sys.stderr)
 
 
 def plain_table(*headings: str) -> RichTable:
@@ -73,59 +84,106 @@ def plain_table(*headings: str) -> RichTable:
     return table
 
 
-def hits(credit: Credit) -> str:
-    """A credit in a cell: whole numbers as counts."""
-    return f"{credit.hits:,.0f}" if float(credit.hits).is_integer() else f"{credit.hits:,.2f}"
+def say(code: str, **parameters: object) -> str:
+    """A sentence of the catalogue in the language of the moment."""
+    return text(code, **parameters)
 
 
-def print_credit(credit: Credit) -> None:
-    """Hits of a guess beside chance and the best constant answer, and further figures."""
-    beside = [chance_text(credit.chance)] if credit.chance else []
+def say_or(code: str, otherwise: str) -> str:
+    """The catalogue's words for a code; those of a plugin's contest where it has none."""
+    said = say(code)
+    return otherwise if said == code else said
+
+
+def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
+    """Hits of a guess beside chance and the best constant answer, further figures, and what they mean."""
+    out = console()
+    out.print(f"{say('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
+    if credit.chance is not None:
+        out.print(chance_text(credit.chance), markup=False)
     if credit.constant is not None:
-        beside.append(f"the best constant answer {short(credit.constant)}")
-    of = Credit(credit.of, credit.of)
-    compared = f" ({'; '.join(beside)})" if beside else ""
-    console().print(f"{hits(credit)} of {hits(of)}{compared}", markup=False)
+        out.print(constant_text(credit.constant), markup=False)
     for name, value in credit.details.items():
-        console().print(f"{name}: {short(value)}", markup=False)
+        declared = rulebook.figures.get(name, Figure())
+        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
+        out.print(f"{name}: {figure(value, declared.unit)}{of}", markup=False)
+    print_definitions(rulebook, ["hits", *credit.details])
+
+
+def print_definitions(rulebook: AnyRulebook, names: Iterable[str]) -> None:
+    """Footnotes: what each of these figures means, where the rulebook says it; one line for figures that share a meaning."""
+    print_footnotes(
+        {name: rulebook.figures[name].definitions.get(language(), "") for name in names if name in rulebook.figures}
+    )
+
+
+def print_footnotes(meanings: Mapping[str, str]) -> None:
+    """What figures mean, a line each; those of one meaning together."""
+    together: dict[str, list[str]] = {}
+    for name, meaning in meanings.items():
+        if meaning:
+            together.setdefault(meaning, []).append(name)
+    if together:
+        out = console()
+        out.print()
+        for meaning, names in together.items():
+            out.print(f"[dim]{escape(', '.join(names))}: {escape(meaning)}[/]")
 
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
     for notice in notices:
-        print(f"notice: {notice}", file=sys.stderr)
+        print(text("cli.notice", notice=str(notice)), file=sys.stderr)
 
 
-def print_utility(utility: Utility) -> None:
-    """Scores beside their thresholds and what limits them."""
+def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
+    """Scores with their directions beside their thresholds, what limits them, and what they mean."""
     table = RichTable(box=None, pad_edge=False, header_style="bold")
-    for heading in ("score", "value", "threshold", "", "what limits it"):
-        table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
+    for heading in ("score", "value", "better", "threshold", "", "limit"):
+        words = say(f"measure.{heading}") if heading else ""
+        table.add_column(words, justify="right" if heading == "value" else "left", overflow="fold")
     for name, score in utility.scores.items():
-        threshold = utility.thresholds.get(name)
-        mark = "" if threshold is None else ("ok" if threshold.met_by(score.value) else "[bold red]FAILS[/]")
-        limit = escape(", ".join(f"{key} {short(value)}" for key, value in score.limit.items()))
-        table.add_row(name, short(score.value), str(threshold or ""), mark, limit)
+        declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
+        value, needed = figure(score.value, declared.unit), ""
+        if threshold is not None:
+            value, needed = against(score.value, threshold, declared.unit)
+        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
+        mark = (
+            ""
+            if threshold is None
+            else (text("cli.meets") if threshold.met_by(score.value) else f"[bold red]{text('cli.fails')}[/]")
+        )
+        limit = escape(", ".join(f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()))
+        direction = say("figure.higher" if score.higher_is_better else "figure.lower")
+        table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
+    print_definitions(rulebook, utility.scores)
     if utility.thresholds:
-        failed = ", ".join(utility.failed)
-        out.print("[bold]passes[/] every threshold" if utility.passes else f"[bold red]disqualified[/] by {failed}")
+        out.print()
+        verdict = say("measure.passes") if utility.passes else say("measure.fails", failed=utility.failed)
+        out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
+
+
+def _mark(met: bool) -> str:
+    return text("cli.meets") if met else f"[bold red]{text('cli.fails')}[/]"
 
 
 def chance_text(chance: Chance) -> str:
-    """Blind guessing in words."""
-    return f"chance {chance.mean:g}, 95% band {chance.low:g}–{chance.high:g}"
+    """Blind guessing in words, in hits."""
+    return say("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
+
+
+def constant_text(constant: float) -> str:
+    """The best constant answer in words, in hits."""
+    return say("constant.hits", constant=count(constant))
+
+
+def label(name: str) -> str:
+    """The name of a figure, as people read it."""
+    return retold(name.replace("_", " "))
 
 
 def short(value: object) -> str:
-    """A value as people want to read it: few digits, lists and mappings in words."""
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, list):
-        return " × ".join(map(short, value))
-    if isinstance(value, tuple):
-        return ",".join(map(short, value))
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {short(item)}" for key, item in value.items())
-    return "none" if value is None else str(value)
+    """A setting or a claim in words."""
+    return "none" if value is None else shown_value(value)

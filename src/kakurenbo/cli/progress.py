@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from kakurenbo.arena import Job, Result, Tally
 from kakurenbo.cli import output
+from kakurenbo.messages import retold, text
 
 _LINE_EVERY = 5.0  # seconds between plain lines
 _FAILED = "failed"
@@ -45,24 +46,27 @@ class TournamentProgress:
         if self._quiet:
             return
         if job is not None and result is not None and result.state == _FAILED:
-            self._console.print(f"[bold red]failed[/] {escape(str(job))}: {escape(result.cause)}")
+            self._console.print(f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {escape(retold(result.cause))}")
         if self._live:
             if self._task is None:
                 self._task = self._bar.add_task("", total=tally.total, state="")
-            stage = job.kind if job is not None else ""
+            stage = retold(job.kind) if job is not None else ""
             self._bar.update(self._task, completed=tally.finished, description=stage, state=state_text(tally))
         elif time.monotonic() - self._last_line >= _LINE_EVERY or tally.finished == tally.total:
-            print(f"{tally.finished}/{tally.total} jobs, {state_text(tally)}", file=sys.stderr, flush=True)
+            print(text("cli.jobs", done=tally.finished, all=tally.total, state=state_text(tally)), file=sys.stderr, flush=True)
             self._last_line = time.monotonic()
 
 
 def state_text(tally: Tally) -> str:
     """The tally in words."""
-    parts = [f"{tally.running} running"]
-    for label, count in (("stored before", tally.stored), ("failed", tally.failed), ("refused", tally.refused)):
-        if count:
-            parts.append(f"{count} {label}")
+    parts = [text("cli.jobs_running", count=tally.running)]
+    if tally.stored:
+        parts.append(text("cli.jobs_stored", count=tally.stored))
+    if tally.failed:
+        parts.append(text("cli.jobs_failed", count=tally.failed))
+    if tally.refused:
+        parts.append(text("cli.jobs_refused", count=tally.refused))
     if tally.seconds_left is not None and tally.finished < tally.total:
         minutes, seconds = divmod(round(tally.seconds_left), 60)
-        parts.append(f"about {minutes}:{seconds:02d} left")
-    return ", ".join(parts)
+        parts.append(text("cli.time_left", time=f"{minutes}:{seconds:02d}"))
+    return text("list.separator").join(parts)

@@ -9,8 +9,9 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import json_option, option, out_folder_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.messages import retold, text
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
 from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
 from kakurenbo.tables import check_free, write_folder
@@ -49,36 +50,30 @@ def _report(published: PublishedRound) -> dict[str, Any]:
 
 def _print(published: PublishedRound, out: Path) -> None:
     console = output.console()
-    table = output.plain_table("target", "", "why")
+    table = output.plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
-        table.add_row(record.target, record.state, escape(record.cause))
-        output.print_notices(f"{record.target}: {notice}" for notice in record.notices)
+        table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
+        output.print_notices(f"{record.target}: {retold(notice)}" for notice in record.notices)
     console.print(table)
     for _, problems in published.unassigned:
         output.print_problems(problems)
-    console.print(f"{out}/public     publish: commitments, and what became of every release", markup=False)
-    console.print(
-        f"{out}/attackers  give to the attackers, with\n{out}/targets    what was published of each team", markup=False
-    )
-    console.print(f"{out}/answers    keep; reveal at the end", markup=False)
+    console.print(f"{out}/public     {text('cli.published_public')}", markup=False)
+    console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
+    console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)
+    console.print(f"{out}/answers    {text('cli.published_answers')}", markup=False)
 
 
 def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         path_argument("submissions"),
-        out_option,
-        click.Option(["--team"], default="", help="Whose files SUBMISSIONS are, where neither folders nor names tell."),
-        click.Option(
-            ["--with-disqualified"], is_flag=True, help="Publish releases below a threshold too; they stay disqualified."
-        ),
-        json_option,
+        out_folder_option(),
+        option("--team", code="option.team", default=""),
+        option("--with-disqualified", code="option.with_disqualified", is_flag=True),
+        json_option(),
     ]
 
 
-publish = rulebook_verb(
-    "publish",
-    _publish,
-    _parameters,
-    "Publish what teams handed in: SUBMISSIONS holds a folder NN for each team, or files that name their team.",
-)
+def publish() -> click.Group:
+    """The verb."""
+    return rulebook_verb("publish", _publish, _parameters, text("help.publish"))

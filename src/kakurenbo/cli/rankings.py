@@ -8,11 +8,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from kakurenbo.cli import output
-from kakurenbo.reporting import Ranking, RankingLine
-from kakurenbo.reporting.numbers import number, plus_minus
+from kakurenbo.cli.output import say, say_or
+from kakurenbo.messages import language, retold
+from kakurenbo.reporting import FigureEntry, Ranking, RankingLine
+from kakurenbo.reporting.numbers import apart, count, figure
 
 Columns = Mapping[str, Mapping[str, str]]
 """Further columns of a ranking: heading to team to text."""
+_PLAIN = FigureEntry()
 
 
 def print_rankings(
@@ -20,47 +23,71 @@ def print_rankings(
     awards: Mapping[str, tuple[str, ...]],
     extra: Mapping[str, Columns] | None = None,
     tables: Mapping[str, Mapping[str, float]] | None = None,
+    figures: Mapping[str, FigureEntry] | None = None,
 ) -> None:
     """Every ranking that has lines, one below the other, the figures of each of a team's tables, and who wins a prize."""
     console = output.console()
+    known = figures or {}
     for name, ranking in rankings.items():
         if ranking.lines:
             console.print()
-            console.print(_table(name.capitalize(), ranking, (extra or {}).get(name, {})))
+            console.print(_table(name, ranking, (extra or {}).get(name, {}), known.get(name, _PLAIN)))
+            meaning = known.get(name, _PLAIN).definitions.get(language(), "")
+            if meaning:
+                console.print(f"[dim]{escape(meaning)}[/]")
     if tables:
         console.print()
-        console.print(_figures(tables))
+        console.print(_figures(tables, known))
+    if awards:
+        console.print()
     for name, teams in awards.items():
-        console.print(f"award for {name}: {', '.join(teams) or 'nobody'}", markup=False)
+        console.print(
+            say("award", ranking=say_or(f"award.{name}", name), teams=", ".join(teams) or say("award.nobody")), markup=False
+        )
 
 
-def _figures(tables: Mapping[str, Mapping[str, float]]) -> Table:
+def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Table:
     """What scores are made of: a line per table, a column per figure."""
-    shown = Table(title="Tables", title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    shown.add_column("table")
-    headings = list(dict.fromkeys(heading for figures in tables.values() for heading in figures))
+    shown = _headed(say("ranking.tables"))
+    shown.add_column(say("table.table"))
+    headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
+    columns = {}
     for heading in headings:
         shown.add_column(heading, justify="right")
-    for name, figures in tables.items():
-        shown.add_row(escape(name), *(number(figures[heading]) if heading in figures else "–" for heading in headings))
+        unit = figures.get(heading, _PLAIN).unit
+        columns[heading] = dict(zip(tables, apart([found.get(heading) for found in tables.values()], unit), strict=True))
+    for name in tables:
+        shown.add_row(escape(name), *(columns[heading][name] for heading in headings))
     return shown
 
 
-def _table(title: str, ranking: Ranking, extra: Columns) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    table.add_column("rank", justify="right")
-    table.add_column("team")
-    table.add_column("points" if any(line.shown for line in ranking.lines) else "score", justify="right")
-    noted = any(line.note for line in ranking.lines)
-    for heading in [*(["note"] if noted else []), *extra]:
+def _headed(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+
+
+def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Table:
+    direction = say("figure.lower" if ranking.lower_is_better else "figure.higher")
+    told = direction if declared.of is None else say("ranking.score_of", direction=direction, of=count(declared.of))
+    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {told}")
+    table.add_column(say("table.rank"), justify="right")
+    table.add_column(say("table.team"))
+    table.add_column(say("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")
+    tied, noted = any(line.tied_with for line in ranking.lines), any(line.note for line in ranking.lines)
+    for heading in [*(["tied_with"] if tied else []), *(["note"] if noted else [])]:
+        table.add_column(say(f"table.{heading}"))
+    for heading in extra:
         table.add_column(heading)
-    for line in ranking.lines:
-        cells = [str(line.rank or "–"), escape(line.team), _score(line), *([escape(line.note)] if noted else [])]
+    for line, score in zip(ranking.lines, _scores(ranking.lines, declared), strict=True):
+        cells = [str(line.rank or "–"), escape(line.team), score]
+        cells += [escape(", ".join(line.tied_with))] if tied else []
+        cells += [escape(retold(line.note))] if noted else []
         table.add_row(*cells, *(escape(column.get(line.team, "")) for column in extra.values()))
     return table
 
 
-def _score(line: RankingLine) -> str:
-    if line.score is None:
-        return "–"
-    return line.shown or number(line.score) if line.half is None else number(line.score, 4) + plus_minus(line.half)
+def _scores(lines: tuple[RankingLine, ...], declared: FigureEntry) -> list[str]:
+    """Scores below each other: with their intervals where there are repeats, else so that different scores look different."""
+    if any(line.half is not None for line in lines):
+        return ["–" if line.score is None else figure(line.score, declared.unit, line.half) for line in lines]
+    plain = apart([line.score for line in lines], declared.unit)
+    return [line.shown or text for line, text in zip(lines, plain, strict=True)]

@@ -12,11 +12,12 @@ import click
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, option, out_folder_option, rulebook_verb, seed_option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
+from kakurenbo.messages import text
 from kakurenbo.reporting import Document
 
 
@@ -31,6 +32,7 @@ def _run(
     cluster: str | None,
     time_limit: float | None,
     retry_failed: bool,
+    replace_results: bool,
     as_json: bool,
 ) -> int:
     asked = arena.default_teams(rulebook) if teams is None else arena.read_teams_file(teams)
@@ -44,15 +46,16 @@ def _run(
         phase=asked.phase,
     )
     workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
+    settings = arena.Settings(time_limit, retry_failed, replace_results)
     with TournamentProgress(quiet=as_json) as progress:
-        played = arena.play_tournament(plan, out, workers, arena.Settings(time_limit, retry_failed), progress.tell)
+        played = arena.play_tournament(plan, out, workers, settings, progress.tell)
     document, report = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
     if as_json:
         output.print_json({"standings": document.standings(), "report": str(report), **lacking})
     else:
         print_tournament(document, workers.name)
-        output.console().print(f"report: {report}", markup=False)
+        output.console().print(text("cli.report", path=str(report)), markup=False)
     return output.FAILS_RULES if any(lacking.values()) else output.DONE
 
 
@@ -83,24 +86,20 @@ def _seed(given: int | None, before: Mapping[str, Any]) -> int:
 
 def _parameters() -> list[click.Parameter]:
     return [
-        out_option,
-        click.Option(["--teams"], type=PATH, help="TOML file of players and rounds; without it a default field plays."),
-        click.Option(["--repeat"], type=click.IntRange(1, 1000), help="Play with so many seeds: means and 95% intervals."),
-        click.Option(["--rounds"], default="", metavar="NAME,NAME", help="Rounds to play, such as pre,main."),
-        click.Option(
-            ["--jobs"], type=click.IntRange(1), default=os.cpu_count() or 1, help="Jobs at a time; the result is the same."
-        ),
-        click.Option(["--cluster"], metavar="ADDRESS", help="Play on the Dask cluster whose scheduler is at ADDRESS."),
-        click.Option(
-            ["--time-limit"],
-            type=click.FloatRange(0, min_open=True),
-            metavar="SECONDS",
-            help="Longest time that an anonymizer or an attack may take.",
-        ),
-        click.Option(["--retry-failed"], is_flag=True, help="Play jobs again that failed in an earlier start."),
-        seed_option,
-        json_option,
+        out_folder_option(),
+        option("--teams", code="option.teams_file", type=PATH),
+        option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
+        option("--rounds", code="option.rounds", default="", metavar="NAME,NAME"),
+        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
+        option("--cluster", code="option.cluster", metavar="ADDRESS"),
+        option("--time-limit", code="option.time_limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS"),
+        option("--retry-failed", code="option.retry_failed", is_flag=True),
+        option("--replace-results", code="option.replace_results", is_flag=True),
+        seed_option(),
+        json_option(),
     ]
 
 
-run = rulebook_verb("run", _run, _parameters, "Play a tournament: every anonymizer against every attack.")
+def run() -> click.Group:
+    """The verb."""
+    return rulebook_verb("run", _run, _parameters, text("help.run"))

@@ -7,8 +7,18 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, out_option, path_argument, rulebook_verb, seed_option
+from kakurenbo.cli.common import (
+    OUT_FILE,
+    chosen_seed,
+    json_option,
+    option,
+    out_option,
+    path_argument,
+    rulebook_verb,
+    seed_option,
+)
 from kakurenbo.contracts import AnyRulebook, Rulebook
+from kakurenbo.messages import text
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, write_file
 
@@ -28,25 +38,25 @@ def _sample(
     if as_json:
         output.print_json({"out": str(out), "rows": len(rows), "seed": str(seed)})
     else:
-        output.console().print(f"{out}: {len(rows):,} rows", markup=False)
+        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.rows", count=len(rows))), markup=False)
     return output.DONE
 
 
 def _parameters() -> list[click.Parameter]:
     return [
         path_argument("table"),
-        click.Option(["--rate"], type=click.FloatRange(0, 1), default=0.1, show_default=True, help="The share of the rows."),
-        click.Option(["--index"], type=PATH, help="Also write the row numbers, counted from 0."),
-        out_option,
-        seed_option,
-        json_option,
+        option("--rate", code="option.rate", type=click.FloatRange(0, 1), default=0.1, show_default=True),
+        option("--index", code="option.index", type=OUT_FILE),
+        out_option(),
+        seed_option(),
+        json_option(),
     ]
 
 
-sample = rulebook_verb(
-    "sample",
-    _sample,
-    _parameters,
-    "Run a contest's sampling function on its own.",
-    offered=lambda cls: cls.sample is not Rulebook.sample,
-)
+def sample() -> click.Group:
+    """The verb."""
+    return rulebook_verb("sample", _sample, _parameters, text("help.sample"), offered=_offered)
+
+
+def _offered(cls: type[AnyRulebook]) -> bool:
+    return cls.sample is not Rulebook.sample

@@ -8,8 +8,10 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
+from kakurenbo.cli.tournament import print_matrix
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.reporting import results_json, scored_document
+from kakurenbo.messages import retold, text
+from kakurenbo.reporting import Document, results_json, scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
 from kakurenbo.tables import write_file
@@ -31,34 +33,33 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
             }
         )
     else:
-        _print(scored, out)
+        _print(scored, document, out)
     return output.FAILS_RULES if scored.refused or scored.missing or absent else output.DONE
 
 
-def _print(scored: ScoredRound, out: Path) -> None:
+def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     output.print_notices(scored.notices)
     for refusal in scored.refused:
         output.print_problems(refusal.problems, refusal.count)
-    results = scored.results
-    table = output.plain_table("attacker", *results.credits)
-    for attacker in results.attackers:
-        cells = (results.credit(target, attacker) for target in results.credits)
-        table.add_row(attacker, *("–" if credit is None else output.hits(credit) for credit in cells))
-    console = output.console()
-    console.print(table)
-    for target, why in results.out.items():
-        console.print(f"{target}: {why}", markup=False)
+    console = output.console_beside(out)
+    for entry in document.rounds:
+        print_matrix(console, document, entry)
+    for target, why in scored.results.out.items():
+        console.print(f"{target}: {retold(why)}", markup=False)
     if scored.missing:
-        console.print(
-            "no valid guess: " + ", ".join(f"{attacker} on {target}" for attacker, target in scored.missing), markup=False
-        )
-    console.print(f"{out}: written; rank it with: kakurenbo standings {scored.facts.rulebook} {out}", markup=False)
+        lacking: dict[str, list[str]] = {}
+        for attacker, target in scored.missing:
+            lacking.setdefault(attacker, []).append(target)
+        missing = (text("cli.attacker_on", attacker=attacker, targets=targets) for attacker, targets in lacking.items())
+        console.print(text("cli.no_valid_guess", missing="; ".join(missing)), markup=False)
+    ranking = f"kakurenbo standings {scored.facts.rulebook} {out}"
+    console.print(text("cli.file", file=str(out), what=text("cli.rank_it", command=ranking)), markup=False)
 
 
 def _parameters() -> list[click.Parameter]:
-    return [path_argument("phase"), path_argument("guesses"), out_option, json_option]
+    return [path_argument("phase"), path_argument("guesses"), out_option(), json_option()]
 
 
-score = rulebook_verb(
-    "score", _score, _parameters, "Check and credit all guesses of a round: GUESSES holds a folder NN for each attacker."
-)
+def score() -> click.Group:
+    """The verb."""
+    return rulebook_verb("score", _score, _parameters, text("help.score"))

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, names, rulebook_verb
+from kakurenbo.cli.common import PATH, json_option, names, option, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import ranked, read_results, standings_json
+from kakurenbo.messages import text
+from kakurenbo.reporting import figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -28,7 +29,7 @@ def _standings(
 ) -> int:
     named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
     if (not results and not named) or (results and named):
-        raise UsageError("give one RESULTS file per round, or --pre and --main for the overall table")
+        raise UsageError(text("usage.results_files"))
     rounds: dict[str, Sequence[RoundResults]] = {}
     settings: list[Mapping[str, Any]] = []
     for name, path in [*(("", path) for path in results), *named.items()]:
@@ -39,7 +40,7 @@ def _standings(
         settings.append(read.value.settings)
         for round_, found in read.value.rounds.items():
             if round_ in rounds:
-                raise UsageError(f"{path}: the round {round_!r} was given already; give one file per round")
+                raise UsageError(text("usage.round_twice", path=str(path), round=round_))
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
     rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
@@ -48,7 +49,8 @@ def _standings(
     if as_json:
         output.print_json(standings_json(rankings, awards, details))
     else:
-        print_rankings(rankings, awards, tables=details.get("tables", {}))
+        figures = figure_entries(rules, (), rankings)
+        print_rankings(rankings, awards, tables=details.get("tables", {}), figures=figures)
     return output.DONE
 
 
@@ -64,7 +66,7 @@ def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[st
     for entry in disqualified:
         round_, colon, target = entry.rpartition(":")
         if colon and round_ not in out:
-            raise UsageError(f"--disqualified {entry}: there is no round {round_!r} (there are {', '.join(out)})")
+            raise UsageError(text("usage.disqualified_round", entry=entry, round=round_, rounds=list(out)))
         for name in [round_] if colon else list(out):
             out[name] = [results.without([target]) for results in out[name]]
     return out
@@ -73,14 +75,14 @@ def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[st
 def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["results"], type=PATH, nargs=-1, required=False),
-        click.Option(["--pre"], type=PATH, help="Results of the preliminary round."),
-        click.Option(["--main"], type=PATH, help="Results of the main round."),
-        click.Option(
-            ["--disqualified"], default="", metavar="[ROUND:]TARGET,...", help="Releases to disqualify: 03, main:05, 01-1."
-        ),
-        click.Option(["--unranked"], default="", metavar="NN,...", help="Teams without rank or award: the organizers' own."),
-        json_option,
+        option("--pre", code="option.pre", type=PATH),
+        option("--main", code="option.main", type=PATH),
+        option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,..."),
+        option("--unranked", code="option.unranked", default="", metavar="NN,..."),
+        json_option(),
     ]
 
 
-standings = rulebook_verb("standings", _standings, _parameters, "Ranks and awards from published or computed results.")
+def standings() -> click.Group:
+    """The verb."""
+    return rulebook_verb("standings", _standings, _parameters, text("help.standings"))

@@ -1,16 +1,19 @@
-"""A tournament in the terminal: releases, hits beside chance, standings. It lays the results document out, no more."""
+"""A tournament in the terminal: releases, hits beside baselines, standings, verdicts. It lays the document out, no more."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from kakurenbo.cli import output
+from kakurenbo.cli.output import say
 from kakurenbo.cli.rankings import Columns, print_rankings
+from kakurenbo.messages import language, retold
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.numbers import number, percent, plus_minus, shown_value
+from kakurenbo.reporting.numbers import count, counted, figure, share
 
 _WIDEST_MATRIX = 14
 
@@ -20,17 +23,22 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     console = output.console()
     players = {player.team: player for player in document.players}
     for entry in document.rounds:
-        title = f", round {entry.name}" if len(document.rounds) > 1 else ""
+        title = say("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
         console.print(_releases(document, entry, players, title))
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
-            console.print(_matrix(entry, players, title))
-    names = {"name": {team: player.name for team, player in players.items()}}
+            print_matrix(console, document, entry, title)
+    names = {say("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
-    print_rankings(document.rankings, document.awards, beside)
+    print_rankings(document.rankings, document.awards, beside, figures=document.figures)
     _print_failures(document)
-    counts = f"{number(len(document.players))} teams, {number(document.attack_count)} attacks"
-    console.print(f"\n{counts}{f', played by {played_by}' if played_by else ''}", markup=False)
+    _print_verdicts(document)
+    counts = say(
+        "tournament.counts",
+        teams=counted(len(document.players), "team", language()),
+        attacks=counted(document.attack_count, "attack", language()),
+    )
+    console.print(f"\n{counts}{say('tournament.played_by', workers=played_by) if played_by else ''}", markup=False)
 
 
 def _table(title: str, *headings: str) -> Table:
@@ -41,60 +49,81 @@ def _table(title: str, *headings: str) -> Table:
 
 
 def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Table:
-    table = _table("Releases" + title, "team", "name", "method", "utility")
+    headings = (say(f"table.{name}") for name in ("team", "name", "method", "utility"))
+    table = _table(say("tournament.releases") + title, *headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
-        verdict = _verdict(release, document.rulebook.utility_score)
-        table.add_row(release.target, escape(player.name), escape(player.anonymizer), escape(verdict))
+        table.add_row(
+            release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
+        )
     return table
 
 
-def _verdict(release: ReleaseEntry, decisive: str) -> str:
-    """The number that goes into the score where there is one, else whether the release passes and why not."""
-    if release.cause:
-        return f"{release.state}: {release.cause}"
-    figures = [f"{name} = {shown_value(found.mean, 4)}" for name, found in release.estimates.items() if name == decisive]
-    return ", ".join([*figures, *([release.verdict] if release.verdict else [])]) or "measured"
+def _utility(document: Document, release: ReleaseEntry) -> str:
+    """The number that goes into the score where there is one, and what became of the release; its verdict says why."""
+    name = document.rulebook.utility_score
+    found, declared = release.estimates.get(name), document.figure(name)
+    figures = [f"{name} {figure(found.mean, declared.unit, found.half)}"] if found else []
+    return ", ".join([*figures, *([say(f"state.{release.verdict}")] if release.verdict else [])]) or say("state.measured")
 
 
-def _matrix(entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Table:
-    """What every attacker found in every release, with what blind guessing gets beside."""
+def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:
+    """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
+    players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
-    what = f"Hits of {number(entry.of or 0)}" if single else "Right guesses in percent"
-    heading = f"{what} (rows: attackers, columns: releases){title}"
-    chance = ""
-    if single and entry.chance_hits is not None:
-        heading += " — " + output.chance_text(entry.chance_hits)
-        chance = number(entry.chance_hits.mean, 3)
-    elif entry.chance is not None:
-        band = f"95% band {percent(entry.chance.low)}–{percent(entry.chance.high)}"
-        heading += f" — chance {percent(entry.chance.mean)}, {band}"
-        chance = percent(entry.chance.mean)
-    table = _table(heading, "attacker", "method", *entry.attacks, *(["chance"] if chance else []))
+    what = say("matrix.hits", of=count(entry.of or 0)) if single else say("matrix.shares")
+    table = _table(f"{what}{title}", say("table.attacker"), say("table.method"))
+    for target in entry.attacks:
+        table.add_column(target, justify="right")
     for attacker in entry.attackers:
         method = players[attacker].attack if attacker in players else ""
-        cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
-        table.add_row(escape(attacker), escape(method), *cells, *([chance] if chance else []))
-    return table
+        cells = (_cell(row.get(attacker), single=single) for row in entry.attacks.values())
+        table.add_row(escape(attacker), escape(method), *cells)
+    for name in ("chance", "constant"):
+        shares = [getattr(entry.releases.get(target), name, None) for target in entry.attacks]
+        if any(value is not None for value in shares):
+            cells = (
+                "–" if value is None else count(value * entry.of) if single and entry.of else share(value) for value in shares
+            )
+            table.add_row(f"[dim]{say(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
+    console.print(table)
+    told = []
+    if single and entry.chance_hits is not None:
+        told.append(output.chance_text(entry.chance_hits))
+    elif entry.chance is not None:
+        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told.append(say("chance.shares", **band))
+    if told and console.is_terminal:
+        told.append(say("matrix.bold"))
+    if told:
+        console.print(f"[dim]{escape('; '.join(told))}[/]")
+    meaning = document.figure("hits").definitions.get(language(), "")
+    if meaning:
+        console.print(f"[dim]{say('table.hits')}: {escape(meaning)}[/]")
 
 
 def _cell(entry: AttackEntry | None, *, single: bool) -> str:
     if entry is None:
         return "–"
-    shown = number(entry.hits, 4) if single else percent(entry.accuracy.mean) + plus_minus(entry.accuracy.half, 100)
+    shown = count(entry.hits) if single else share(entry.accuracy.mean, entry.accuracy.half)
     return f"[bold]{shown}[/]" if entry.beyond_chance else shown
 
 
 def _beside(document: Document) -> Columns:
-    """Columns for the attack ranking: mean accuracy on all releases, and the same for the sample attack and for chance."""
-    sample = "sample attack" if len(document.sample_attacks) == 1 else "best sample attack"
-    columns = {"mean accuracy": "accuracy", sample: "sample_accuracy", "chance": "chance"}
+    """Columns for the attack ranking: mean accuracy on all releases, and the same for the baselines."""
+    sample = say("table.sample") if len(document.sample_attacks) == 1 else say("table.best_sample")
+    columns = {
+        say("table.accuracy"): "accuracy",
+        sample: "sample_accuracy",
+        say("baseline.chance"): "chance",
+        say("baseline.constant"): "constant",
+    }
     shown = {
         heading: {attacker: getattr(entry, field) for attacker, entry in document.attackers.items()}
         for heading, field in columns.items()
     }
     return {
-        heading: {attacker: "–" if value is None else f"{percent(value)} %" for attacker, value in column.items()}
+        heading: {attacker: share(value) for attacker, value in column.items()}
         for heading, column in shown.items()
         if any(value is not None for value in column.values())
     }
@@ -103,7 +132,22 @@ def _beside(document: Document) -> Columns:
 def _print_failures(document: Document) -> None:
     shown = [failure for failure in document.failures if failure.state != "skipped"]
     if shown:
-        table = _table("What did not succeed", "what", "", "cause")
+        table = _table(say("tournament.failures"), say("table.what"), "", say("table.cause"))
         for failure in shown:
-            table.add_row(escape(failure.what), failure.state, escape(failure.cause))
+            cells = (retold(failure.what), say(f"state.{failure.state}"), retold(failure.cause))
+            table.add_row(*map(escape, cells))
         output.console().print(table)
+
+
+def _print_verdicts(document: Document) -> None:
+    """A sentence on every release where there are few, and what the tournament taught."""
+    console = output.console()
+    for entry in document.rounds:
+        if 0 < len(entry.releases) <= _WIDEST_MATRIX:
+            of_round = say("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
+            console.print(f"\n[bold]{say('tournament.verdicts')}{escape(of_round)}[/]")
+            for release in entry.releases.values():
+                console.print(f"{release.target}  {escape(release.verdicts.get(language(), ''))}")
+    lessons = document.verdicts.get(language(), ())
+    if lessons:
+        console.print(f"\n[bold]{say('tournament.taught')}[/] {escape(say('sentences.join').join(lessons))}")

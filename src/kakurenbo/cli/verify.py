@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from pathlib import Path
 
 import click
+from rich.cells import cell_len
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, path_argument, rulebook_verb
-from kakurenbo.commitments import CANNOT_REPEAT, KEPT
+from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
+from kakurenbo.commitments import CANNOT_REPEAT, KEPT, Finding
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import escaped
+from kakurenbo.messages import language, retold, text
+from kakurenbo.reporting.numbers import counted
 from kakurenbo.rounds import verify_round
 
 
@@ -22,6 +25,7 @@ def _verify(
     published: Path | None,
     phase_published: Path | None,
     again: bool,
+    verbose: bool,
     as_json: bool,
 ) -> int:
     findings = verify_round(rulebook, preparation, phase, published=published, phase_published=phase_published, again=again)
@@ -31,36 +35,48 @@ def _verify(
         return output.DONE if kept else output.FAILS_RULES
     console = output.console()
     for finding in sorted(findings, key=lambda finding: finding.state == KEPT):
-        why = f" ({finding.why})" if finding.why else ""
-        console.print(f"{finding.state:15}  {escaped(finding.name)}{escaped(why)}", markup=False)
-    taken = [name for name, given in (("preparation", published), ("phase", phase_published)) if given is None]
-    if taken and kept:
-        whose = " and of the ".join(taken if phase is not None else taken[:1])
-        console.print(f"the commitments of the {whose} were taken from the folder: compare them with what was published")
+        if verbose or finding.state != KEPT:
+            console.print(_line(finding.state, finding.name, finding.why), markup=False)
+    for folder, count in Counter(_folder(finding) for finding in findings if finding.state == KEPT).items():
+        if not verbose:
+            files = f": {counted(count, 'file', language())}" if folder.endswith("/") else ""
+            console.print(_line(KEPT, folder) + files, markup=False)
+    if kept and published is None:
+        console.print(text("cli.own_commitments"), markup=False)
+    if kept and phase is not None and phase_published is None:
+        console.print(text("cli.own_phase_commitments"), markup=False)
     if kept:
-        console.print(f"every commitment was kept, and nothing lies there uncommitted: {len(findings):,} files")
+        console.print(text("cli.all_kept", files=len(findings)), markup=False)
     elif all(finding.state in (KEPT, CANNOT_REPEAT) for finding in findings):
-        console.print("every commitment was kept, but not everything could be made again: see above")
+        console.print(text("cli.kept_not_repeated"), markup=False)
     else:
-        console.print("NOT every commitment was kept: see above")
+        console.print(text("cli.not_kept"), markup=False)
     return output.DONE if kept else output.FAILS_RULES
+
+
+def _line(state: str, name: str, why: str = "") -> str:
+    told = retold(state)
+    return f"{told}{' ' * (15 - cell_len(told))}  {retold(name)}{f' ({retold(why)})' if why else ''}"
+
+
+def _folder(finding: Finding) -> str:
+    """What a file is counted under: ``phase: answers/``; what lies in no folder by its own name."""
+    top, slash, _ = finding.name.partition("/")
+    return top + slash
 
 
 def _parameters() -> list[click.Parameter]:
     return [
         path_argument("preparation"),
         click.Argument(["phase"], type=PATH, required=False),
-        click.Option(
-            ["--commitments", "published"], type=PATH, help="The commitments as they were published before the round."
-        ),
-        click.Option(
-            ["--phase-commitments", "phase_published"], type=PATH, help="The commitments of the phase as they were published."
-        ),
-        click.Option(["--again"], is_flag=True, help="Also make everything once more from the revealed seed and compare."),
-        json_option,
+        option("--commitments", "published", code="option.commitments", type=PATH),
+        option("--phase-commitments", "phase_published", code="option.phase_commitments", type=PATH),
+        option("--again", code="option.again", is_flag=True),
+        option("--verbose", code="option.verbose", is_flag=True),
+        json_option(),
     ]
 
 
-verify = rulebook_verb(
-    "verify", _verify, _parameters, "Check the revealed folders of prepare (and of publish) against the commitments."
-)
+def verify() -> click.Group:
+    """The verb."""
+    return rulebook_verb("verify", _verify, _parameters, text("help.verify"))

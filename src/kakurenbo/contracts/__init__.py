@@ -7,7 +7,7 @@ from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, Counting, Feedba
 from kakurenbo.contracts.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contracts.guesses import FoundGuess, Guesses
-from kakurenbo.contracts.measure import Measurement, Score, Threshold, Utility, json_number
+from kakurenbo.contracts.measure import Figure, Measurement, Score, Threshold, Unit, Utility, json_number
 from kakurenbo.contracts.preparation import Files, Preparation, PreparedRound, Publication, RoundData, Secrets
 from kakurenbo.contracts.results import (
     RoundResults,
@@ -36,6 +36,7 @@ __all__ = [
     "Counting",
     "Credit",
     "Feedback",
+    "Figure",
     "FilePattern",
     "Files",
     "FoundGuess",
@@ -58,6 +59,7 @@ __all__ = [
     "Target",
     "Threshold",
     "Tries",
+    "Unit",
     "Utility",
     "as_decimal",
     "awarded",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems, Source, json_bytes
+from kakurenbo.tables import STANDARD_INPUT, json_bytes, json_object
 
 CONTEST_FILE = "contest.json"
 _MAX_BYTES = 1_000_000
@@ -75,14 +76,12 @@ def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
         Where it is not a ``contest.json`` of ours, or of another contest than ``rulebook``.
     """
     place = (path if path.is_dir() else path.parent) / CONTEST_FILE
-    if not place.is_file():
+    if path == STANDARD_INPUT or not os.path.lexists(place):
         return None
-    data = Source.of(place).read(_MAX_BYTES)
-    if isinstance(data, Problems):
-        raise UsageError(f"{place}: {data[0].sentence}")
+    content = json_object(place, "prepare or publish", _MAX_BYTES)
     try:
-        facts = msgspec.json.decode(data, type=ContestFacts)
-    except (msgspec.MsgspecError, RecursionError) as error:
+        facts = msgspec.convert(content, ContestFacts)
+    except msgspec.ValidationError as error:
         raise UsageError(f"{place}: this is no contest.json that prepare or publish wrote ({error})") from None
     if rulebook and facts.rulebook != rulebook:
         raise UsageError(f"{place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}")

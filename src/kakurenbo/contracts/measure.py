@@ -5,9 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
+from kakurenbo.messages import LANGUAGES, render
 from kakurenbo.tables import Problem
+
+
+class Unit(StrEnum):
+    """What kind of number a figure is: how many digits people want to see of it follows from that.
+
+    A ``share`` is from 0 to 1 and shown in percent; a ``count`` counts things; ``points`` are what a contest gives; a
+    ``similarity`` is 1 for tables that are alike, a ``distance`` 0; a ``number`` is anything else.
+    """
+
+    SHARE = "share"
+    COUNT = "count"
+    POINTS = "points"
+    SIMILARITY = "similarity"
+    DISTANCE = "distance"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a contest declares of one of its figures, so that whoever shows it can say what it is.
+
+    Attributes
+    ----------
+    unit : Unit
+    of : float or None
+        The most that it can be, where there is a most.
+    code : str
+        The sentence of the catalogue that says what it means; empty for none.
+
+    Examples
+    --------
+    >>> Figure().definitions
+    {}
+    """
+
+    unit: Unit = Unit.NUMBER
+    of: float | None = None
+    code: str = ""
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """What it means, in each language."""
+        return {name: render(self.code, {}, name).message for name in LANGUAGES if self.code}
 
 
 @dataclass(frozen=True)

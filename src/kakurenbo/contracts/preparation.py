@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from kakurenbo.contracts.facts import ContestFacts, read_facts
 from kakurenbo.contracts.results import team_of
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, Read, Source, sources_of
+from kakurenbo.tables import Problems, Read, Source, read_file, sources_of
 
 if TYPE_CHECKING:
     from kakurenbo.contracts.rulebook import Rulebook
@@ -135,11 +136,11 @@ class PreparedRound(Generic[H]):
 
     def __init__(self, rulebook: Rulebook[H, Any, Any, Any, Any, Any], path: Path) -> None:
         facts = read_facts(path / "public", rulebook.name)
-        if facts is None or not (path / "secret" / OPENING_FILE).is_file():
+        if facts is None or not os.path.lexists(path / "secret" / OPENING_FILE):
             raise UsageError(f"{path}: give the organizer's folder, which prepare wrote with -o; it has 'public' and 'secret'")
         self.path, self.facts = path, facts
         self.rules = rulebook.under(facts)
-        self.seed = revealed_seed((path / "secret" / OPENING_FILE).read_bytes())
+        self.seed = revealed_seed(read_file(path / "secret" / OPENING_FILE))
         self._handouts: dict[str, H] = {}
         self._parsed: dict[Path, Any] = {}
 

@@ -231,14 +231,24 @@ def rank(
     return tuple(lines)
 
 
-def shown_unranked(scores: Mapping[str, Fraction | None]) -> tuple[Standing, ...]:
-    """Lines that stand below a ranking: organizers' attacks and teams, with their scores but no rank."""
-    return tuple(Standing(name, scores[name], None, NOT_RANKED) for name in sorted(scores, key=by_number))
+def shown_unranked(scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None) -> tuple[Standing, ...]:
+    """Lines that stand below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
+    told = {name: ", ".join(filter(None, (NOT_RANKED, (notes or {}).get(name, "")))) for name in scores}
+    return tuple(Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number))
 
 
-def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
-    """The teams on the first places, ties included; never one without a rank."""
-    return tuple(line.team for line in ranking if line.rank is not None and line.rank <= places)
+def awarded(ranking: Sequence[Standing], places: int = 3, *, lowest_wins: bool = False) -> tuple[str, ...]:
+    """The teams on the first places, ties included; never one without a rank, and nobody where everybody earned 0.
+
+    Examples
+    --------
+    >>> awarded(rank({"a": Fraction(1), "b": Fraction(0)})), awarded(rank({"a": Fraction(0), "b": Fraction(0)}))
+    (('a', 'b'), ())
+    """
+    ranked = [line for line in ranking if line.rank is not None]
+    if not lowest_wins and not any(line.score for line in ranked):
+        return ()
+    return tuple(line.team for line in ranked if line.rank is not None and line.rank <= places)
 
 
 def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:

@@ -24,7 +24,7 @@ from kakurenbo.contracts.credit import Credit
 from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contracts.facts import ATTACKERS, CONTEST_FILE, PUBLIC, SECRET, TARGET, TEAM, ContestFacts, read_facts
 from kakurenbo.contracts.guesses import FoundGuess, Guesses, sort_guess_files
-from kakurenbo.contracts.measure import Utility
+from kakurenbo.contracts.measure import Figure, Utility
 from kakurenbo.contracts.preparation import Files, Preparation, Publication, RoundData, Secrets, gathered
 from kakurenbo.contracts.results import RoundResults, Standings, weights_of
 from kakurenbo.errors import ParameterError, UsageError
@@ -100,6 +100,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
     utility_range: ClassVar[tuple[float, float]] = (0, 1)
     """The values that this measure can take."""
+    figures: ClassVar[Mapping[str, Figure]] = {}
+    """What each score is: the measures by their names, ``hits`` of a guess and its details, and the rankings' scores."""
 
     # -- options ---------------------------------------------------------------------------------------------------
 
@@ -129,6 +131,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def phase(self, name: str) -> Phase:
         """What the contest declares of the phase ``anonymize`` or ``attack``."""
         return next(phase for phase in self.phases if phase.name == name)
+
+    def field(self) -> tuple[Player, ...]:
+        """Who plays where nobody is named: the same whatever the options, unless a rulebook says otherwise."""
+        return self.default_players
 
     @property
     def release_pattern(self) -> FilePattern:
@@ -299,9 +305,12 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         for team in teams:
             if not re.fullmatch(r"[0-9]{2,4}", team) or not 1 <= int(team) <= self.max_teams or teams.count(team) > 1:
                 expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
-                raise ParameterError("teams", expected, ",".join(teams))
-        if not teams or not set(unranked) <= set(teams):
-            raise ParameterError("unranked" if teams else "teams", "some of the teams", ",".join(unranked) or "nothing")
+                raise ParameterError("teams", expected, team)
+        if not teams:
+            raise ParameterError("teams", "one team at least", "nothing")
+        for team in unranked:
+            if team not in teams:
+                raise UsageError(f"unranked: there is no team {team!r} in this round (there are {', '.join(teams)})")
 
     # -- results -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,12 +23,15 @@ from kakurenbo.tables import (
     Source,
     Table,
     json_bytes,
+    json_object,
     notices_of,
+    read_file,
     read_table,
     refused,
     table_bytes,
     write_file,
 )
+from kakurenbo.tables.sources import FOLDER_FILE_LIMIT
 
 _MANIFEST = "manifest.json"
 
@@ -81,9 +83,9 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     if not (folder / _MANIFEST).exists():
         return None
     try:
-        expected = json.loads((folder / _MANIFEST).read_bytes())[part]["sha256"]
-        data = (folder / f"{part}.csv").read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        expected = json_object(folder / _MANIFEST, "data import")[part]["sha256"]
+        data = read_file(folder / f"{part}.csv", FOLDER_FILE_LIMIT)
+    except (UsageError, KeyError, TypeError) as error:
         raise _unreadable(name, error) from error
     if hashlib.sha256(data).hexdigest() != expected:
         raise UsageError(f"the imported data set {name} was changed since its import; import it again")
@@ -109,8 +111,8 @@ def load_ratings() -> tuple[Table, ...] | None:
     if not (folder / _MANIFEST).exists():
         return None
     try:
-        parts = list(json.loads((folder / _MANIFEST).read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
+        parts = list(json_object(folder / _MANIFEST, "data import"))
+    except UsageError as error:
         raise _unreadable("ratings", error) from error
     tables = (load_part("ratings", part, ratings.widest_schema()) for part in parts)
     return tuple(ratings.narrowed(table) for table in tables if table is not None)

@@ -9,7 +9,7 @@ import numpy as np
 from kakurenbo.datasets.transactions import ANY_MONTHS, DELETED, MAX_MONTHS, SCHEMA, kept, month_span, narrowed
 from kakurenbo.tables import Layout, Problems, Reading, Source, Table, read_table, refused
 
-MAX_BYTES = 500 * 1000 * 1000
+MAX_BYTES = 200 * 1000 * 1000
 _FIRST_LINE = 2  # the header is line 1
 
 

@@ -1,5 +1,35 @@
-"""Every sentence that a player reads about an input, by code, in English and Japanese: one catalogue for all of kakurenbo."""
+"""Every sentence that a person reads, by code, in English and Japanese: one catalogue for all of kakurenbo."""
 
-from kakurenbo.messages.catalogue import LANGUAGES, Phrase, Sentence, add, escaped, language, phrase, render, shorten
+from kakurenbo.messages.catalogue import (
+    LANGUAGES,
+    Phrase,
+    Sentence,
+    add,
+    codes_by_english,
+    escaped,
+    language,
+    phrase,
+    render,
+    shorten,
+    speaking,
+    text,
+    text_or,
+)
+from kakurenbo.messages.retelling import retold
 
-__all__ = ["LANGUAGES", "Phrase", "Sentence", "add", "escaped", "language", "phrase", "render", "shorten"]
+__all__ = [
+    "LANGUAGES",
+    "Phrase",
+    "Sentence",
+    "add",
+    "codes_by_english",
+    "escaped",
+    "language",
+    "phrase",
+    "render",
+    "retold",
+    "shorten",
+    "speaking",
+    "text",
+    "text_or",
+]

@@ -1,5 +1,10 @@
 """The catalogue: the files in `en` and `ja` give each code its message and its fix, with placeholders for what varies.
 
+`tables`, `rounds` and a file per contest hold problems of inputs; `usage` errors of a call; `cli` and `help` what the command
+line says; `click` what the library that parses it says; `words` what documents of a contest hold, `errors` what the
+library raises, `players` the names in default fields. `ja/methods` describes the
+built-in methods, whose English is their code.
+
 A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,
 phrases in the language asked for, texts with control characters escaped. ``{name:q}`` puts a text that is not a number
 into quotation marks, and ``{name!r}`` quotes it as Python does.
@@ -10,7 +15,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -18,6 +24,7 @@ from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "ja")
 _FALLBACK = "en"
+_OWN_VARIABLE = "KAKURENBO_LANG"
 _SHOWN_VALUE_LENGTH = 60
 
 
@@ -44,11 +51,54 @@ class Phrase:
 
 def language() -> str:
     """The language of the moment: ``$KAKURENBO_LANG``, else that of the locale, where it is one of ours; else English."""
-    own = os.environ.get("KAKURENBO_LANG")
+    own = os.environ.get(_OWN_VARIABLE)
     # The order in which POSIX consults the locale's variables for messages.
     locale = next((found for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (found := os.environ.get(name))), "")
     asked = (own or locale)[:2].lower()
     return asked if asked in LANGUAGES else _FALLBACK
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Speak a language for a while, in this process and in those that it starts meanwhile."""
+    before = os.environ.get(_OWN_VARIABLE)
+    os.environ[_OWN_VARIABLE] = language
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_OWN_VARIABLE, None)
+        else:
+            os.environ[_OWN_VARIABLE] = before
+
+
+def text(code: str, /, **parameters: Any) -> str:
+    """The words of a code in the language of the moment.
+
+    Examples
+    --------
+    >>> text("problem.input")
+    'input'
+    """
+    return render(code, parameters, language()).message
+
+
+def text_or(code: str, otherwise: str) -> str:
+    """The words that the catalogue has for a code in the language of the moment; else what the code itself says in English.
+
+    Examples
+    --------
+    >>> text_or("anonymizers.of_a_plugin", "Its docstring.")
+    'Its docstring.'
+    """
+    known = catalogue_of(language()).get(code)
+    return otherwise if known is None else known.message
+
+
+def codes_by_english(file: str) -> dict[str, str]:
+    """The codes of one file of the catalogue by their English words."""
+    content = resources.files("kakurenbo.messages").joinpath(_FALLBACK, f"{file}.toml").read_text(encoding="utf-8")
+    return {english: code for code, english in tomllib.loads(content).items()}
 
 
 def render(code: str, parameters: Mapping[str, Any], language: str) -> Sentence:
@@ -72,7 +122,7 @@ def render(code: str, parameters: Mapping[str, Any], language: str) -> Sentence:
     >>> render("source.too_large", {"limit": 100_000_000}, "en").message
     'the file is larger than 100,000,000 bytes'
     """
-    known = _sentences(language).get(code) or _sentences(_FALLBACK).get(code)
+    known = catalogue_of(language).get(code) or catalogue_of(_FALLBACK).get(code)
     if known is None:
         shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
         return Sentence(escaped(f"{code} ({shown})" if shown else code))
@@ -95,7 +145,7 @@ def add(sentences: Mapping[str, Mapping[str, str | tuple[str, str]]]) -> None:
     if unknown or set(sentences.get("ja", {})) - set(sentences.get("en", {})):
         raise ValueError(f"sentences are given in English, and in Japanese too if there are any; got {sorted(sentences)}")
     for name, entries in sentences.items():
-        known = _sentences(name)
+        known = catalogue_of(name)
         for code, entry in entries.items():
             if known.setdefault(code, _sentence(entry)) != _sentence(entry):
                 raise ValueError(f"the catalogue has other words for {code!r} already")
@@ -114,7 +164,7 @@ def shorten(value: str, length: int = _SHOWN_VALUE_LENGTH) -> str:
 
 
 @cache
-def _sentences(language: str) -> dict[str, Sentence]:
+def catalogue_of(language: str) -> dict[str, Sentence]:
     """All sentences of a language by code."""
     folder = resources.files("kakurenbo.messages").joinpath(language)
     texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")]

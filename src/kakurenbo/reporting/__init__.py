@@ -1,12 +1,13 @@
 """One typed results document, and everything that reads it or lays it out; renderers compute nothing."""
 
-from kakurenbo.reporting.building import combined, make_document, ranked, scored_document
+from kakurenbo.reporting.building import combined, figure_entries, make_document, ranked, scored_document
 from kakurenbo.reporting.document import (
     AttackEntry,
     AttackerEntry,
     Document,
     Estimate,
     FailureEntry,
+    FigureEntry,
     MeasureEntry,
     PlayerEntry,
     Ranking,
@@ -17,6 +18,7 @@ from kakurenbo.reporting.document import (
     standings_json,
 )
 from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.figures import figures
 from kakurenbo.reporting.html import html_report
 from kakurenbo.reporting.markdown import markdown_report
 from kakurenbo.reporting.matrix import results_json
@@ -29,6 +31,7 @@ __all__ = [
     "Document",
     "Estimate",
     "FailureEntry",
+    "FigureEntry",
     "MeasureEntry",
     "PlayerEntry",
     "Ranking",
@@ -39,6 +42,8 @@ __all__ = [
     "RulebookEntry",
     "combined",
     "estimate",
+    "figure_entries",
+    "figures",
     "html_report",
     "make_document",
     "markdown_report",

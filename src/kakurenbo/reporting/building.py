@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -14,13 +13,16 @@ from kakurenbo.reporting.document import (
     RANKINGS,
     Document,
     FailureEntry,
+    FigureEntry,
     PlayerEntry,
     Ranking,
     RankingLine,
+    RoundEntry,
     RulebookEntry,
 )
 from kakurenbo.reporting.estimates import estimate
 from kakurenbo.reporting.rounds import attacker_entries, round_entry
+from kakurenbo.reporting.verdicts import with_verdicts
 from kakurenbo.rounds import ReleaseRecord, ScoredRound
 
 
@@ -60,7 +62,7 @@ def make_document(
         round_entry(name, results, records.get(name, ()), (reports or {}).get(name, {}), (claims or {}).get(name, {}), rulebook)
         for name, results in rounds.items()
     )
-    return Document(
+    document = Document(
         rulebook=RulebookEntry(rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score),
         rounds=entries,
         rankings=rankings,
@@ -72,8 +74,23 @@ def make_document(
         attack_count=sum(len(row) for entry in entries for row in entry.attacks.values()),
         repeat_count=max(map(len, rounds.values())),
         failures=tuple(failures),
+        figures=figure_entries(rulebook, entries, rankings),
         manifest=dict(manifest or {}),
     )
+    return with_verdicts(document)
+
+
+def figure_entries(
+    rulebook: AnyRulebook, rounds: Sequence[RoundEntry], rankings: Mapping[str, Ranking]
+) -> dict[str, FigureEntry]:
+    """What the rulebook declares of its figures, with the directions that measures and rankings have."""
+    higher: dict[str, bool] = {"hits": True}
+    higher |= {measure.name: measure.higher_is_better for entry in rounds for measure in entry.measures}
+    higher |= {name: not ranking.lower_is_better for name, ranking in rankings.items() if ranking.lines}
+    return {
+        name: FigureEntry(figure.unit, figure.of, higher.get(name), figure.definitions)
+        for name, figure in rulebook.figures.items()
+    }
 
 
 def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
@@ -164,16 +181,34 @@ def _means(repeats: Sequence[Sequence[Standing]], *, lower_is_better: bool) -> t
                 half=found.half if found else None,
             )
         )
-    return tuple(_with_ties(out))
+    return _with_ties(out, lines)
 
 
-def _with_ties(lines: Sequence[RankingLine]) -> Iterator[RankingLine]:
-    """The lines, each with whether its interval overlaps that of the next."""
-    for line, after in itertools.zip_longest(lines, lines[1:]):
-        yield replace(line, tied_with_next=after is not None and _overlap(line, after))
+def _with_ties(ranked: Sequence[RankingLine], repeats: Mapping[str, Sequence[Standing]]) -> tuple[RankingLine, ...]:
+    """The lines, each with the teams whose places noise could exchange with its own."""
+    scores = {
+        line.team: [float(one.score) for one in repeats[line.team] if one.score is not None]
+        for line in ranked
+        if line.rank is not None
+    }
+    return tuple(
+        replace(
+            line,
+            tied_with=tuple(
+                team
+                for team in scores
+                if line.team in scores and team != line.team and _reversible(scores[line.team], scores[team])
+            ),
+        )
+        for line in ranked
+    )
 
 
-def _overlap(one: RankingLine, other: RankingLine) -> bool:
-    if None in (one.rank, other.rank) or one.low is None or one.high is None or other.low is None or other.high is None:
-        return False
-    return one.low <= other.high and other.low <= one.high
+def _reversible(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether the interval of the mean difference includes 0.
+
+    Repeats of one number share data and seeds, so their differences are compared, not two intervals: what makes a repeat hard
+    for everybody is no noise between two teams.
+    """
+    found = estimate([a - b for a, b in zip(one, other, strict=True)])
+    return found.low is not None and found.high is not None and found.low <= 0 <= found.high

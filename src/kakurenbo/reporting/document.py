@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contracts import Chance, Measurement, RoundResults, by_number
+from kakurenbo.contracts import Chance, Measurement, RoundResults, Unit, by_number
 from kakurenbo.tables import json_bytes
 
 FORMAT = 2  # raise when fields come to mean something else
@@ -35,6 +35,28 @@ class RulebookEntry:
     title: str
     version: str = "1"
     utility_score: str = ""
+
+
+@dataclass(frozen=True)
+class FigureEntry:
+    """What one of the contest's figures is: a measure, what a guess earns, the score of a ranking.
+
+    Attributes
+    ----------
+    unit : Unit
+        How it is shown.
+    of : float or None
+        The most that it can be, where there is a most.
+    higher_is_better : bool or None
+        Its direction, where it has one.
+    definitions : mapping of language to str
+        What it means, in a sentence; empty where the rulebook does not say.
+    """
+
+    unit: Unit = Unit.NUMBER
+    of: float | None = None
+    higher_is_better: bool | None = None
+    definitions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,13 +129,14 @@ class AttackerEntry:
         Mean over the releases it attacked.
     sample_accuracy : float or None
         The same for the organizers' best attack on each release but the attacker's own.
-    chance : float or None
-        The same for blind guessing.
+    chance, constant : float or None
+        The same for blind guessing, and for the best constant answer where the contest has one.
     """
 
     accuracy: float | None = None
     sample_accuracy: float | None = None
     chance: float | None = None
+    constant: float | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +175,10 @@ class ReleaseEntry:
         What that attacker found, and what the best of the organizers' own attacks did.
     privacy : mapping of str to float
         1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
+    chance, constant : float or None
+        Accuracy of blind guessing and of the best constant answer on this release.
+    verdicts : mapping of language to str
+        What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
     """
 
     target: str
@@ -169,6 +196,9 @@ class ReleaseEntry:
     best_accuracy: float | None = None
     sample_accuracy: float | None = None
     privacy: Mapping[str, float] = field(default_factory=dict)
+    chance: float | None = None
+    constant: float | None = None
+    verdicts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -235,8 +265,9 @@ class RankingLine:
         The score as people read it.
     low, high, half : float or None
         95 % interval of the mean, mean ± half.
-    tied_with_next : bool
-        Whether noise could reverse this place and the next: their intervals overlap.
+    tied_with : tuple of str
+        Teams with which noise could reverse the places: the 95 % interval (Student's t) of the mean difference of the two
+        teams' scores, repeat by repeat, includes 0. Empty without repeats.
     """
 
     team: str
@@ -247,7 +278,7 @@ class RankingLine:
     low: float | None = None
     high: float | None = None
     half: float | None = None
-    tied_with_next: bool = False
+    tied_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -285,6 +316,9 @@ class FailureEntry:
     file: str = ""
 
 
+_PLAIN = FigureEntry()
+
+
 @dataclass(frozen=True)
 class Document:
     """Everything that is known of a round, a contest or a tournament; see the types of its fields.
@@ -295,6 +329,10 @@ class Document:
         Over all rounds.
     attack_count, repeat_count : int
         How many pairs of attacker and release have a credit, and how often everything was repeated.
+    figures : mapping of name to FigureEntry
+        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores.
+    verdicts : mapping of language to tuple of str
+        What it taught, in a sentence each.
     manifest : mapping
         What is needed to play it again.
     """
@@ -310,6 +348,8 @@ class Document:
     attack_count: int = 0
     repeat_count: int = 1
     failures: tuple[FailureEntry, ...] = ()
+    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
+    verdicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
@@ -336,6 +376,10 @@ class Document:
         contest = self.manifest.get("contest", {})
         settings = contest.get("settings", {}) if isinstance(contest, Mapping) else {}
         return settings if isinstance(settings, Mapping) else {}
+
+    def figure(self, name: str) -> FigureEntry:
+        """What a figure is; a plain number where the rulebook does not say."""
+        return self.figures.get(name, _PLAIN)
 
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
         """What did not come about for one reason."""
@@ -369,10 +413,12 @@ def parse_document(data: bytes) -> Document:
 def _line(line: RankingLine) -> dict[str, Any]:
     extra = {"shown": line.shown, "note": line.note}
     interval = {} if line.low is None else {"interval": [line.low, line.high]}
+    tied = {"tied_with": list(line.tied_with)} if line.tied_with else {}
     return {
         "team": line.team,
         "score": line.score,
         "rank": line.rank,
         **{key: text for key, text in extra.items() if text},
         **interval,
+        **tied,
     }

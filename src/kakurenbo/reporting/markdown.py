@@ -8,10 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kakurenbo.contracts import Measurement
-from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, Ranking, RankingLine, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.document import (
+    AttackEntry,
+    Document,
+    FigureEntry,
+    PlayerEntry,
+    Ranking,
+    RankingLine,
+    ReleaseEntry,
+    RoundEntry,
+)
 from kakurenbo.reporting.html import seconds_of_work
-from kakurenbo.reporting.numbers import percent, plus_minus, shown_value
+from kakurenbo.reporting.numbers import against, apart, figure, share, shown_value
 
+_LANGUAGE = "en"
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~])")
 
 
@@ -19,9 +29,10 @@ def markdown_report(document: Document, times: Mapping[str, Any]) -> str:
     """Standings, awards, the matrix, every measure, failures and the manifest."""
     players = {player.team: player for player in document.players}
     lines = [f"# {safe(document.rulebook.name)}: {safe(document.rulebook.title)}", ""]
+    lines += [line for lesson in document.verdicts.get(_LANGUAGE, ()) for line in (safe(lesson), "")]
     for name, ranking in document.rankings.items():
         if ranking.lines:
-            lines += [f"## {name.capitalize()}", "", *_ranking(ranking, players), ""]
+            lines += [f"## {name.capitalize()}", "", *_ranking(document, name, ranking, players), ""]
     if any(document.awards.values()):
         awards = ((name, ", ".join(teams)) for name, teams in document.awards.items())
         lines += ["## Awards", "", *table(("award", "teams"), awards), ""]
@@ -32,19 +43,38 @@ def markdown_report(document: Document, times: Mapping[str, Any]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _ranking(ranking: Ranking, players: Mapping[str, PlayerEntry]) -> list[str]:
-    return table(
-        ("rank", "team", "name", "score", "note"),
+def _ranking(document: Document, name: str, ranking: Ranking, players: Mapping[str, PlayerEntry]) -> list[str]:
+    declared = document.figure(name)
+    of = "" if declared.of is None else f" of {shown_value(declared.of)}"
+    told = [
+        f"{'Lower' if ranking.lower_is_better else 'Higher'} is better{of}. {declared.definitions.get(_LANGUAGE, '')}".rstrip()
+    ]
+    headings = ("rank", "team", "name", "score", "tied within the interval with", "note")
+    plain = apart([line.score for line in ranking.lines], declared.unit)
+    rows = [
         (
-            (line.rank or "–", line.team, _name(players, line.team), "–" if line.score is None else _score(line), line.note)
-            for line in ranking.lines
-        ),
-    )
+            line.rank or "–",
+            line.team,
+            _name(players, line.team),
+            _score(line, declared, text),
+            ", ".join(line.tied_with),
+            line.note,
+        )
+        for line, text in zip(ranking.lines, plain, strict=True)
+    ]
+    tied = any(line.tied_with for line in ranking.lines)
+    shown = [place for place, heading in enumerate(headings) if tied or heading != "tied within the interval with"]
+    return [
+        *map(safe, told),
+        "",
+        *table([headings[place] for place in shown], ([row[place] for place in shown] for row in rows)),
+    ]
 
 
-def _score(line: RankingLine) -> str:
-    interval = "" if line.low is None else f" ({shown_value(line.low, 4)} to {shown_value(line.high, 4)})"
-    return (line.shown or shown_value(line.score, 4)) + interval
+def _score(line: RankingLine, declared: FigureEntry, plain: str) -> str:
+    if line.score is None or line.half is None:
+        return line.shown or plain
+    return figure(line.score, declared.unit, line.half)
 
 
 def _name(players: Mapping[str, PlayerEntry], team: str) -> str:
@@ -52,41 +82,74 @@ def _name(players: Mapping[str, PlayerEntry], team: str) -> str:
 
 
 def _round(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry]) -> list[str]:
-    lines = [f"## Round {safe(entry.name)}", "", "### Right guesses in percent", ""]
+    several = len(document.rounds) > 1
+    lines = [f"## Round {safe(entry.name)}" if several else "## Attacks and releases", "", "### Right guesses", ""]
+    if document.figure("hits").definitions:
+        lines += [safe(f"Hits: {document.figure('hits').definitions[_LANGUAGE]}"), ""]
     if entry.chance:
-        band = f"95 % band {percent(entry.chance.low)} to {percent(entry.chance.high)}"
-        samples = safe(", ".join(document.sample_attacks))
-        lines += [f"Blind guessing gets {percent(entry.chance.mean)} % ({band}). Organizers' own: {samples}.", ""]
+        band = f"95 % of blind guesses get {share(entry.chance.low)} to {share(entry.chance.high)}"
+        lines += [f"Blind guessing gets {share(entry.chance.mean)} on average; {band}.", ""]
     if entry.constant is not None:
-        lines += [f"The best constant answer gets {percent(entry.constant)} %.", ""]
-    rows = ((attacker, *(_cell(row.get(attacker)) for row in entry.attacks.values())) for attacker in entry.attackers)
-    lines += [*table(("attacker", *entry.attacks), rows), "", "### Releases", ""]
+        lines += [f"The best constant answer gets {share(entry.constant)}.", ""]
+    if document.sample_attacks:
+        lines += [f"Organizers' own: {safe(', '.join(document.sample_attacks))}.", ""]
+    rows = [[attacker, *(_cell(row.get(attacker)) for row in entry.attacks.values())] for attacker in entry.attackers]
+    rows += _baselines(entry)
+    lines += [*table(("attacker", *entry.attacks), rows), "", *_measures(document, entry), "### Releases", ""]
     for release in entry.releases.values():
-        lines += _release(release, players.get(release.team, PlayerEntry(release.team)))
+        lines += _release(document, release, players.get(release.team, PlayerEntry(release.team)))
     return lines
 
 
 def _cell(entry: AttackEntry | None) -> str:
-    return "–" if entry is None else percent(entry.accuracy.mean) + plus_minus(entry.accuracy.half, 100)
+    return "–" if entry is None else share(entry.accuracy.mean, entry.accuracy.half)
 
 
-def _release(release: ReleaseEntry, player: PlayerEntry) -> list[str]:
+def _baselines(entry: RoundEntry) -> list[list[str]]:
+    """A row for blind guessing and one for the best constant answer, where there are any."""
+    own = [entry.releases[target] for target in entry.attacks if target in entry.releases]
+    columns = {"chance": [one.chance for one in own], "best constant answer": [one.constant for one in own]}
+    return [
+        [name, *map(share, shares)]
+        for name, shares in columns.items()
+        if len(own) == len(entry.attacks) and any(value is not None for value in shares)
+    ]
+
+
+def _measures(document: Document, entry: RoundEntry) -> list[str]:
+    """What each measure means, where the rulebook says it."""
+    rows = [
+        (
+            measure.name,
+            "higher" if measure.higher_is_better else "lower",
+            shown_value(document.figure(measure.name).of),
+            document.figure(measure.name).definitions.get(_LANGUAGE, ""),
+        )
+        for measure in entry.measures
+    ]
+    return ["### Measures", "", *table(("measure", "better", "of", "meaning"), rows), ""] if rows else []
+
+
+def _release(document: Document, release: ReleaseEntry, player: PlayerEntry) -> list[str]:
     method = f"Method: {safe(player.anonymizer)}. " if player.anonymizer else ""
     lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(release.state)}.", ""]
-    if release.cause:
-        lines += [safe(release.cause), ""]
+    lines += [safe(release.verdicts[_LANGUAGE]), ""] if release.verdicts else []
     lines += [f"- {safe(notice)}" for notice in release.notices] + [""] * bool(release.notices)
     if not release.measurements:
         return lines
-    rows = (_measure(release, measured) for measured in release.measurements)
+    rows = (_measure(document, release, measured) for measured in release.measurements)
     return [*lines, *table(("measure", "value", "threshold", "verdict", "what limits it"), rows), ""]
 
 
-def _measure(release: ReleaseEntry, measured: Measurement) -> tuple[str, ...]:
-    estimate = release.estimates.get(measured.name)
-    value = shown_value(estimate.mean) + plus_minus(estimate.half) if estimate else shown_value(measured.value)
+def _measure(document: Document, release: ReleaseEntry, measured: Measurement) -> tuple[str, ...]:
+    estimate, unit = release.estimates.get(measured.name), document.figure(measured.name).unit
+    value, needed = figure(measured.value, unit), ""
+    if measured.threshold is not None:
+        value, needed = against(measured.value, measured.threshold, unit)
+    if estimate and estimate.half is not None:
+        value = figure(estimate.mean, unit, estimate.half)
     verdict = {None: "", True: "passes", False: "disqualified"}[measured.passes]
-    return measured.name, value, str(measured.threshold or ""), verdict, shown_value(measured.limit)
+    return measured.name, value, needed, verdict, shown_value(measured.limit)
 
 
 def _failures(document: Document) -> list[str]:

@@ -1,55 +1,175 @@
-"""Figures as people read them: counts as counts, shares in percent, few digits elsewhere."""
+"""The one formatter of figures: terminal, Markdown and the documentation call it, and the report's script has the same rules.
+
+Counts are counts (``1,152``), shares percents (``10.0 %``), means have as many digits as their interval (``0.200 ± 0.011``),
+and no figure has an exponent. ``assets/numbers.js`` is the same in the browser; a table of cases holds the two together.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from kakurenbo.contracts import Threshold, Unit
+from kakurenbo.messages import render
+
+_DECIMALS = {Unit.SHARE: 1, Unit.COUNT: 1, Unit.POINTS: 2, Unit.SIMILARITY: 3, Unit.DISTANCE: 3}
+_MOST_DECIMALS = 9
+_NEGLIGIBLE = 1e-9
+"""Below this part of a figure differences are those of the floating point, not of the contest."""
 
 
-def shown_value(value: object, digits: int = 6) -> str:
-    """A value in a cell: whole numbers whole, lists and mappings in words.
+def figure(value: float | str, unit: Unit = Unit.NUMBER, half: float | None = None, *, decimals: int | None = None) -> str:
+    """A figure of a kind, with its interval where it has one.
+
+    Parameters
+    ----------
+    value : float or str
+        A text, such as the ``inf`` of a document, stays as it is.
+    unit : Unit
+    half : float or None
+        Half the interval: the mean has as many decimals as two digits of it need.
+    decimals : int or None
+        So many decimals instead of those of the unit.
 
     Examples
     --------
-    >>> shown_value(1152.0), shown_value(0.123456789), shown_value(1234567.5), shown_value(["age", "sex"]), shown_value(None)
-    ('1,152', '0.123457', '1,234,568', 'age × sex', '–')
+    >>> figure(0.1, Unit.SHARE), figure(1152.0, Unit.COUNT), figure(28 / 3, Unit.COUNT), figure(25, Unit.POINTS)
+    ('10.0 %', '1,152', '9.3', '25.00')
+    >>> figure(0.2, Unit.DISTANCE, 0.0113), figure(0.5, Unit.SHARE, 1.1e-16), figure(0.00002, Unit.DISTANCE)
+    ('0.200 ± 0.011', '50.0 ± 0 %', '0.000020')
+    """
+    if isinstance(value, str) or not math.isfinite(value):
+        return str(value)
+    scale, sign = (100, " %") if unit is Unit.SHARE else (1, "")
+    scaled = scale * value
+    if half is None or not math.isfinite(half):
+        return _single(scaled, unit, decimals) + sign
+    spread = scale * half
+    if spread <= _NEGLIGIBLE * max(1.0, abs(scaled)):
+        return f"{_single(scaled, unit, decimals)} ± 0{sign}"
+    places = _places(spread)
+    return f"{_fixed(scaled, places)} ± {_fixed(spread, places)}{sign}"
+
+
+def share(value: float | None, half: float | None = None) -> str:
+    """A share in percent; a dash for none.
+
+    Examples
+    --------
+    >>> share(0.12345), share(1.0, 0.0123), share(0.0004), share(None)
+    ('12.3 %', '100.0 ± 1.2 %', '0.040 %', '–')
+    """
+    return "–" if value is None else figure(value, Unit.SHARE, half)
+
+
+def count(value: float) -> str:
+    """A count, or the mean of counts.
+
+    Examples
+    --------
+    >>> count(115200), count(9.333333)
+    ('115,200', '9.3')
+    """
+    return figure(value, Unit.COUNT)
+
+
+def times(ratio: float) -> str:
+    """How many times something is something else: two digits, or the whole part.
+
+    Examples
+    --------
+    >>> times(3), times(6.54), times(0.123), times(91.25)
+    ('3.0', '6.5', '0.12', '91')
+    """
+    return _fixed(ratio, 0 if ratio >= 10 else 1 if ratio >= 1 else 2)
+
+
+def counted(value: int, noun: str, language: str) -> str:
+    """A count with its noun in the right number; nouns stand in the catalogue as ``count.NOUN.one`` and ``.many``.
+
+    Examples
+    --------
+    >>> counted(1, "team", "en"), counted(1152, "attack", "en"), counted(6, "team", "ja")
+    ('1 team', '1,152 attacks', '6チーム')
+    """
+    form = "one" if value == 1 else "many"
+    return render(f"count.{noun}.{form}", {"count": value}, language).message
+
+
+def against(value: float | str, threshold: Threshold, unit: Unit = Unit.NUMBER) -> tuple[str, str]:
+    """A figure and its threshold, with so many digits that rounding does not lift one over the other.
+
+    Examples
+    --------
+    >>> against(0.94996, Threshold(0.95), Unit.SIMILARITY), against(0.962, Threshold(0.95), Unit.SIMILARITY)
+    (('0.94996', '≥ 0.95000'), ('0.962', '≥ 0.950'))
+    """
+    sign = "≥" if threshold.minimum else "≤"
+    places, shift = _DECIMALS.get(unit, 3), 2 if unit is Unit.SHARE else 0
+    if isinstance(value, float | int) and math.isfinite(value):
+        while places < _MOST_DECIMALS and threshold.met_by(round(value, places + shift)) != threshold.met_by(value):
+            places += 1
+        return figure(value, unit, decimals=places), f"{sign} {figure(threshold.value, unit, decimals=places)}"
+    return str(value), f"{sign} {figure(threshold.value, unit, decimals=places)}"
+
+
+def apart(values: Sequence[float | None], unit: Unit = Unit.NUMBER) -> list[str]:
+    """Figures below each other: all with the same digits, and enough of them to tell different figures apart.
+
+    Examples
+    --------
+    >>> apart([0.25088, 0.25091, None], Unit.DISTANCE), apart([276, 225], Unit.COUNT), apart([99, 42.5], Unit.POINTS)
+    (['0.25088', '0.25091', '–'], ['276', '225'], ['99.00', '42.50'])
+    """
+    known = [value for value in values if value is not None]
+    different = len({round(value, _MOST_DECIMALS) for value in known})
+    places = 0 if unit is Unit.COUNT and all(float(value).is_integer() for value in known) else _DECIMALS.get(unit, 3)
+    while places < _MOST_DECIMALS and len({figure(value, unit, decimals=places) for value in known}) < different:
+        places += 1
+    return ["–" if value is None else figure(value, unit, decimals=places) for value in values]
+
+
+def shown_value(value: object) -> str:
+    """A value of no declared kind: whole numbers whole, lists and mappings in words.
+
+    Examples
+    --------
+    >>> shown_value(1152.0), shown_value(0.123456789), shown_value(["age", "sex"]), shown_value({"row": 3}), shown_value(None)
+    ('1,152', '0.1235', 'age × sex', 'row 3', '–')
     """
     if isinstance(value, bool) or value is None:
         return "–" if value is None else str(value).lower()
     if isinstance(value, int | float):
-        return number(value, digits)
-    if isinstance(value, list | tuple):
-        return " × ".join(shown_value(item, digits) for item in value)
+        return figure(value)
+    if isinstance(value, list):
+        return " × ".join(map(shown_value, value))
+    if isinstance(value, tuple):
+        return ",".join(map(shown_value, value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {shown_value(item, digits)}" for key, item in value.items())
+        return ", ".join(f"{key} {shown_value(item)}" for key, item in value.items())
     return str(value)
 
 
-def number(value: float, digits: int = 6) -> str:
-    """A number with so many digits, and never fewer than its whole part has.
-
-    Examples
-    --------
-    >>> number(99.0), number(1152, 3), number(1152.6, 3), number(0.00012345, 3), number(float("inf"))
-    ('99', '1,152', '1,153', '0.000123', 'inf')
-    """
-    if not math.isfinite(value):
-        return str(value)
-    counts = float(value).is_integer() or abs(value) >= 10**digits
-    return f"{value:,.0f}" if counts else f"{value:,.{digits}g}"
-
-
-def percent(share: float, digits: int = 3) -> str:
-    """A share in percent, without the sign.
-
-    Examples
-    --------
-    >>> percent(0.12345), percent(1.0)
-    ('12.3', '100')
-    """
-    return f"{100 * share:.{digits}g}"
+def _single(value: float, unit: Unit, decimals: int | None) -> str:
+    """A figure without an interval: with the decimals of its unit, and more where a small one would be shown as 0."""
+    whole = abs(value - round(value)) <= _NEGLIGIBLE * max(1.0, abs(value)) or abs(value) >= 1000
+    if decimals is not None:
+        return _fixed(value, decimals)
+    if unit in (Unit.COUNT, Unit.NUMBER) and whole:
+        return _fixed(value, 0)
+    if unit is Unit.NUMBER:
+        return _fixed(value, _places(abs(value), digits=4)).rstrip("0").rstrip(".") or "0"
+    least = _DECIMALS[unit]
+    vanishes = _NEGLIGIBLE < abs(value) < 0.5 * 10.0**-least
+    return _fixed(value, _places(abs(value)) if vanishes else least)
 
 
-def plus_minus(half: float | None, scale: float = 1) -> str:
-    """Half an interval behind its mean; nothing where there is none."""
-    return "" if half is None else f" ± {scale * half:.2g}"
+def _places(value: float, digits: int = 2) -> int:
+    """Decimals that show so many digits of a figure above 0."""
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return min(_MOST_DECIMALS, max(0, digits - 1 - exponent))
+
+
+def _fixed(value: float, decimals: int) -> str:
+    text = f"{value:,.{decimals}f}"
+    return text.removeprefix("-") if not text.strip("-0.") else text

@@ -13,10 +13,10 @@ from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.reporting.document import FORMAT, Document, parse_document
 from kakurenbo.reporting.matrix import read_matrix
 from kakurenbo.reporting.table import COLUMNS, read_results_csv
-from kakurenbo.tables import Problems, Read, Reading, Source, read_json, refused
+from kakurenbo.tables import Problems, Read, Reading, Severity, Source, read_json, refused
 
 RESULTS_FILE, PLAN_FILE = "results.json", "run.json"
-_LIMIT = 200_000_000
+_LIMIT = 100_000_000
 _UNNAMED = "round"
 Rounds = Mapping[str, Sequence[RoundResults]]
 
@@ -101,7 +101,7 @@ def _from_json(rulebook: AnyRulebook, source: Source, data: bytes) -> Reading[Re
     if isinstance(content, Problems):
         return content
     if not isinstance(content.value, dict) or not {"rounds", "credits"} & content.value.keys():
-        return refused("results.no_matrix", source.name)
+        return refused("results.no_matrix", source.name, severity=Severity.MALFORMED)
     if "rounds" not in content.value:
         return read_matrix(source.name, content.value, _UNNAMED).map(ResultsFile)
     read = _document(source, data)

@@ -28,10 +28,10 @@ def round_entry(
     """A round over all its repeats."""
     every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
     chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
-    constants = [credit.share(credit.constant) for credit in every if credit.constant is not None]
+    constant = _mean([credit.share(credit.constant) for credit in every if credit.constant is not None])
     attacks = _attacks(repeats, chance)
     samples = {attacker for results in repeats for attacker in results.unranked}
-    releases = _releases(records, claims, attacks, samples)
+    releases = _releases(records, claims, attacks, samples, _baselines(repeats))
     measures = _measures(releases.values())
     most = {entry.of for row in attacks.values() for entry in row.values()}
     return RoundEntry(
@@ -40,7 +40,7 @@ def round_entry(
         releases=releases,
         attacks=attacks,
         attackers={
-            attacker: _attacker(attacker, [(attacks, samples, chance)])
+            attacker: _attacker(attacker, [(attacks, samples, chance, constant)])
             for attacker in dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
         },
         measures=measures,
@@ -52,14 +52,14 @@ def round_entry(
         chance=chance,
         chance_privacy=None if chance is None else 1 - chance.mean,
         chance_hits=_mean_chance({credit.chance for credit in every if credit.chance is not None}) if len(most) == 1 else None,
-        constant=_mean(constants),
+        constant=constant,
         repeats=tuple(repeats),
     )
 
 
 def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
     """What each attacker found in the releases of all rounds."""
-    parts = [(entry.attacks, frozenset(samples), entry.chance) for entry in rounds]
+    parts = [(entry.attacks, frozenset(samples), entry.chance, entry.constant) for entry in rounds]
     return {attacker: _attacker(attacker, parts) for entry in rounds for attacker in entry.attackers}
 
 
@@ -71,6 +71,7 @@ def _releases(
     claims: Mapping[str, Mapping[str, float | str]],
     attacks: Attacks,
     samples: Iterable[str],
+    baselines: Mapping[str, tuple[float | None, float | None]],
 ) -> dict[str, ReleaseEntry]:
     entries = {}
     for target in dict.fromkeys(record.target for repeat in records for record in repeat):
@@ -97,8 +98,25 @@ def _releases(
             best_accuracy=others.get(best),
             sample_accuracy=sample,
             privacy=_privacy(list(others.values()), sample),
+            chance=baselines.get(target, (None, None))[0],
+            constant=baselines.get(target, (None, None))[1],
         )
     return entries
+
+
+def _baselines(repeats: Sequence[RoundResults]) -> dict[str, tuple[float | None, float | None]]:
+    """Accuracy of blind guessing and of the best constant answer on every target, the mean of all guesses at it."""
+    credits: dict[str, list[Credit]] = {}
+    for results in repeats:
+        for target, row in results.credits.items():
+            credits.setdefault(target, []).extend(row.values())
+    return {
+        target: (
+            _mean([credit.share(credit.chance.mean) for credit in own if credit.chance is not None]),
+            _mean([credit.share(credit.constant) for credit in own if credit.constant is not None]),
+        )
+        for target, own in credits.items()
+    }
 
 
 def _estimates(records: Sequence[ReleaseRecord]) -> dict[str, Estimate]:
@@ -175,11 +193,12 @@ def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
     )
 
 
-def _attacker(attacker: str, rounds: Iterable[tuple[Attacks, Iterable[str], Chance | None]]) -> AttackerEntry:
+def _attacker(attacker: str, rounds: Iterable[tuple[Attacks, Iterable[str], Chance | None, float | None]]) -> AttackerEntry:
     own: list[float] = []
     best_samples: list[float] = []
     chances: list[float] = []
-    for attacks, samples, chance in rounds:
+    constants: list[float] = []
+    for attacks, samples, chance, constant in rounds:
         for target, row in attacks.items():
             if team_of(target) == attacker:
                 continue
@@ -187,9 +206,9 @@ def _attacker(attacker: str, rounds: Iterable[tuple[Attacks, Iterable[str], Chan
                 own.append(row[attacker].accuracy.mean)
             if (sample := _best(row, samples)) is not None:
                 best_samples.append(sample)
-        if chance is not None:
-            chances.append(chance.mean)
-    return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances))
+        chances += [] if chance is None else [chance.mean]
+        constants += [] if constant is None else [constant]
+    return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances), _mean(constants))
 
 
 def _best(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> float | None:

@@ -90,15 +90,20 @@ def text_cell(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+MOST_LINES = 500_000  # of a table of results
+
+
 def read_results_csv(file: str, data: bytes) -> Reading[dict[str, tuple[RoundResults, ...]]]:
     """The rounds of the table, each with its repeats."""
     collected: dict[str, dict[int, _Lines]] = {}
-    reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace")), strict=True)
+    reader = csv.DictReader(io.TextIOWrapper(io.BytesIO(data), "utf-8", "replace", newline=""), strict=True)
     while True:
         try:
             line = next(reader, None)
             if line is None:
                 break
+            if reader.line_num > MOST_LINES:
+                return refused("results.too_many_lines", file, limit=MOST_LINES)
             collected.setdefault(line["round"], {}).setdefault(int(line["repeat"]), _Lines()).add(line)
         except (KeyError, ValueError, TypeError, AttributeError, csv.Error):
             return refused("results.bad_line", file, row=reader.line_num)

@@ -30,7 +30,7 @@ from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rounds.handing_in import handed_in, printable
-from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_folder, refused
+from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_file, read_folder, read_json, refused
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -223,7 +223,7 @@ def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[st
 
 def _phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
     """The facts of a phase folder, bound to the preparation before it."""
-    commitments = (prepared.path / "public" / COMMITMENTS_FILE).read_bytes()
+    commitments = read_file(prepared.path / "public" / COMMITMENTS_FILE)
     return prepared.facts.of(PUBLIC, commitments=digest(commitments))
 
 
@@ -244,14 +244,14 @@ def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease
 
 def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
     """What became of every release, from a phase folder."""
-    source = Source.of(phase / "public" / RELEASES_FILE)
-    data = source.read()
+    place = phase / "public" / RELEASES_FILE
+    read = read_json(Source.of(place))
+    if isinstance(read, Problems):
+        raise UsageError(f"{place}: {read[0].sentence}")
     try:
-        if isinstance(data, bytes):
-            return msgspec.json.decode(data, type=tuple[ReleaseRecord, ...])
-    except (msgspec.MsgspecError, RecursionError):
-        pass
-    raise UsageError(f"{phase}: there is no public/{RELEASES_FILE} that publish wrote; give the folder of publish -o")
+        return msgspec.convert(read.value, tuple[ReleaseRecord, ...])
+    except msgspec.ValidationError:
+        raise UsageError(f"{place}: this is not what publish wrote; give the folder of publish -o") from None
 
 
 def tables_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> tuple[list[Source], list[tuple[str, Problems]]]:

@@ -72,7 +72,7 @@ class ScoredRound:
     refused : tuple of Refusal
         Guess files that were refused.
     missing : tuple of (attacker, target)
-        Pairs without a valid guess, of attackers who handed in something.
+        Pairs without a valid guess: of every team of the round, but for unranked ones that handed in nothing.
     notices : tuple of Problem
     """
 
@@ -129,9 +129,10 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     for name in samples:
         earned[name] = opened.sample_attack(name)
     results = opened.results({name: one.credits for name, one in earned.items()}, tuple(samples))
+    expected = [team for team in opened.facts.teams if team in by_attacker or team not in opened.facts.unranked]
     missing = tuple(
         (attacker, target)
-        for attacker in by_attacker
+        for attacker in expected
         for target in opened.targets
         if team_of(target) != attacker and results.credit(target, attacker) is None
     )

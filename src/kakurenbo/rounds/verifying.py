@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ from kakurenbo.commitments import (
 from kakurenbo.contracts import AnyRulebook, PreparedRound, read_facts
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rounds.publishing import phase_files, republished
-from kakurenbo.tables import Problems, Source, read_folder
+from kakurenbo.tables import Folder, read_file
+
+_SCOPES = {"secret": "preparation", "answers": "publication"}
+"""What the commitments of a folder are for, by the folder in it that stays secret until the end."""
 
 
 def verify_round(
@@ -47,7 +51,7 @@ def verify_round(
     findings = _opened(rulebook, preparation, "secret", published)
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
-        before = digest((preparation / "public" / COMMITMENTS_FILE).read_bytes())
+        before = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
         findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
         if facts is None or facts.commitments != before:
             why = "the phase folder was published from another preparation"
@@ -58,32 +62,33 @@ def verify_round(
 
 
 def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
-    files = read_folder(folder)
-    own, opening = files.pop(f"public/{COMMITMENTS_FILE}", None), files.pop(f"{secret}/{OPENING_FILE}", None)
-    commitments = own if published is None else _announced(published)
-    if commitments is None or opening is None:
-        lacking = f"public/{COMMITMENTS_FILE}" if commitments is None else f"{secret}/{OPENING_FILE}"
-        raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
-    if read_facts(folder / "public", rulebook.name) is None:
+    files = Folder(folder)
+    for lacking in (f"{secret}/{OPENING_FILE}", *([f"public/{COMMITMENTS_FILE}"] if published is None else [])):
+        if lacking not in files:
+            raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
+    facts = read_facts(folder / "public", rulebook.name)
+    if facts is None:
         raise UsageError(f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote")
-    if own is not None and scope_of(commitments) != scope_of(own):
-        raise UsageError(f"{published}: these are the commitments of {scope_of(commitments)!r}, not of {scope_of(own)!r}")
-    findings = verify(commitments, opening, files)
+    own = files.get(f"public/{COMMITMENTS_FILE}")
+    commitments = read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
+    scope = rulebook.under(facts).scope(_SCOPES[secret])
+    if scope_of(commitments) != scope:
+        place = published or folder / "public" / COMMITMENTS_FILE
+        raise UsageError(f"{place}: these are the commitments of {scope_of(commitments)!r}, not of {scope!r}")
+    findings = verify(commitments, files[f"{secret}/{OPENING_FILE}"], _committed(files, secret))
     if own is not None and own != commitments:
         findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))
     return findings
 
 
-def _announced(path: Path) -> bytes:
-    data = Source.of(path).read()
-    if isinstance(data, Problems):
-        raise UsageError(f"{path}: {data[0].sentence}")
-    return data
+def _committed(files: Folder, secret: str) -> Folder:
+    """All files of a folder but for the commitments themselves and what opens them."""
+    return files.without(f"public/{COMMITMENTS_FILE}", f"{secret}/{OPENING_FILE}")
 
 
 def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
-    facts, files = prepared.facts, read_folder(preparation)
+    facts, files = prepared.facts, Folder(preparation)
     try:
         made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
     except KakurenboError as error:
@@ -96,7 +101,7 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
         return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
     findings = _compared("made again: ", made.files(), files)
     if phase is not None:
-        findings += _compared("made again: phase: ", _published_again(prepared, phase), read_folder(phase))
+        findings += _compared("made again: phase: ", _published_again(prepared, phase), Folder(phase))
     return findings
 
 
@@ -105,7 +110,7 @@ def _published_again(prepared: PreparedRound[Any], phase: Path) -> dict[str, byt
     return phase_files(prepared, republished(prepared, phase))
 
 
-def _compared(prefix: str, made: dict[str, bytes], files: dict[str, bytes]) -> list[Finding]:
+def _compared(prefix: str, made: dict[str, bytes], files: Mapping[str, bytes]) -> list[Finding]:
     states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
     findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
     return findings + [Finding(f"{prefix}{name}", BROKEN, "nothing makes this file") for name in files if name not in made]

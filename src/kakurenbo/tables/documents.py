@@ -1,19 +1,28 @@
-"""JSON in: any document that is not plain JSON of reasonable size is refused with its line, and nothing raises."""
+"""JSON and TOML in: a document that is not plain and of reasonable size is refused with its line, and nothing raises.
+
+Both have documents that are small on disk and huge in memory: what they would become is bounded before they are parsed.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
+from kakurenbo.errors import UsageError
 from kakurenbo.tables.problems import ProblemCollector, Problems, Severity
 from kakurenbo.tables.readings import Read
-from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
+from kakurenbo.tables.sources import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
 from kakurenbo.tables.texts import plain_text
 
 MAX_DEPTH = 100
 MAX_DIGITS = 300
+MAX_VALUES = 3_000_000  # of a document; a value takes up to about a hundred bytes of memory
+_MAX_KEY_PARTS = 8  # of a dotted key: a TOML parser notes every beginning of it
+_TOML_LIMIT = 200_000  # bytes
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,16 +55,99 @@ def read_json(source: Source, limit: int = DEFAULT_LIMIT) -> Read[object] | Prob
     text = plain_text(data, found)
     if text is not None:
         try:
+            _check_count(text)
             content = json.loads(text.decode("utf-8"), parse_int=_whole, parse_float=_finite, parse_constant=_constant)
             _check_texts(content)
             return Read(content, found.notices)
         except json.JSONDecodeError as error:
             found.add("json.syntax", row=error.lineno, severity=Severity.MALFORMED, position=error.colno)
         except _Unfit as error:
-            found.add(error.code, value=error.value, severity=Severity.MALFORMED, digits=MAX_DIGITS, depth=MAX_DEPTH)
+            found.add(error.code, value=error.value, severity=Severity.MALFORMED, **_LIMITS)
         except RecursionError:
-            found.add("json.too_deep", severity=Severity.MALFORMED, depth=MAX_DEPTH)
+            found.add("json.too_deep", severity=Severity.MALFORMED, **_LIMITS)
     return found.problems()
+
+
+def read_toml(source: Source, limit: int = _TOML_LIMIT) -> Read[dict[str, Any]] | Problems:
+    """Read a TOML document; dates, infinity and what else TOML has beside JSON is left to the caller."""
+    data = source.read(limit)
+    if isinstance(data, Problems):
+        return data
+    found = ProblemCollector(source.name)
+    text = plain_text(data, found)
+    if text is not None:
+        try:
+            _check_keys(text)
+            content = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"), parse_float=_toml_float)
+            _check_numbers(content)
+            return Read(content, found.notices)
+        except tomllib.TOMLDecodeError as error:
+            found.add("toml.syntax", severity=Severity.MALFORMED, error=str(error)[:200])
+        except _Unfit as error:
+            found.add(error.code, value=error.value, severity=Severity.MALFORMED, **_LIMITS)
+        except RecursionError:
+            found.add("json.too_deep", severity=Severity.MALFORMED, **_LIMITS)
+        except ValueError:  # Python's own limit to the digits of a whole number
+            found.add("json.number_too_long", severity=Severity.MALFORMED, **_LIMITS)
+    return found.problems()
+
+
+def json_object(path: Path, writer: str, limit: int = DOCUMENT_LIMIT) -> dict[str, Any]:
+    """The JSON object of a file that this software wrote.
+
+    Parameters
+    ----------
+    path : Path
+    writer : str
+        The verb that writes such files, for the message.
+    limit : int
+
+    Raises
+    ------
+    UsageError
+        Names the path and says why it is not one.
+    """
+    source = Source.of(path)
+    read = read_json(Source(source.name.removesuffix(".gz"), source.origin), limit)
+    if isinstance(read, Problems):
+        raise UsageError(f"{path}: {read[0].sentence}")
+    if not isinstance(read.value, dict):
+        raise UsageError(f"{path}: this does not hold what {writer} writes there")
+    return read.value
+
+
+_LIMITS: dict[str, Any] = {"digits": MAX_DIGITS, "depth": MAX_DEPTH, "values": MAX_VALUES, "parts": _MAX_KEY_PARTS}
+
+
+def _check_count(text: bytes) -> None:
+    if sum(map(text.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise _Unfit("json.too_many_values")
+
+
+def _check_keys(text: bytes) -> None:
+    """Refuse keys of many parts; looks at what stands before each ``=``, and at headings."""
+    for line in text.split(b"\n"):
+        keys = [re.split(rb"[,{]", part)[-1] for part in line.split(b"=")[:-1]]
+        heading = [line] if line.lstrip().startswith(b"[") else []
+        for key in (*keys, *heading):
+            if key.count(b".") >= _MAX_KEY_PARTS:
+                raise _Unfit("toml.long_key", key.decode(errors="replace").strip())
+
+
+def _toml_float(digits: str) -> float:
+    # Infinity is TOML; whether it fits is for the reader of the value to say.
+    if len(digits) > MAX_DIGITS:
+        raise _Unfit("json.number_too_long", digits)
+    return float(digits)
+
+
+def _check_numbers(content: Any) -> None:
+    """Refuse whole numbers that nobody could print."""
+    if isinstance(content, int) and content.bit_length() > MAX_DIGITS * 3:
+        raise _Unfit("json.number_too_long")
+    if isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
+            _check_numbers(part)
 
 
 def _whole(digits: str) -> int:

@@ -1,7 +1,7 @@
 """CSV in: reads a table with Polars and finds *every* problem in it, not only the first.
 
-A flawless file takes the fast lane. Else lines of the wrong shape are reported and set aside, and the others are still
-checked cell by cell, so that a player can mend everything at once.
+A large file without a flaw takes the fast lane. Else lines of the wrong shape are reported and set aside, and the others
+are still checked cell by cell, so that a player can mend everything at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.messages import Phrase, shorten
-from kakurenbo.tables.flawless import read_flawless
+from kakurenbo.tables.flawless import LARGE, read_flawless
 from kakurenbo.tables.lines import Lines, split
 from kakurenbo.tables.problems import ProblemCollector, Problems
 from kakurenbo.tables.readings import Read
@@ -95,7 +95,8 @@ def _read(
     if text is None:
         return found.problems()
     note_line_ends(text, found)
-    table = read_flawless(text, schema, header=layout.header) if mend is None else None
+    fast = mend is None and len(text) >= LARGE
+    table = read_flawless(text, schema, header=layout.header) if fast else None
     if table is None or not layout.allows(len(table)):
         table = _read_carefully(unix_lines(text), schema, layout, mend, found)
     return found.problems() if table is None else Read(table, found.notices)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import os
 import stat
+import sys
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from kakurenbo.errors import UsageError
 from kakurenbo.tables.problems import Problems, Severity, refused
 
 DEFAULT_LIMIT = 100 * 1000 * 1000  # bytes after unpacking
-FOLDER_FILE_LIMIT = 1000 * 1000 * 1000  # bytes of one file in a folder of a contest
+FOLDER_FILE_LIMIT = 250 * 1000 * 1000  # bytes of one file in a folder of a contest
+DOCUMENT_LIMIT = 20 * 1000 * 1000  # bytes of a file that this software wrote to say something of others
+STANDARD_INPUT = Path("/dev/stdin")
+"""What ``-`` stands for where a file is read: read once, and whole. No listing of a folder leads there."""
 _GZIP = 16 + zlib.MAX_WBITS  # how zlib is told to expect gzip's frame
 
 
@@ -36,8 +43,8 @@ class Source:
 
     @classmethod
     def of(cls, path: str | Path) -> Source:
-        """The source of a path, under the path's own name."""
-        return cls(Path(path).name, Path(path))
+        """The source of a path, under the path's own name; standard input goes by ``-``."""
+        return cls("-" if Path(path) == STANDARD_INPUT else Path(path).name, Path(path))
 
     def read(self, limit: int = DEFAULT_LIMIT) -> bytes | Problems:
         """All bytes, or why they cannot be had.
@@ -68,8 +75,8 @@ class Source:
             return self._refused("source.too_large", limit=limit)
         except (OSError, EOFError, ValueError, zlib.error) as error:
             # A path with a NUL in it is a ValueError to Python.
-            reason = type(error).__name__ if isinstance(error, zlib.error) else str(error).split("[")[0].strip()
-            return self._refused("source.unreadable", reason=reason)
+            told = error.strerror if isinstance(error, OSError) else "" if isinstance(error, zlib.error) else str(error)
+            return self._refused("source.unreadable", reason=told or type(error).__name__)
         return self._refused("source.too_large", limit=limit) if len(data) > limit else data
 
     def _refused(self, code: str, **parameters: Any) -> Problems:
@@ -85,6 +92,8 @@ class _TooLarge(Exception):
 
 
 def _regular_bytes(path: Path, limit: int) -> bytes:
+    if path == STANDARD_INPUT:
+        return _standard_input(sys.stdin)
     # Asked before opening, which would wake a writer that waits at a pipe; asked again of what was opened in the end.
     _check_regular(path.stat(), limit)
     with _open_at_once(path) as file:
@@ -93,6 +102,11 @@ def _regular_bytes(path: Path, limit: int) -> bytes:
         data = file.read(status.st_size + 1)
         # A file that grows while it is read is read to its end, or to where it is too large.
         return data if len(data) <= status.st_size else data + file.read(_packed_limit(limit) - status.st_size)
+
+
+@cache  # what was read of a stream cannot be read again, and a reader may look twice
+def _standard_input(stream: TextIO) -> bytes:
+    return stream.buffer.read(DEFAULT_LIMIT + 1)
 
 
 def _open_at_once(path: Path) -> IO[bytes]:
@@ -129,32 +143,66 @@ def _unpacked(data: bytes, limit: int) -> bytes:
 
 
 def sources_of(path: str | Path) -> list[Source]:
-    """The files that a path stands for: itself, or what lies in the folder (hidden files aside), by name."""
+    """The files that a path stands for: itself, or what lies in the folder (hidden files and folders aside), by name.
+
+    A pipe or a device in the folder is among them, so that whoever reads it is told.
+    """
     path = Path(path)
     if path.is_dir():
-        return [Source.of(file) for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        return [Source.of(file) for file in sorted(path.iterdir()) if not file.is_dir() and not file.name.startswith(".")]
     return [Source.of(path)]
 
 
-def read_folder(path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> dict[str, bytes]:
-    """All files below a folder by relative name, as they lie there.
+def read_file(path: str | Path, limit: int = DOCUMENT_LIMIT) -> bytes:
+    """All bytes of a file that must be there.
+
+    Raises
+    ------
+    UsageError
+        Names the path and says why it cannot be read.
+    """
+    data = Source.of(path).read_packed(limit)
+    if isinstance(data, Problems):
+        raise UsageError(f"{path}: {data[0].sentence}")
+    return data
+
+
+class Folder(Mapping[str, bytes]):
+    """All files below a folder by relative name, each read as it lies there when it is asked for.
 
     Raises
     ------
     UsageError
         Where there is no such folder, or something in it cannot be read as a file.
     """
-    path = Path(path)
-    if not path.is_dir():
-        raise UsageError(f"{path}: there is no such folder")
-    files: dict[str, bytes] = {}
-    for entry in sorted(path.rglob("*")):
-        if entry.is_symlink():
-            raise UsageError(f"{entry}: this is a link; the folders of a contest hold files alone")
-        if entry.is_dir():
-            continue
-        data = Source(entry.name, entry).read_packed(limit)
-        if isinstance(data, Problems):
-            raise UsageError(str(data.in_file(str(entry))[0]))
-        files[entry.relative_to(path).as_posix()] = data
-    return files
+
+    def __init__(self, path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> None:
+        self.path, self._limit = Path(path), limit
+        if not self.path.is_dir():
+            raise UsageError(f"{path}: there is no such folder")
+        self._files: dict[str, Path] = {}
+        for entry in sorted(self.path.rglob("*")):
+            if entry.is_symlink():
+                raise UsageError(f"{entry}: this is a link; the folders of a contest hold files alone")
+            if not entry.is_dir():
+                self._files[entry.relative_to(self.path).as_posix()] = entry
+
+    def __getitem__(self, name: str) -> bytes:
+        return read_file(self._files[name], self._limit)
+
+    def without(self, *names: str) -> Folder:
+        """The same folder without some of its files."""
+        other = copy.copy(self)
+        other._files = {name: path for name, path in self._files.items() if name not in names}
+        return other
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def read_folder(path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> dict[str, bytes]:
+    """All files below a folder by relative name; see :class:`Folder`, which holds one at a time."""
+    return dict(Folder(path, limit))

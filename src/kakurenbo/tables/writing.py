@@ -1,4 +1,4 @@
-"""Files out: byte for byte reproducible, and whole or not at all."""
+"""Files out: byte for byte reproducible, whole or not at all, and nothing but a file is ever replaced."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import gzip
 import json
 import os
 import shutil
+import stat
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +17,9 @@ import polars as pl
 
 from kakurenbo.errors import UsageError
 from kakurenbo.tables.table import Table
+
+STANDARD_OUTPUT = Path("/dev/stdout")
+"""What ``-`` stands for where a file is written."""
 
 
 def table_bytes(table: Table, *, header: bool = False) -> bytes:
@@ -31,19 +36,25 @@ def json_bytes(content: object) -> bytes:
 def write_file(path: str | Path, data: bytes) -> None:
     """Write a file atomically; packed, without name or time, where its name ends in ``.gz``.
 
-    A link is followed and stays; what is there and not a file (a folder, a pipe, a device) is never replaced.
+    A link is followed and stays. What is there and not a file is never replaced: a device such as ``/dev/null``, or a pipe
+    that somebody reads, is written into.
     """
     path = Path(path)
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    check_file(path)
     _write_bytes(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise UsageError(f"{path}: this is a folder; name a file to write")
-    if os.path.lexists(target) and not target.is_file():
-        raise UsageError(f"{path}: this is a pipe, a device or a broken link; name a file to write")
     with _told(path):
+        if _is_stream(target):
+            _write_into(target, data)
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
@@ -59,20 +70,28 @@ def _write_bytes(path: Path, data: bytes) -> None:
             raise
 
 
+def _write_into(target: Path, data: bytes) -> None:
+    # Opening a pipe that nobody reads would wait for ever; this way it is an error.
+    handle = os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
 def write_folder(path: str | Path, files: Mapping[str, bytes], *, private: tuple[str, ...] = ()) -> None:
     """Write a folder atomically.
 
     Parameters
     ----------
     path : path
-        Must not exist yet, or be an empty folder: nothing is ever overwritten.
+        Must not exist yet, or be an empty folder, or a link to one: nothing is ever overwritten.
     files : mapping of relative name to bytes
         As they are to lie there: nothing is packed, whatever its name.
     private : tuple of str
         Subfolders that only their owner may open.
     """
-    path = Path(path)
     check_free(path)
+    path = Path(os.path.realpath(path))
     with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
@@ -92,9 +111,46 @@ def write_folder(path: str | Path, files: Mapping[str, bytes], *, private: tuple
 
 def check_free(path: str | Path) -> None:
     """Raise :class:`UsageError` where :func:`write_folder` could not write; ask before long work."""
-    path = Path(path)
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+    if Path(path) == STANDARD_OUTPUT:
+        raise UsageError("several files are written, which standard output cannot hold; name a folder")
+    check_place(path)
+    target = Path(os.path.realpath(path))
+    if os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir())):
         raise UsageError(f"{path}: there is something already; name a new folder or empty this one")
+
+
+def check_file(path: str | Path) -> None:
+    """Raise :class:`UsageError` where :func:`write_file` could not write; ask before long work."""
+    check_place(path)
+    if Path(path).is_dir():
+        raise UsageError(f"{path}: this is a folder; name a file to write")
+
+
+def check_place(path: str | Path) -> None:
+    """Raise :class:`UsageError` where neither a file nor a folder can be written; ask before long work."""
+    if Path(path) == STANDARD_OUTPUT:
+        return
+    target = Path(os.path.realpath(path))
+    with _told(Path(path)):
+        if _is_stream(target):
+            return
+        if os.path.lexists(target) and not (target.is_file() or target.is_dir()):
+            raise UsageError(f"{path}: this is a socket, a disk or a broken link; name a file to write")
+    nearest = next(parent for parent in target.parents if parent.exists())
+    if not nearest.is_dir():
+        raise UsageError(f"{path}: {nearest} is a file, not a folder")
+    for folder in (nearest, target) if target.is_dir() else (nearest,):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UsageError(f"{path}: nothing may be written in {folder}; name another place")
+
+
+def _is_stream(target: Path) -> bool:
+    """Whether bytes can be written into what is there, without replacing it."""
+    try:
+        mode = target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
 
 
 @contextlib.contextmanager

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.contracts import RoundData
+from kakurenbo.datasets.adult import embedded_adult
 from kakurenbo.datasets.store import load_adult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators import GENERATORS, fidelity, generate, sample_rows, sample_rows_at
-from kakurenbo.generators.census import embedded_adult
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.files import Scale

@@ -18,6 +18,7 @@ from kakurenbo.contracts import (
     Anonymizer,
     ContestFacts,
     Credit,
+    Figure,
     Files,
     Phase,
     Player,
@@ -36,6 +37,7 @@ from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
+from kakurenbo.rulebooks.amic2020.figures import FIGURES
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.knowledge import knowledge_of
 from kakurenbo.rulebooks.amic2020.players import DEFAULT_PLAYERS
@@ -87,8 +89,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             *utility.THRESHOLDS,
         ),
     }
-    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "pre"}
+    figures: ClassVar[Mapping[str, Figure]] = FIGURES
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS["full"]
 
     round: str = parameter("pre", "which round's files and thresholds", choices=("pre", "main", "trial"))
     scale: str = parameter("full", "row counts of the contest, or about a tenth", choices=("full", "small"))
@@ -128,6 +131,10 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             max(1, sample // 10) if self.min_rows is None else self.min_rows,
             sample * 10 if self.max_rows is None else self.max_rows,
         )
+
+    def field(self) -> tuple[Player, ...]:
+        """The players of this scale: small samples bear less noise."""
+        return DEFAULT_PLAYERS[self.scale]
 
     # -- the questioner prepares -----------------------------------------------------------------------------------
 

@@ -89,14 +89,14 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     def attack(team: str) -> Fraction:
         return sum((weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()), Fraction(0))
 
-    notes = {team: why_out(team, rounds) for team in teams}
+    notes = {team: why_out(team, rounds) for team in (*teams, *excluded)}
     by_anonymization = rank({team: anonymization(team) for team in teams}, notes)
     by_attack = rank({team: attack(team) for team in teams})
     overall = rank(_overall(by_anonymization, by_attack), notes)
     releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
     attackers = {name: attack(name) for name in shown if any(name in one.attack for one in scored.values())}
     return Standings(
-        anonymization=_shown(by_anonymization + shown_unranked(releases), rounding),
+        anonymization=_shown(by_anonymization + shown_unranked(releases, notes), rounding),
         attack=_shown(by_attack + shown_unranked(attackers), rounding),
         overall=_shown(overall, rounding),
         awards={

@@ -58,12 +58,12 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     scored = {team: best[team].score if team in best else None for team in anonymizers}
     notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
     ranked = rank({team: scored[team] for team in anonymizers if team not in results.excluded}, notes, lowest_wins=True)
-    shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded})
+    shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded}, notes)
     lowest = {line.score for line in ranked if line.rank == 1}
     first = [table for table, one in tables.items() if one.score in lowest and team_of(table) not in results.excluded]
     attack = _attack_ranking(results, first)
     awards = {
-        "anonymization": awarded(ranked, AWARDED),
+        "anonymization": awarded(ranked, AWARDED, lowest_wins=True),
         "re-identification": tuple(line.team for line in attack if line.rank == 1 and line.score),
     }
     details = {

@@ -98,9 +98,10 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
         attacker: _weighed((weights[name], one.attack.get(attacker)) for name, one in scored.items())
         for attacker in (*everybody, *unranked)
     }
-    by_total = rank({team: total[team] for team in teams}, {team: why_out(team, rounds) for team in teams})
+    notes = {team: why_out(team, rounds) for team in total}
+    by_total = rank({team: total[team] for team in teams}, notes)
     by_attack = rank({team: attack[team] for team in teams}, {team: MISSING for team in teams if attack[team] is None})
-    shown_total = shown_unranked({team: total[team] for team in excluded & anonymizers})
+    shown_total = shown_unranked({team: total[team] for team in excluded & anonymizers}, notes)
     shown_attack = shown_unranked({name: attack[name] for name in (excluded | unranked) & attackers})
     return Standings(
         anonymization=by_total + shown_total,

@@ -1,0 +1,272 @@
+"""Write the reference pages again from what the software knows best: its verbs, methods, problem codes and exported names.
+
+``make reference`` fills what stands between a pair of markers, ``<!-- commands -->`` and ``<!-- end of commands -->``, on every
+page of ``docs``, and blocks of code after ``<!-- code: PATH:SECTION -->``. With ``--check`` nothing is written, and stale pages
+are named. The pages are kept in the repository, so that a clone can be read as it is.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["KAKURENBO_LANG"] = "en"  # the pages are English, whatever the locale of who makes them
+
+import argparse
+import dataclasses
+import inspect
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+import click
+
+import kakurenbo
+from kakurenbo import messages, registry
+from kakurenbo.cli import VERBS, command_line
+from kakurenbo.cli.common import described, meaning
+from kakurenbo.cli.output import short
+from kakurenbo.contracts import ContestFacts, rulebooks_for
+from kakurenbo.parameters import parameters_of
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+_CODE = re.compile(
+    r"(?P<head><!-- code: (?P<path>[^\s:]+)(?::(?P<section>\w+))? -->\n(?:<!--[^\n]*-->\n)*(?P<fence>```+)\w+\n)"
+    r".*?(?P<tail>^(?P=fence)$)",
+    re.M | re.S,
+)
+_PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
+_SPOKEN = frozenset({"cli", "click", "errors", "help", "players", "usage", "words"})
+"""Files of the catalogue that hold no problems of inputs."""
+_ROOMS = ("contracts", "tables")
+"""Packages with a page of their own; what else the top-level package exports stands on its page."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a page is stale")
+    check: bool = parser.parse_args().check
+    stale = []
+    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        with messages.speaking("ja" if (REPOSITORY / "docs" / "ja") in page.parents else "en"):
+            filled = _CODE.sub(_quoted, _PAIR.sub(_filled, text))
+        if filled != text:
+            stale.append(str(page.relative_to(REPOSITORY)))
+            if not check:
+                page.write_text(filled, encoding="utf-8")
+    print("\n".join(stale) or "every reference page is fresh")
+    sys.exit(check and bool(stale))
+
+
+def _filled(pair: re.Match[str]) -> str:
+    name = pair["name"]
+    if name.startswith("kakurenbo."):
+        text = _names(name)
+    elif name in _FILLED_IN:
+        text = _FILLED_IN[name]()
+    else:  # made by another script
+        return pair[0]
+    return f"<!-- {name} -->\n\n{text.strip()}\n\n<!-- end of {name} -->"
+
+
+def _quoted(block: re.Match[str]) -> str:
+    """A block of code as its file, or a section of it, has it."""
+    text = (REPOSITORY / block["path"]).read_text(encoding="utf-8")
+    if name := block["section"]:
+        text = text.partition(f"# [start:{name}]\n")[2].partition(f"# [end:{name}]")[0]
+    code = text.rstrip().strip("\n")
+    if not code:
+        sys.exit(f"{block['path']} has no section {name}")
+    return f"{block['head']}{code}\n{block['tail']}"
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def _commands() -> str:
+    context = click.Context(command_line(), info_name="kakurenbo")
+    return "\n\n".join(_command(name, context) for name in VERBS)
+
+
+def _command(name: str, context: click.Context) -> str:
+    assert isinstance(context.command, click.Group)
+    command = context.command.get_command(context, name)
+    assert command is not None
+    inner = click.Context(command, parent=context, info_name=name)
+    does = messages.text(VERBS[name])
+    sentence = f"{does}。" if messages.language() == "ja" else f"{does.capitalize()}."
+    lines = [f"## {name}", "", sentence, "", "```text", _help(command, inner), "```"]
+    if isinstance(command, click.Group):
+        for title, text in _below(command, inner):
+            lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
+    return "\n".join(lines)
+
+
+def _below(group: click.Group, context: click.Context) -> Iterator[tuple[str, str]]:
+    """Every subcommand with its help; of the methods of a rulebook, which are many, the first."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name)
+        yield inner.command_path.removeprefix("kakurenbo "), _help(command, inner)
+        if isinstance(command, click.Group):
+            method = next(iter(command.list_commands(inner)), None)
+            below = command.get_command(inner, method) if method else None
+            if below is not None:
+                innermost = click.Context(below, parent=inner, info_name=method)
+                yield innermost.command_path.removeprefix("kakurenbo "), _help(below, innermost)
+
+
+def _help(command: click.Command, context: click.Context) -> str:
+    context.max_content_width = context.terminal_width = 110
+    return "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+
+def _methods() -> str:
+    parts = []
+    japanese = {"rulebooks": "ルールブック", "anonymizers": "匿名加工手法", "attacks": "攻撃"}
+    for group in japanese:
+        parts.append(f"## {japanese[group] if messages.language() == 'ja' else group.capitalize()}\n")
+        parts += [_method(group, name, registry.load(group, name)) for name in registry.names(group)]
+    return "\n".join(parts)
+
+
+def _method(group: str, name: str, method: Any) -> str:
+    lines = [f"### {name}", "", _safe(described(group, name, method)) + _plays(group, method), ""]
+    parameters = parameters_of(method)
+    if parameters:
+        japanese = messages.language() == "ja"
+        heads = ("パラメータ", "意味", "値", "既定値") if japanese else ("parameter", "meaning", "expects", "default")
+        lines += [f"| {' | '.join(heads)} |", "| --- | --- | --- | --- |"]
+        for parameter in parameters:
+            told = (_safe(meaning(group, name, parameter)), _safe(parameter.expectation), _default(parameter.default))
+            lines.append(f"| `{parameter.name}` | {' | '.join(told)} |")
+    return "\n".join([*lines, ""])
+
+
+def _default(value: object) -> str:
+    """A default as it would be typed."""
+    if value is dataclasses.MISSING:
+        return "必須" if messages.language() == "ja" else "required"
+    typed = short(value).replace("|", "\\|")
+    return f"`{typed}`" if typed else '`""`'
+
+
+def _plays(group: str, method: Any) -> str:
+    """For which contests a method is, as a further sentence."""
+    if group == "rulebooks":
+        return ""
+    rulebooks = rulebooks_for(method)
+    if messages.language() == "ja":
+        return f" 使えるコンテスト: {'、'.join(rulebooks) or 'なし'}。"
+    return f" Plays {', '.join(rulebooks) or 'no installed rulebook'}."
+
+
+# -- problems ----------------------------------------------------------------------------------------------------------
+
+
+def _problems() -> str:
+    """Every code with its sentences, by the part of the software that says it."""
+    folder = resources.files("kakurenbo.messages")
+    parts = []
+    for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
+        if file.name.removesuffix(".toml") in _SPOKEN:
+            continue
+        english, japanese = (
+            tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8")) for language in ("en", "ja")
+        )
+        parts += [f"## {file.name.removesuffix('.toml')}", "", "| code | English | 日本語 |", "| --- | --- | --- |"]
+        parts += [f"| `{code}` | {_sentence(english[code])} | {_sentence(japanese.get(code, ''))} |" for code in english]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _sentence(entry: str | list[str]) -> str:
+    message, fix = (entry, "") if isinstance(entry, str) else (*entry, "")[:2]
+    return _safe(f"{message}<br>→ {fix}" if fix else message, breaks=True)
+
+
+# -- the library -------------------------------------------------------------------------------------------------------
+
+
+def _exports() -> str:
+    """The names that ``import kakurenbo`` offers, each linked to where it is described."""
+    lines = ["| name | is |", "| --- | --- |"]
+    for name in kakurenbo.__all__:
+        value = getattr(kakurenbo, name)
+        room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
+        described = room and not isinstance(value, str)  # a constant has no entry of its own
+        shown = f"[`{name}`]({room}.md#kakurenbo.{room}.{name})" if described else f"`{name}`"
+        lines.append(f"| {shown} | {_safe(_told(value))} |")
+    return "\n".join(lines)
+
+
+def _names(package: str) -> str:
+    """The names of one package, those with an entry further down the page linked to it."""
+    module = import_module(package)
+    here = [
+        name for name, value in vars(module).items() if _documented(value) and value.__module__ == package and name[0] != "_"
+    ]
+    lines = ["| name | is |", "| --- | --- |"]
+    for name in getattr(module, "__all__", here):
+        value = getattr(module, name)
+        shown = f"[`{name}`](#{package}.{name})" if _documented(value) else f"`{name}`"
+        lines.append(f"| {shown} | {_safe(_told(value))} |")
+    return "\n".join(lines)
+
+
+def _documented(value: Any) -> bool:
+    return inspect.isclass(value) or inspect.isfunction(value)
+
+
+def _told(value: Any) -> str:
+    """The first sentence of what documents itself; the value of a constant."""
+    if _documented(value):
+        text = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        return text.replace("``", "`")
+    return f"`{value!r}`" if isinstance(value, str) else "a type"
+
+
+def _facts() -> str:
+    """The keys of contest.json, in their order, with the words of the class."""
+    told: dict[str, str] = {}
+    names: list[str] = []
+    attributes = inspect.cleandoc(ContestFacts.__doc__ or "").partition("----------\n")[2]
+    for line in attributes.splitlines():
+        if not line.startswith(" "):
+            names = line.partition(" : ")[0].split(", ")
+            told |= dict.fromkeys(names, "")
+        else:
+            told |= {name: f"{told[name]} {line.strip()}".strip() for name in names}
+    rows = [f"| `{field.name}` | {_safe(told[field.name]).replace('``', '`')} |" for field in dataclasses.fields(ContestFacts)]
+    return "\n".join(["| key | holds |", "| --- | --- |", *rows])
+
+
+def _safe(text: str, *, breaks: bool = False) -> str:
+    safe = text.replace("|", "\\|").replace("<", "&lt;")
+    return safe.replace("&lt;br>", "<br>") if breaks else safe
+
+
+def _benchmarks() -> str:
+    """What ``make bench`` wrote, without its heading."""
+    return (REPOSITORY / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8").partition("\n")[2]
+
+
+_FILLED_IN = {
+    "commands": _commands,
+    "methods": _methods,
+    "problems": _problems,
+    "exports": _exports,
+    "contest.json": _facts,
+    "benchmarks": _benchmarks,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""English sentences that documents hold, told in the language of the moment.
+
+Files of a contest are the same whoever makes them, so what they say of a release is English: people read it in their language.
+A sentence is known by the English entry of the catalogue that it follows.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from functools import cache
+from typing import NamedTuple
+
+from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, text
+
+_ONLY_SPOKEN = frozenset({"cli", "click", "expects", "help", "knowledge", "option", "usage", "verb"})
+_LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
+_ANYTHING = r".+?"
+_NAME, _STATE = r"[\w-]+", "disqualified|missing|refused|failed|withdrew"
+_VALUES = {"team": _NAME, "attacker": _NAME, "round": _NAME, "state": _STATE}  # placeholders that do not stand for a phrase
+
+
+def retold(english: str) -> str:
+    """An English sentence of a document in the language of the moment; one that nobody has words for stays as it is.
+
+    Examples
+    --------
+    >>> retold("handed in nothing")
+    'handed in nothing'
+    """
+    if language() == "en" or not english:
+        return english
+    return _retold(english, language())
+
+
+@cache
+def _retold(english: str, spoken: str) -> str:
+    """The whole where it is a fixed sentence; else its parts where each is known; else the whole by its form; else as it is."""
+    code = _fixed().get(english)
+    if code is not None and code in catalogue_of(spoken):
+        return catalogue_of(spoken)[code].message
+    parts = english.split(", ")
+    if len(parts) > 1 and all((told := _retold(part, spoken)) != part for part in parts):
+        return text("list.separator").join(_retold(part, spoken) for part in parts)
+    place, colon, sentence = english.partition(": ")
+    if colon and (told := _retold(sentence, spoken)) != sentence:
+        return f"{_retold(place, spoken)}: {told}"
+    formed = _formed(english, spoken)
+    if colon and formed == english and (told := _retold(place, spoken)) != place:
+        return f"{told}: {sentence}"
+    return formed
+
+
+def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> str:
+    for known in _forms():
+        matched = known.form.fullmatch(english) if known.words >= least_words or known.strict else None
+        if matched is not None and known.code in catalogue_of(spoken):
+            given = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
+            message, fix = catalogue_of(spoken)[known.code]
+            told = text("problem.sentence", message=message, fix=fix) if fix and known.has_fix else message
+            return _filled(told, given)
+    return english
+
+
+def _part(english: str, spoken: str) -> str:
+    """What stands for a placeholder may be a phrase with hardly a word of its own, such as "100 to 200"."""
+    told = _retold(english, spoken)
+    return told if told != english else _formed(english, spoken, least_words=1)
+
+
+class _Known(NamedTuple):
+    """The form of an English sentence, the code of its words, and how long those are."""
+
+    form: re.Pattern[str]
+    code: str
+    has_fix: bool
+    words: int
+
+    @classmethod
+    def of(cls, template: str, code: str, *, has_fix: bool) -> _Known:
+        return cls(re.compile(_form(template), re.DOTALL), code, has_fix, len(_words(template)))
+
+    @property
+    def strict(self) -> bool:
+        """Whether no placeholder takes just anything."""
+        return _ANYTHING not in self.form.pattern
+
+
+@cache
+def _fixed() -> dict[str, str]:
+    """Codes of the sentences without placeholders by their English."""
+    return {message: code for code, (message, fix) in _stored() if "{" not in message and not fix}
+
+
+@cache
+def _forms() -> tuple[_Known, ...]:
+    """Forms with most words of their own first, so that none that is nearly all placeholder takes another's sentence."""
+    found = []
+    for code, (message, fix) in _stored():
+        if _words(message):
+            found += [_Known.of(whole, code, has_fix=has_fix) for whole, has_fix in _wholes(message, fix)]
+    return tuple(sorted(found, key=lambda known: known.words, reverse=True))
+
+
+def _stored() -> list[tuple[str, Sentence]]:
+    """The entries that documents can hold."""
+    return [(code, entry) for code, entry in catalogue_of("en").items() if code.partition(".")[0] not in _ONLY_SPOKEN]
+
+
+def _wholes(message: str, fix: str) -> list[tuple[str, bool]]:
+    return [(f"{message}; {fix}", True), (message, False)] if fix else [(message, False)]
+
+
+def _words(template: str) -> str:
+    return "".join(literal for literal, *_ in string.Formatter().parse(template)).strip(" .,:;()")
+
+
+def _form(template: str) -> str:
+    """A regular expression for what a template can say; a placeholder that occurs again must say the same."""
+    parts: list[str] = []
+    seen: set[str] = set()
+    for literal, name, spec, _ in string.Formatter().parse(template):
+        parts.append(re.escape(literal))
+        if name is not None:
+            value = r"-?\d+" if spec == "d" else _VALUES.get(name, _ANYTHING)
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{value})")
+            seen.add(name)
+    return "".join(parts)
+
+
+def _filled(template: str, given: dict[str, str]) -> str:
+    """The values stand as the English sentence has them: quoted and punctuated already."""
+    parts = []
+    for literal, name, _, _ in string.Formatter().parse(template):
+        parts.append(literal + (given[name] if name is not None else ""))
+    return "".join(parts)

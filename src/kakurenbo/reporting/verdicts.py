@@ -1,0 +1,218 @@
+"""Verdicts in sentences: what became of each release, and what the tournament taught; in every language, from the document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from kakurenbo.contracts import Measurement, team_of
+from kakurenbo.messages import LANGUAGES, render
+from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.numbers import against, counted, figure, share, times
+from kakurenbo.rounds.publishing import PUBLISHED
+
+_DISQUALIFIED = "disqualified"
+
+
+def with_verdicts(document: Document) -> Document:
+    """The document with ``verdicts`` on every release and on the whole."""
+    writers = {name: _Writer(name, document) for name in LANGUAGES}
+    rounds = tuple(
+        replace(
+            entry,
+            releases={
+                target: replace(release, verdicts={name: writer.verdict(entry, release) for name, writer in writers.items()})
+                for target, release in entry.releases.items()
+            },
+        )
+        for entry in document.rounds
+    )
+    return replace(document, rounds=rounds, verdicts={name: tuple(writer.lessons()) for name, writer in writers.items()})
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The attack that found most in a release; of several, the first of a team before the organizers' own."""
+
+    attacker: str
+    found: AttackEntry
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """The sentences of one language."""
+
+    language: str
+    document: Document
+
+    # -- one release ---------------------------------------------------------------------------------------------------
+
+    def verdict(self, entry: RoundEntry, release: ReleaseEntry) -> str:
+        """What attacks found in a release, and whether it holds the rules."""
+        held = self._held(release)
+        known = [*self._attacked(entry, release), *([held] if held else [])]
+        text = self._say("verdict.join").join(known)
+        return text[:1].upper() + text[1:] + self._say("verdict.end")
+
+    def _attacked(self, entry: RoundEntry, release: ReleaseEntry) -> Iterator[str]:
+        best = _best(entry, release.target, self.document.sample_attacks)
+        if best is None:
+            if release.state in (PUBLISHED, _DISQUALIFIED):
+                yield self._say("verdict.no_attack")
+            return
+        said = {"attacker": self._who(best.attacker), "accuracy": _accuracy(best.found)}
+        if not release.chance:
+            yield self._say("verdict.found_plain", **said)
+        else:
+            ratio = times(best.found.accuracy.mean / release.chance)
+            code = "verdict.found" if best.found.beyond_chance else "verdict.hidden"
+            yield self._say(code, **said, times=ratio, chance=share(release.chance))
+        if release.constant is not None:
+            yield self._say("verdict.constant", constant=share(release.constant))
+
+    def _held(self, release: ReleaseEntry) -> str:
+        if release.state == _DISQUALIFIED:
+            failed = [self._fails(measured) for measured in release.measurements if measured.passes is False]
+            # Where the repeats differ or the organizers decided, the record says why.
+            return self._say("verdict.disqualified", failed=failed or release.cause)
+        if release.state != PUBLISHED:
+            return self._say(f"verdict.{release.state}", cause=release.cause)
+        utility = self.document.rulebook.utility_score
+        parts = [self._utility(release, measured) for measured in release.measurements if measured.name == utility]
+        parts += [self._say("verdict.passes")] if release.verdict == "passes" else []
+        return self._say("verdict.join").join(parts)
+
+    def _fails(self, measured: Measurement) -> str:
+        unit = self.document.figure(measured.name).unit
+        shown, needed = against(measured.value, measured.threshold, unit) if measured.threshold else ("", "")
+        return self._say("verdict.fails", measure=measured.name, value=shown, threshold=needed)
+
+    def _utility(self, release: ReleaseEntry, measured: Measurement) -> str:
+        declared, found = self.document.figure(measured.name), release.estimates.get(measured.name)
+        value = figure(found.mean, declared.unit, found.half) if found else figure(measured.value, declared.unit)
+        direction = self._say("figure.higher" if measured.higher_is_better else "figure.lower")
+        of = {} if declared.of is None else {"of": figure(declared.of)}
+        code = "verdict.utility_of" if of else "verdict.utility"
+        return self._say(code, measure=measured.name, value=value, direction=direction, **of)
+
+    # -- the whole -----------------------------------------------------------------------------------------------------
+
+    def lessons(self) -> Iterator[str]:
+        """What the tournament taught, in a sentence each."""
+        winners = self.document.rankings["anonymization"].winners if "anonymization" in self.document.rankings else ()
+        # Where everybody is first, nobody has won.
+        if 0 < len(winners) < len(self.document.players):
+            teams = [self._release(team) for team in winners]
+            yield self._say("lesson.won", teams=teams, ranking=self._say("ranking.anonymization"))
+        for entry in self.document.rounds:
+            for lesson in self._of_round(entry):
+                several = len(self.document.rounds) > 1
+                yield self._say("lesson.round", round=entry.name, lesson=lesson) if several else lesson
+        for name, ranking in self.document.rankings.items():
+            first = ranking.lines[0] if ranking.lines and ranking.lines[0].rank == 1 else None
+            if first and first.tied_with:
+                teams = [self._release(team) for team in (first.team, *first.tied_with)]
+                yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=teams)
+
+    def _of_round(self, entry: RoundEntry) -> Iterator[str]:
+        found = {target: _best(entry, target, self.document.sample_attacks) for target in entry.releases}
+        in_play = {
+            target: best for target, best in found.items() if best is not None and entry.releases[target].state == PUBLISHED
+        }
+        if in_play:
+            order = sorted(in_play, key=lambda target: in_play[target].found.accuracy.mean)
+            yield self._hid_best(entry, order[0], in_play[order[0]], len(in_play))
+            if len(order) > 1:
+                worst = in_play[order[-1]]
+                yield self._say(
+                    "lesson.worst",
+                    release=self._release(order[-1]),
+                    attacker=self._who(worst.attacker),
+                    accuracy=_accuracy(worst.found),
+                )
+        yield from self._strongest(entry)
+        yield from self._constant(entry)
+        yield from self._thresholds(entry)
+
+    def _hid_best(self, entry: RoundEntry, target: str, best: _Best, count: int) -> str:
+        chance = entry.releases[target].chance
+        ratio = times(best.found.accuracy.mean / chance) if chance else ""
+        code = "lesson.best_plain" if not chance else "lesson.best" if best.found.beyond_chance else "lesson.best_hidden"
+        return self._say(
+            code,
+            release=self._release(target),
+            count=counted(count, "release", self.language),
+            attacker=self._who(best.attacker),
+            accuracy=_accuracy(best.found),
+            times=ratio,
+            chance=share(chance),
+        )
+
+    def _strongest(self, entry: RoundEntry) -> Iterator[str]:
+        samples = self.document.sample_attacks
+        means = {
+            name: one.accuracy for name, one in entry.attackers.items() if one.accuracy is not None and name not in samples
+        }
+        if not means:
+            return
+        first = max(means, key=lambda name: means[name])
+        chance = entry.attackers[first].chance
+        said = {"attacker": self._who(first), "accuracy": share(means[first])}
+        if chance:
+            yield self._say("lesson.attack", **said, times=times(means[first] / chance))
+        else:
+            yield self._say("lesson.attack_plain", **said)
+
+    def _constant(self, entry: RoundEntry) -> Iterator[str]:
+        pairs = [
+            (found.accuracy.mean, constant)
+            for target, row in entry.attacks.items()
+            if target in entry.releases and (constant := entry.releases[target].constant) is not None
+            for found in row.values()
+        ]
+        if not pairs or entry.constant is None:
+            return
+        below = sum(accuracy <= constant for accuracy, constant in pairs)
+        code = "lesson.constant" if below else "lesson.constant_none"
+        count = counted(len(pairs), "attack", self.language)
+        yield self._say(code, below=below, count=count, constant=share(entry.constant))
+
+    def _thresholds(self, entry: RoundEntry) -> Iterator[str]:
+        judged = counted(entry.judged, "release", self.language)
+        if entry.judged and entry.passing == entry.judged:
+            yield self._say("lesson.all_pass", count=judged)
+        elif entry.judged:
+            out = [release for release in entry.releases.values() if release.state == _DISQUALIFIED]
+            failed = [self._disqualified(release) for release in out]
+            yield self._say("lesson.disqualified", passing=entry.passing, count=judged, failed=failed)
+
+    def _disqualified(self, release: ReleaseEntry) -> str:
+        measures = [measured.name for measured in release.measurements if measured.passes is False]
+        return self._say("lesson.by", release=self._release(release.target), measures=measures or release.cause)
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+
+    def _say(self, code: str, **parameters: object) -> str:
+        return render(code, parameters, self.language).message
+
+    def _who(self, attacker: str) -> str:
+        return self._named(attacker, lambda player: player.attack)
+
+    def _release(self, target: str) -> str:
+        return self._named(target, lambda player: player.anonymizer)
+
+    def _named(self, name: str, method: Callable[[PlayerEntry], str]) -> str:
+        team = team_of(name)
+        used = next((method(player) for player in self.document.players if player.team == team), "")
+        return self._say("verdict.with", attacker=name, method=used) if used else name
+
+
+def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | None:
+    row = entry.attacks.get(target, {})
+    teams_first = sorted(row, key=lambda attacker: attacker in samples)
+    first = max(teams_first, key=lambda attacker: row[attacker].accuracy.mean, default=None)
+    return None if first is None else _Best(first, row[first])
+
+
+def _accuracy(found: AttackEntry) -> str:
+    return share(found.accuracy.mean, found.accuracy.half)

@@ -1,0 +1,59 @@
+"""Scripts that make figures of the documentation run with the software as it is; here on little data."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tests.docs.pages import REPOSITORY
+
+from kakurenbo.rulebooks.darc2019 import Darc2019
+
+SCRIPTS = REPOSITORY / "scripts"
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_darc2019_has_a_figure_for_every_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = script("make_darc_table")
+    prepared = Darc2019(scale="small", data="embedded").prepare(1, ["01"])
+    original = tmp_path / "T.csv"
+    original.write_bytes(prepared.folders["teams/01"]["T.csv"])
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table -->\nold\n<!-- end of table -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(table, "PAGE", page)
+    monkeypatch.setattr(table, "ANONYMIZERS", ("monthly_pseudonyms",))
+    monkeypatch.setattr(table, "ATTACKS", ("tfidf",))
+    monkeypatch.setattr(sys, "argv", ["make_darc_table.py", str(original), "--draws", "2"])
+    table.main()
+    before, *_, head, _, row, _, after = page.read_text(encoding="utf-8").splitlines()
+    assert (before, after) == ("before", "after")
+    assert head.split(" | ")[1:4] == ["S1–S6", "S7", "tfidf"]
+    figures = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]
+    assert len(figures) == len(head.split(" | ")) - 1 == 9
+    loss, highest, score = figures[3:6]
+    assert score == pytest.approx((loss + highest) / 2, abs=0.001)
+
+
+def test_an_interval_is_students_t_over_the_draws() -> None:
+    widths = script("make_darc_table").half_widths(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]))
+    assert widths == pytest.approx([4.3027 / 3**0.5, 0.0], abs=1e-3)  # t with two degrees of freedom, standard deviation 1
+
+
+def test_the_page_of_the_poster_is_introduced_as_its_script_does(reference_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    page = (REPOSITORY / "docs" / "replays" / "pwscup2024.md").read_text(encoding="utf-8")
+    originals = [reference_data / "pwscup2024" / name for name in ("Bi11.csv.gz", "sampleBi.csv")]
+    assert script("poster_pwscup2024").page(originals, 20, 1, (), page) == page

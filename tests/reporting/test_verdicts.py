@@ -1,0 +1,126 @@
+"""Verdicts on releases and tournaments, and ranks that noise could reverse: small enough to check by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
+
+from kakurenbo.contracts import (
+    AnyRulebook,
+    Chance,
+    Credit,
+    Figure,
+    Measurement,
+    RoundResults,
+    Standings,
+    Unit,
+    rank,
+)
+from kakurenbo.reporting import Document, PlayerEntry, combined, make_document
+from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds.publishing import PUBLISHED
+
+PLAYERS = [
+    PlayerEntry("01", "plain", "rr:p=0.9", "nearest"),
+    PlayerEntry("02", "careful", "rr:p=0.1", "tracing"),
+    PlayerEntry("03", "late", "", "blind"),
+]
+CHANCE = Chance(1, 0, 3)
+
+
+def rulebook(**more: object) -> AnyRulebook:
+    standings = Standings((), (), ())
+    known = {"name": "toy", "title": "a toy", "version": "1", "rounds": ("only",), "utility_score": "", "figures": {}}
+    return cast(AnyRulebook, SimpleNamespace(**{**known, "standings": lambda _: standings, **more}))
+
+
+def played(
+    hits: Mapping[str, Mapping[str, int]], records: Sequence[ReleaseRecord], constant: float | None = None, **more: object
+) -> Document:
+    credits = {
+        target: {name: Credit(found, 10, CHANCE, constant) for name, found in row.items()} for target, row in hits.items()
+    }
+    attackers = tuple(dict.fromkeys(name for row in hits.values() for name in row))
+    results = RoundResults(credits, tuple(hits), attackers, unranked=frozenset({"sample"} & set(attackers)))
+    return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS)
+
+
+def record(target: str, state: str = PUBLISHED, *measurements: Measurement, cause: str = "") -> ReleaseRecord:
+    return ReleaseRecord(target, target, state, cause, measurements)
+
+
+PASSES = Measurement("histogram", 0.97, minimum=0.95, passes=True)
+FAILS = Measurement("histogram", 0.94996, minimum=0.95, passes=False)
+
+
+def test_a_verdict_says_how_many_times_chance_the_best_attack_found_and_whether_the_thresholds_hold() -> None:
+    beyond = played({"01": {"02": 6, "03": 1}}, [record("01", PUBLISHED, PASSES)]).rounds[0].releases["01"].verdicts
+    assert beyond == {
+        "en": "Found 6.0 times as often as by chance by 02 with `tracing` (60.0 %; chance 10.0 %); passes all thresholds.",
+        "ja": "02（`tracing`）に偶然の6.0倍見破られた（正答率60.0 %、偶然は10.0 %）。すべての基準を満たす。",
+    }
+
+
+def test_a_find_within_the_band_of_blind_guessing_is_no_find() -> None:
+    verdict = played({"01": {"02": 2}}, [record("01")]).rounds[0].releases["01"].verdicts["en"]
+    assert verdict == "Found no more often than by chance (best attack: 02 with `tracing`, 20.0 %; chance 10.0 %)."
+
+
+def test_a_disqualified_release_says_which_threshold_it_misses_and_by_how_much() -> None:
+    document = played({"01": {"02": 6}}, [record("01", "disqualified", FAILS)], figures={"histogram": Figure(Unit.SIMILARITY)})
+    verdict = document.rounds[0].releases["01"].verdicts["en"]
+    assert verdict.endswith("; disqualified: histogram is 0.94996, must be ≥ 0.95000."), "rounding does not lift it over"
+    assert "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram." in document.verdicts["en"]
+
+
+def test_the_best_constant_answer_stands_beside_chance() -> None:
+    document = played({"01": {"02": 6, "03": 2}}, [record("01")], constant=4)
+    assert "the best constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
+    assert "1 of 2 attacks earned no more than the best constant answer (40.0 %)." in document.verdicts["en"]
+    assert document.attackers["02"].constant == 0.4
+
+
+def test_a_score_says_its_direction_and_what_it_is_out_of() -> None:
+    measured = Measurement("U", 0.517, higher_is_better=False)
+    figures = {"U": Figure(Unit.DISTANCE, 1)}
+    verdict = played({"01": {}}, [record("01", PUBLISHED, measured)], utility_score="U", figures=figures)
+    found = verdict.rounds[0].releases["01"].verdicts
+    assert found["en"] == "Attacked by nobody; U is 0.517 of 1 (lower is better)."
+
+
+def test_a_tournament_says_what_it_taught() -> None:
+    hits = {"01": {"02": 9, "03": 1}, "02": {"01": 5, "03": 2}}
+    document = played(hits, [record("01", PUBLISHED, PASSES), record("02", PUBLISHED, PASSES)])
+    assert document.verdicts["en"] == (
+        "02 with `rr:p=0.1` hid best of 2 releases in play: "
+        "its best attack, 01 with `nearest`, found 50.0 %, 5.0 times chance.",
+        "01 with `rr:p=0.9` hid least: 02 with `tracing` found 90.0 %.",
+        "The strongest attacker on all releases was 02 with `tracing`: 90.0 % on average, 9.0 times chance.",
+        "All of 2 releases passed the thresholds.",
+    )
+    assert len(document.verdicts["ja"]) == 4
+    assert not any(re.search(r"\{|verdict\.|lesson\.", text) for lessons in document.verdicts.values() for text in lessons)
+
+
+def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:
+    """The ties of a ranking by these scores, one for each repeat."""
+    repeats = zip(*scores.values(), strict=True)
+    standings = [Standings(rank(dict(zip(scores, map(Fraction, map(str, repeat)), strict=True))), (), ()) for repeat in repeats]
+    return {line.team: line.tied_with for line in combined(standings)[0]["anonymization"].lines}
+
+
+def test_ranks_that_noise_could_reverse_are_ties_within_the_interval() -> None:
+    # a - c is 0.3, -0.1, 0.1: mean 0.1, standard deviation 0.2, t(0.975, 2) = 4.30, so 0.1 +- 0.50 includes 0.
+    assert repeated(a=(0.8, 0.6, 0.7), c=(0.5, 0.7, 0.6)) == {"a": ("c",), "c": ("a",)}
+
+
+def test_a_lead_that_every_repeat_shows_is_no_tie_though_the_intervals_overlap() -> None:
+    # Each repeat is as hard for a as for b: b is 0.1 behind in all of them.
+    assert repeated(a=(0.9, 0.5, 0.7), b=(0.8, 0.4, 0.6)) == {"a": (), "b": ()}
+
+
+def test_without_repeats_nothing_is_known_of_ties() -> None:
+    assert repeated(a=(0.5,), b=(0.5,)) == {"a": (), "b": ()}
