@@ -45,6 +45,15 @@ def test_the_judge_is_told_that_the_last_three_tables_and_the_best_of_ten_attack
     assert (attack.name, attack.counts, attack.tries.per_target) == (ATTACK, Counting.BEST, 10)
 
 
+def test_errors_and_scores_are_at_most_1_and_there_are_seven_baselines() -> None:
+    figures = Darc2019.figures
+    assert [name for name, figure in figures.items() if figure.of == 1] == [
+        *(f"E{number}" for number in range(1, 7)),
+        *("U", "anonymization", "overall", "score"),
+    ]
+    assert [name for name in figures if name.startswith("S")] == [f"S{number}" for number in range(1, 8)]
+
+
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
