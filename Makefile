@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all-pythons soak browser reference recording docs lint bench format clean
+.PHONY: setup demo test test-all-pythons soak browser reference recording docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -39,11 +39,11 @@ soak: $(STAMP)
 
 # The browser in which the report is tested; without it those tests are skipped.
 browser:
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	@command -v chromium >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update && apt-get install --yes --no-install-recommends chromium chromium-driver fonts-noto-cjk; } >/dev/null \
+	  { apt-get update && apt-get install --yes --no-install-recommends chromium fonts-noto-cjk; } >/dev/null \
 	  || echo "the browser could not be installed; tests that need it are skipped"; \
-	else echo "no browser: as root, run apt-get install chromium chromium-driver fonts-noto-cjk"; fi
+	else echo "no browser: as root, run apt-get install chromium fonts-noto-cjk"; fi
 
 # What the reference pages show of the software: verbs, methods, problem codes, exported names.
 reference: $(STAMP)
@@ -70,6 +70,13 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# How many mutants are drawn (or all), and by which seed; scripts/mutants says which there are.
+MUTANTS ?= 400
+SEED ?= 1
+
+mutants: $(STAMP)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m scripts.mutants --mutants $(MUTANTS) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage* .hypothesis .import_linter_cache

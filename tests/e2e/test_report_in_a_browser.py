@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-import shutil
-import time
-from collections.abc import Iterator
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.browser import CHROMIUM, opened, started
+from tests.reporting.synthetic import HOSTILE, synthetic_document
 
 from kakurenbo import arena
+from kakurenbo.contracts import Unit
 from kakurenbo.registry import load
+from kakurenbo.reporting import figures, html_report
+from kakurenbo.reporting.numbers import figure
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--window-size=1300,1000",
-)
-HOSTILE = '<img src=x onerror="window.hacked=1">"</script><script>window.hacked=1</script>'
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no browser: install Debian's chromium (make browser)")
 
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="no browser: install Debian's chromium and chromium-driver (make browser)"
-)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(flag)
-    downloads = tmp_path_factory.mktemp("downloads")
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
-    driver.execute_cdp_cmd("Network.enable", {})
-    driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["http://*", "https://*"]})
-    driver.downloads = downloads  # type: ignore[attr-defined]
-    yield driver
-    driver.quit()
+def browser() -> Iterator[Any]:
+    with started() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small amic2020 tournament with a sweep, several seeds, and a name that wants to be code."""
     folder = tmp_path_factory.mktemp("tournament")
     players = [
-        f'name = {json.dumps(HOSTILE)}\nanonymizer = "rr:p=0.99"\nattack = "nearest"',
+        f'name = {json.dumps(HOSTILE[:37])}\nanonymizer = "rr:p=0.99"\nattack = "nearest"',
         'name = "noise"\nanonymizer = { method = "rrp", p = [0.5, 0.9, 0.999] }\nattack = "blind"',
         'name = "too few"\nanonymizer = "synthetic:rows=5"',
     ]
@@ -66,103 +47,215 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return arena.play_tournament(plan, folder / "run", arena.processes(2), arena.Settings()).path / "report.html"
 
 
-def opened(browser: Any, report: Path) -> Any:
-    browser.get(report.as_uri())
-    end = time.monotonic() + 20
-    while browser.execute_script("return document.documentElement.dataset.ready") != "true":
-        assert time.monotonic() < end, browser.get_log("browser")
-        time.sleep(0.05)
-    return browser
+@pytest.fixture(scope="module")
+def page(browser: Any, report: Path) -> Any:
+    return opened(browser, report)
 
 
-def choose(browser: Any, choice: str) -> None:
-    browser.find_element("css selector", f"[data-choice='{choice}']").click()
+@pytest.fixture(scope="module")
+def hostile(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A report whose first team has a name of the worst kind, whole."""
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    path.write_text(html_report(synthetic_document(4, 4, 2, HOSTILE), {}), encoding="utf-8")
+    return opened(browser, path)
 
 
-def column(browser: Any, table: str, number: int) -> list[str]:
-    return [cell.text for cell in browser.find_elements("css selector", f"#{table} tbody td:nth-child({number})")]
+def saved(page: Any, button: str) -> bytes:
+    """What a button of the page saves."""
+    with page.expect_download() as found:
+        page.locator(button).evaluate("element => element.click()")
+    return Path(found.value.path()).read_bytes()
 
 
-def test_it_opens_from_a_file_with_no_error_and_draws_its_charts(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    for chart in ("heatmap-chart", "scatter-chart"):
-        drawn = browser.execute_script(f"return document.querySelectorAll('#{chart} svg path').length")
-        assert drawn > 5, f"{chart} is empty"
-    cells = browser.execute_script("return document.querySelectorAll('#heatmap-chart svg text').length")
-    assert cells >= 4 * 3
-    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+def column(page: Any, table: str, number: int) -> list[str]:
+    return page.locator(f"#{table} tbody td:nth-child({number})").all_inner_texts()
 
 
-def test_a_name_that_wants_to_be_code_is_shown_as_it_is(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    assert browser.execute_script("return window.hacked") is None
-    assert HOSTILE[:60] in browser.find_element("css selector", "#team-01 summary").text
-    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+def choose(page: Any, *choices: str) -> None:
+    for choice in choices:
+        page.click(f"[data-choice={choice}]")
 
 
-def test_tables_sort_by_the_column_that_is_clicked(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    choose(browser, "language-en")
-    head = browser.find_element("css selector", "#standings-attack th:nth-child(2) button")
-    head.click()
-    up = column(browser, "standings-attack", 2)
-    head.click()
-    assert column(browser, "standings-attack", 2) == up[::-1]
+# -- opening and reading -------------------------------------------------------------------------------------------------
+
+
+def test_it_opens_from_a_file_with_no_error_and_asks_the_network_for_nothing(page: Any) -> None:
+    assert page.locator("#heatmap-chart .found").count() >= 4 * 3
+    assert page.locator("#scatter-chart .point").count() == 4
+    assert page.faults == []
+
+
+def test_a_name_that_wants_to_be_code_is_shown_as_it_is(hostile: Any) -> None:
+    assert hostile.evaluate("window.hacked") is None
+    assert hostile.locator("#team-01 summary b").text_content() == f"01 {HOSTILE}"
+    assert hostile.locator("img, #app script").count() == 0
+    assert hostile.faults == []
+
+
+def test_a_team_shows_every_measure_its_verdict_and_what_limits_it(page: Any, report: Path) -> None:
+    choose(page, "language-en")
+    page.evaluate("location.hash = 'team-02'")
+    page.wait_for_selector("#team-02[open]")
+    shown = page.locator("#team-02").inner_text()
+    document = json.loads((report.parent / "results.json").read_bytes())
+    release = document["rounds"][0]["releases"]["02"]
+    for measured in release["measurements"]:
+        assert measured["name"] in shown
+    assert "±" in shown
+    assert "Attacked by" in shown
+    assert release["verdicts"]["en"].replace("`", "") in shown
+    assert all(lesson.replace("`", "") in page.locator("header").inner_text() for lesson in document["verdicts"]["en"])
+    assert "refused" in page.locator("#team-05").inner_text()
+
+
+def test_ranks_that_noise_could_reverse_are_marked_as_ties(browser: Any, tmp_path: Path) -> None:
+    document = synthetic_document(13, 20, 3)
+    tied = {line.team: line.tied_with for line in document.rankings["attack"].lines if line.tied_with}
+    assert tied, "a document without a tie would show nothing here"
+    (tmp_path / "report.html").write_text(html_report(document, {}), encoding="utf-8")
+    page = opened(browser, tmp_path / "report.html")
+    marked = {
+        row.locator("a").inner_text(): row.locator(".tied").get_attribute("title").split(", ")
+        for row in page.locator("#table-standings-attack tbody tr:has(.tied)").all()
+    }
+    assert {team: [name[:2] for name in names] for team, names in marked.items()} == {
+        team: list(others) for team, others in tied.items()
+    }
+
+
+# -- choices -------------------------------------------------------------------------------------------------------------
+
+
+def test_tables_sort_by_the_column_that_is_clicked(page: Any) -> None:
+    choose(page, "language-en")
+    head = page.locator("#table-standings-attack th:nth-child(2)")
+    head.locator("button").click()
+    up = column(page, "table-standings-attack", 2)
+    head.locator("button").click()
+    assert column(page, "table-standings-attack", 2) == up[::-1]
     assert up != up[::-1]
-    sorted_by = browser.find_element("css selector", "#standings-attack th:nth-child(2)")
-    assert sorted_by.get_attribute("aria-sort") == "descending"
+    assert head.get_attribute("aria-sort") == "descending"
 
 
-def test_it_speaks_english_and_japanese_and_is_light_or_dark(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    choose(browser, "language-ja")
-    assert "大会レポート" in browser.find_element("css selector", "h1").text
-    assert browser.execute_script("return document.documentElement.lang") == "ja"
-    choose(browser, "language-en")
-    assert "Tournament report" in browser.find_element("css selector", "h1").text
-    choose(browser, "theme-dark")
-    dark = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-    choose(browser, "theme-light")
-    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") != dark
-    assert browser.execute_script("return document.querySelectorAll('#heatmap-chart svg path').length") > 5
+def test_language_and_theme_are_remembered(page: Any) -> None:
+    choose(page, "language-ja", "theme-dark")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.reload()
+    assert "大会レポート" in page.locator("h1").inner_text()
+    assert page.evaluate("document.documentElement.lang") == "ja"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    choose(page, "language-en", "theme-light")
+    assert "Tournament report" in page.locator("h1").inner_text()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
 
 
-def test_a_team_shows_every_measure_and_what_limits_it(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    choose(browser, "language-en")
-    browser.execute_script("location.hash = 'team-02'")
-    time.sleep(0.2)
-    text = browser.find_element("css selector", "#team-02 .inside").text
-    results = json.loads((report.parent / "results.json").read_bytes())
-    for measured in results["rounds"][0]["releases"]["02"]["measurements"]:
-        assert measured["name"] in text
-    assert "95% interval" in text
-    assert "Attacked by" in text
-    browser.execute_script("document.getElementById('team-05').open = true")
-    assert "refused" in browser.find_element("css selector", "#team-05").text
+def test_japanese_is_complete(page: Any) -> None:
+    """Outside names, methods, measures and versions no English word is left."""
+    choose(page, "language-ja")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    titles = page.locator("h2, h3, th, nav a, label, .card span, .mark, .legend, .hint").all_inner_texts()
+    choose(page, "language-en")
+    allowed = {"SHA", "CSV", "noise"}
+    foreign = {found for title in titles for found in re.findall(r"[A-Za-z]{3,}", title)} - allowed
+    assert foreign <= {"identification"} | set(), foreign
 
 
-def test_other_measures_can_be_put_on_the_axes(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    browser.execute_script(
-        "const s = document.querySelector('select[data-choice=measure]'); s.value = 'vcm'; s.dispatchEvent(new Event('change'))"
-    )
-    shown = browser.execute_script("return document.querySelector('#scatter-chart').textContent")
+def test_a_report_made_where_japanese_is_spoken_opens_in_japanese(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KAKURENBO_LANG", raising=False)
+    monkeypatch.delenv("LC_ALL", raising=False)
+    monkeypatch.delenv("LC_MESSAGES", raising=False)
+    monkeypatch.setenv("LANG", "ja_JP.UTF-8")
+    (tmp_path / "report.html").write_text(html_report(synthetic_document(4, 4), {}), encoding="utf-8")
+    page = opened(browser, tmp_path / "report.html", locale="en-US")
+    assert page.evaluate("document.documentElement.lang") == "ja"
+    assert "合格" in page.locator("#frontier").inner_text()
+
+
+def test_other_measures_can_be_put_on_the_axes(page: Any) -> None:
+    choose(page, "language-en")
+    page.select_option("select[data-choice=measure]", "vcm")
+    shown = page.locator("#scatter-chart").text_content()
     assert "vcm" in shown
     assert "threshold 0.4" in shown
     assert "sweep of noise" in shown
 
 
-def test_results_can_be_saved_as_csv_and_json(browser: Any, report: Path) -> None:
-    opened(browser, report)
-    for kind, name in (("csv", "results.csv"), ("json", "results.json")):
-        browser.find_element("id", f"download-{kind}").click()
-        saved = browser.downloads / f"amic2020-results.{kind}"
-        end = time.monotonic() + 10
-        while not saved.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        written = (report.parent / name).read_text()
-        if kind == "json":
-            assert json.loads(saved.read_text()) == json.loads(written)
-        else:
-            assert saved.read_text() == written
+def test_the_heat_map_is_searched_grouped_and_zoomed(hostile: Any) -> None:
+    cells: Callable[[], int] = hostile.locator("#heatmap-chart .found").count
+    whole = cells()
+    hostile.fill("#heatmap-search", "kanony")
+    assert cells() == 4, "the one release with this method, and everybody who attacks it"
+    hostile.fill("#heatmap-search", "nobody at all")
+    assert "No team" in hostile.locator("#heatmap-chart").inner_text()
+    hostile.fill("#heatmap-search", "")
+    assert cells() == whole
+    choose(hostile, "order-method")
+    assert hostile.locator("#heatmap-chart .rows text").first.text_content().startswith("blind 04")
+    choose(hostile, "order-number")
+    width = "document.querySelector('.heat .cells svg').getBoundingClientRect().width"
+    before = hostile.evaluate(width)
+    hostile.click("[data-zoom=in]")
+    assert hostile.evaluate(width) > 1.2 * before
+    hostile.click("[data-zoom=fit]")
+    assert hostile.evaluate(width) <= before + 1
+
+
+def test_the_heat_map_can_be_read_by_the_keyboard(hostile: Any) -> None:
+    hostile.locator("#heatmap-chart .found[tabindex='0']").focus()
+    first = hostile.locator("#tip").inner_text()
+    hostile.keyboard.press("ArrowDown")
+    assert hostile.locator("#tip").inner_text() != first
+    assert "10.0 %" in hostile.locator("#tip").inner_text(), "beside every attack stands chance"
+    hostile.keyboard.press("Escape")
+    assert not hostile.locator("#tip").is_visible()
+
+
+def test_it_can_be_printed(page: Any) -> None:
+    assert page.pdf().startswith(b"%PDF")
+
+
+# -- what can be taken out -----------------------------------------------------------------------------------------------
+
+
+def test_results_can_be_saved_as_csv_and_json(page: Any, report: Path) -> None:
+    assert saved(page, "#download-csv").decode() == (report.parent / "results.csv").read_text()
+    assert json.loads(saved(page, "#download-json")) == json.loads((report.parent / "results.json").read_bytes())
+
+
+def test_every_table_can_be_saved_as_csv_without_formulas(hostile: Any) -> None:
+    tables = hostile.locator("table").count()
+    buttons = hostile.eval_on_selector_all("[data-save$=csv]", "all => all.map((one) => one.dataset.save)")
+    assert len(buttons) == tables > 10
+    for name in ("standings-anonymization-csv", "matrix-csv", "players-csv", "attacked-02-csv"):
+        rows = list(csv.reader(io.StringIO(saved(hostile, f"[data-save='{name}']").decode("utf-8-sig"))))
+        assert len(rows) > 3
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for row in rows for cell in row)
+        assert any(HOSTILE in cell for row in rows for cell in row), name
+    assert hostile.evaluate("[harmless('=1+1'), harmless('-x'), harmless('7 teams')]") == ["'=1+1", "'-x", "7 teams"]
+
+
+@pytest.mark.parametrize("chart", ["heatmap", "scatter"])
+def test_the_picture_from_the_button_is_the_one_that_is_drawn_without_a_browser(hostile: Any, chart: str) -> None:
+    own = ET.fromstring(figures(synthetic_document(4, 4, 2, HOSTILE))[f"{chart}.svg"])
+    from_page = ET.fromstring(saved(hostile, f"[data-save={chart}-svg]"))
+
+    def drawn(whole: ET.Element, tag: str) -> list[tuple[str, ...]]:
+        names = ("class", "x", "y", "width", "height", "fill", "d", "cx", "cy", "text-anchor", "transform")
+        return [(one.text or "", *(one.get(name, "") for name in names)) for one in whole.iter(SVG + tag)]
+
+    for tag in ("text", "rect", "circle", "path"):
+        assert drawn(from_page, tag) == drawn(own, tag)
+    assert (from_page.get("width"), from_page.get("height")) == (own.get("width"), own.get("height"))
+    assert saved(hostile, f"[data-save={chart}-png]").startswith(b"\x89PNG")
+
+
+FIGURES = [0, 0.1, 1 / 3, 0.95, 1, 12.5, 99.95, 1152, 1234567.5, 0.00002, -0.0001, 3e-17, 0.5, 42]
+HALVES = [None, 0.0113, 1.1e-16, 0.5, 12.7, 0.00031]
+
+
+def test_the_page_shows_figures_as_every_other_surface_does(page: Any) -> None:
+    cases = [(value, unit.value, half) for value in FIGURES for unit in Unit for half in HALVES]
+    shown = page.evaluate("cases => cases.map(([value, unit, half]) => figure(value, unit, half))", cases)
+    assert dict(zip(cases, shown, strict=True)) == {case: figure(case[0], Unit(case[1]), case[2]) for case in cases}

@@ -95,7 +95,8 @@ def test_a_tournament_says_what_it_taught() -> None:
     hits = {"01": {"02": 9, "03": 1}, "02": {"01": 5, "03": 2}}
     document = played(hits, [record("01", PUBLISHED, PASSES), record("02", PUBLISHED, PASSES)])
     assert document.verdicts["en"] == (
-        "02 with `rr:p=0.1` hid best of 2 releases in play: its best attack, 01 with `nearest`, found 50.0 %, 5.0 times chance.",
+        "02 with `rr:p=0.1` hid best of 2 releases in play: "
+        "its best attack, 01 with `nearest`, found 50.0 %, 5.0 times chance.",
         "01 with `rr:p=0.9` hid least: 02 with `tracing` found 90.0 %.",
         "The strongest attacker on all releases was 02 with `tracing`: 90.0 % on average, 9.0 times chance.",
         "All of 2 releases passed the thresholds.",

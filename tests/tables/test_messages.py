@@ -31,7 +31,13 @@ def entries(language: str) -> Iterator[tuple[str, str | list[str]]]:
 
 
 CATALOGUE = {language: dict(entries(language)) for language in messages.LANGUAGES}
-TOLD_BY_CODE = {"click", "error", "knowledge", "player", "word"}  # known by their English or by a rulebook's name: see tests/cli/test_words.py
+TOLD_BY_CODE = {
+    "click",
+    "error",
+    "knowledge",
+    "player",
+    "word",
+}  # known by their English or by a rulebook's name: see tests/cli/test_words.py
 TAKE_A_CODE = {"option", "text", "Phrase", "Problem", "refused", "render", "add", "_refused", "_refuse", "_Unfit"}
 
 

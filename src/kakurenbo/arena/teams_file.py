@@ -138,7 +138,7 @@ class TeamsFile:
 
 def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
-    players = rulebook.default_players or tuple(_all_methods(rulebook))
+    players = rulebook.field() or tuple(_all_methods(rulebook))
     if not players:
         raise UsageError(f"no method for {rulebook.name} is installed; name players with --teams FILE")
     entrants = [

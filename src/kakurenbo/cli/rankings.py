@@ -67,8 +67,8 @@ def _headed(title: str) -> Table:
 
 def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Table:
     direction = say("figure.lower" if ranking.lower_is_better else "figure.higher")
-    of = "" if declared.of is None else say("figure.of", of=count(declared.of))
-    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {say('ranking.score', direction=direction, of=of)}")
+    told = direction if declared.of is None else say("ranking.score_of", direction=direction, of=count(declared.of))
+    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {told}")
     table.add_column(say("table.rank"), justify="right")
     table.add_column(say("table.team"))
     table.add_column(say("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")

@@ -1,4 +1,4 @@
-"""``report DIR``: the report of a run again."""
+"""``report DIR``: the report of a run again, and its charts as pictures."""
 
 from __future__ import annotations
 
@@ -10,24 +10,39 @@ from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FILE, PATH, json_option, option
 from kakurenbo.messages import escaped, text
+from kakurenbo.reporting import figures
+from kakurenbo.tables import write_file
 
 
-def _report(folder: Path, format_: str, out: Path | None, as_json: bool) -> int:
-    written = Tournament.read(folder).write_report(format_, out)
+def _report(folder: Path, format_: str, out: Path | None, figures_out: Path | None, as_json: bool) -> int:
+    tournament = Tournament.read(folder)
+    written = tournament.write_report(format_, out)
+    pictures = [] if figures_out is None else _write_figures(tournament, figures_out)
     if as_json:
-        output.print_json({"report": str(written)})
+        output.print_json({"report": str(written), "figures": list(map(str, pictures))})
     else:
-        output.console_beside(written).print(escaped(str(written)), markup=False)
+        for path in (written, *pictures):
+            output.console_beside(written).print(escaped(str(path)), markup=False)
     return output.DONE
+
+
+def _write_figures(tournament: Tournament, folder: Path) -> list[Path]:
+    """Write every chart of the report as a picture; gives their paths."""
+    drawn = figures(tournament.document)
+    for name, picture in drawn.items():
+        write_file(folder / name, picture.encode())
+    return [folder / name for name in drawn]
 
 
 def report() -> click.Command:
     """The verb."""
     formats = click.Choice(["html", "md"])
+    folder = click.Path(path_type=Path, file_okay=False)
     parameters: list[click.Parameter] = [
         click.Argument(["folder"], type=PATH, metavar="DIR"),
         option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
         option("-o", "--out", code="option.report_out", type=OUT_FILE),
+        option("--figures", "figures_out", code="option.figures", type=folder, metavar="FOLDER"),
         json_option(),
     ]
     return click.Command("report", params=parameters, callback=_report, help=text("help.report"))

@@ -87,11 +87,16 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
             )
             table.add_row(f"[dim]{say(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
     console.print(table)
+    told = []
     if single and entry.chance_hits is not None:
-        console.print(f"[dim]{escape(output.chance_text(entry.chance_hits))}; {say('matrix.bold')}[/]")
+        told.append(output.chance_text(entry.chance_hits))
     elif entry.chance is not None:
-        band = say("chance.shares", mean=share(entry.chance.mean), low=share(entry.chance.low), high=share(entry.chance.high))
-        console.print(f"[dim]{escape(band)}; {say('matrix.bold')}[/]")
+        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told.append(say("chance.shares", **band))
+    if told and console.is_terminal:
+        told.append(say("matrix.bold"))
+    if told:
+        console.print(f"[dim]{escape('; '.join(told))}[/]")
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
         console.print(f"[dim]{say('table.hits')}: {escape(meaning)}[/]")

@@ -132,6 +132,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """What the contest declares of the phase ``anonymize`` or ``attack``."""
         return next(phase for phase in self.phases if phase.name == name)
 
+    def field(self) -> tuple[Player, ...]:
+        """Who plays where nobody is named: the same whatever the options, unless a rulebook says otherwise."""
+        return self.default_players
+
     @property
     def release_pattern(self) -> FilePattern:
         """Name of the main file of a release."""

@@ -113,7 +113,7 @@ def _sum_up(original: Any, released: Any, chosen: Any, chosen_released: Any, cop
     """
     items = len(chosen)
     sums = np.zeros((items, 4))
-    ours, theirs = np.zeros((items, 4)), np.zeros((items, 4))
+    ours, theirs = np.zeros((items, 3)), np.zeros((items, 3))
     for i in range(items):
         _add_pairs(original, i, ours)
         _add_pairs(released, i, theirs)

@@ -18,6 +18,7 @@ from kakurenbo.reporting.document import (
     standings_json,
 )
 from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.figures import figures
 from kakurenbo.reporting.html import html_report
 from kakurenbo.reporting.markdown import markdown_report
 from kakurenbo.reporting.matrix import results_json
@@ -42,6 +43,7 @@ __all__ = [
     "combined",
     "estimate",
     "figure_entries",
+    "figures",
     "html_report",
     "make_document",
     "markdown_report",

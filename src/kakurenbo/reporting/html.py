@@ -1,4 +1,4 @@
-"""The HTML report: data, texts, styles, our script and the chart library in one file that needs no network.
+"""The HTML report: data, texts, styles, and our scripts in one file that needs no network.
 
 Everything a player wrote reaches the page as JSON data and is shown as text only; a content security policy admits exactly
 the scripts that are in the file.
@@ -12,19 +12,31 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
+from kakurenbo.messages import language
+from kakurenbo.reporting.assets import asset, palettes
 from kakurenbo.reporting.document import Document
+from kakurenbo.reporting.layout import leading_axes, score_texts
 from kakurenbo.reporting.table import results_csv
 
-_SCRIPTS = ("vendor/echarts.min.js", "page.js", "charts.js", "sections.js", "main.js")
+_SCRIPTS = ("numbers.js", "page.js", "figure.js", "heatmap.js", "scatter.js", "sections.js", "teams.js", "main.js")
 
 
 def html_report(document: Document, times: Mapping[str, Any]) -> str:
-    """The page as text; ``times`` are the seconds that each job took, where they are known."""
-    data = {"results": document.as_builtins(), "seconds": seconds_of_work(times), "csv": results_csv(document)}
-    scripts = [_asset(name) for name in _SCRIPTS]
+    """The page as text; ``times`` are the seconds that each job took, where they are known.
+
+    It opens in the language of whoever makes it, unless the reader has chosen another.
+    """
+    data = {
+        "results": document.as_builtins(),
+        "seconds": seconds_of_work(times),
+        "csv": results_csv(document),
+        "axes": [leading_axes(entry, document.rulebook.utility_score) for entry in document.rounds],
+        "scores": {name: score_texts(document, name) for name in document.rankings},
+        "language": language(),
+    }
+    scripts = [asset(name) for name in _SCRIPTS]
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -38,7 +50,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             "<!doctype html>",
-            '<html lang="en">',
+            f'<html lang="{language()}">',
             "<head>",
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
@@ -46,11 +58,13 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             '<meta name="referrer" content="no-referrer">',
             f"<title>{html.escape(document.rulebook.name)} · kakurenbo</title>",
             '<link rel="icon" href="data:,">',
-            f"<style>{_asset('report.css')}</style>",
+            f"<style>{_palette_style()}{asset('report.css')}</style>",
+            f'<style id="figure-style">{asset("figure.css")}</style>',
             "</head>",
             "<body>",
             '<div id="app"></div>',
-            f'<script type="application/json" id="texts">{script_json(json.loads(_asset("texts.json")))}</script>',
+            f'<script type="application/json" id="texts">{script_json(json.loads(asset("texts.json")))}</script>',
+            f'<script type="application/json" id="palettes">{script_json(palettes())}</script>',
             f'<script type="application/json" id="data">{script_json(data)}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>",
@@ -83,8 +97,10 @@ def _source_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def _asset(name: str) -> str:
-    text = resources.files("kakurenbo.reporting").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
-    if "</script" in text.lower() or "<!--" in text:
-        raise ValueError(f"{name} would end its own script element")
-    return text
+def _palette_style() -> str:
+    """The colours of the page as CSS variables, for each theme."""
+    selectors = {"light": ":root", "dark": ':root[data-theme="dark"]'}
+    return "".join(
+        f"{selectors[theme]}{{{''.join(f'--{name}:{colour};' for name, colour in colours.items())}}}"
+        for theme, colours in palettes().items()
+    )

@@ -152,7 +152,7 @@ def shown_value(value: object) -> str:
 
 def _single(value: float, unit: Unit, decimals: int | None) -> str:
     """A figure without an interval: with the decimals of its unit, and more where a small one would be shown as 0."""
-    whole = float(value).is_integer() or abs(value) >= 1000
+    whole = abs(value - round(value)) <= _NEGLIGIBLE * max(1.0, abs(value)) or abs(value) >= 1000
     if decimals is not None:
         return _fixed(value, decimals)
     if unit in (Unit.COUNT, Unit.NUMBER) and whole:

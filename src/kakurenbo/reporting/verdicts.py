@@ -99,6 +99,11 @@ class _Writer:
 
     def lessons(self) -> Iterator[str]:
         """What the tournament taught, in a sentence each."""
+        winners = self.document.rankings["anonymization"].winners if "anonymization" in self.document.rankings else ()
+        # Where everybody is first, nobody has won.
+        if 0 < len(winners) < len(self.document.players):
+            teams = [self._release(team) for team in winners]
+            yield self._say("lesson.won", teams=teams, ranking=self._say("ranking.anonymization"))
         for entry in self.document.rounds:
             for lesson in self._of_round(entry):
                 several = len(self.document.rounds) > 1

@@ -1,24 +1,27 @@
 "use strict";
-// What every part of the page uses: elements made of text only, words in two languages, sortable tables, number formats.
+// What every part of the page uses: elements made of text only, words in two languages, tables that sort and can be saved.
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const texts = read("texts");
-const { results, seconds, csv } = read("data");
+const palettes = read("palettes");
+const { results, seconds, csv, axes, scores, language } = read("data");
 
-function remembered(key, fallback) {
-  try { return localStorage.getItem("kakurenbo-" + key) || fallback; } catch { return fallback; }
+function remembered(key) {
+  try { return localStorage.getItem("kakurenbo-" + key); } catch { return null; }
 }
 function remember(key, value) {
   try { localStorage.setItem("kakurenbo-" + key, value); } catch { /* a page from a file may have no storage */ }
 }
 
 const state = {
-  language: remembered("language", (navigator.language || "en").startsWith("ja") ? "ja" : "en"),
-  theme: remembered("theme", "auto"),
+  language: remembered("language") ?? (language !== "en" ? language : (navigator.language || "en").slice(0, 2)),
+  theme: remembered("theme") ?? "auto",
   round: 0,
   order: "number",
+  search: "",
+  zoom: 1,
   measure: null,
-  privacy: "worst",
+  privacy: null,
 };
 if (!(state.language in texts)) state.language = "en";
 
@@ -29,7 +32,7 @@ function t(key, values = {}) {
 }
 
 /** A word that may come from a rulebook: translated where the page knows it. */
-const word = (text) => String(text).split(/(; |, )/).map((part) => texts[state.language][part] ?? part).join("");
+const word = (text) => texts[state.language].words[text] ?? texts[state.language][text] ?? String(text).split(/(; |, )/).map((part) => texts[state.language].words[part] ?? texts[state.language][part] ?? part).join("");
 
 /** An element; children are nodes or texts, and texts stay texts whatever they hold. */
 function el(tag, attributes = {}, ...children) {
@@ -39,24 +42,9 @@ function el(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
-
-const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
-/** A number as people read it: counts as counts, else five digits. */
-function short(value) {
-  if (!isNumber(value)) return shownValue(value);
-  return Number.isInteger(value) || Math.abs(value) >= 1e5 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(5)));
-}
-function shownValue(value) {
-  if (Array.isArray(value)) return value.map(short).join(" × ");
-  if (value && typeof value === "object") return Object.entries(value).map(([key, part]) => `${key} ${short(part)}`).join(", ");
-  return value === null || value === undefined ? "–" : String(value);
-}
-const percent = (value, digits = 3) => isNumber(value) ? `${Number((100 * value).toPrecision(digits))}%` : "–";
-const plusMinus = (half, scale = 1) => isNumber(half) ? ` ±${Number((scale * half).toPrecision(2))}` : "";
-const accuracy = (cell) => cell ? percent(cell.accuracy.mean) + plusMinus(cell.accuracy.half, 100) : "–";
 
 const players = Object.fromEntries(results.players.map((player) => [player.team, player]));
 const round = () => results.rounds[state.round];
@@ -64,11 +52,11 @@ const release = (target) => round().releases[target];
 /** The team of a release: a team may have several tables, 07 and 07-2. */
 const teamOf = (target) => release(target)?.team ?? target;
 const playerOf = (name) => players[teamOf(name)];
-const nameOf = (name) => playerOf(name)?.name ?? (name === "sample attack" ? t("sample") : name);
-const label = (name) => playerOf(name) ? `${name} ${playerOf(name).name}` : nameOf(name);
+const nameOf = (name) => playerOf(name)?.name || (name === "sample attack" ? t("sample") : name);
+const label = (name) => playerOf(name)?.name ? `${name} ${playerOf(name).name}` : nameOf(name);
 const methodOf = (name, role) => playerOf(name)?.[role === "attack" ? "attack" : "anonymizer"] ?? "";
-const lines = (ranking) => results.rankings[ranking]?.lines ?? [];
-const rankOf = (ranking) => Object.fromEntries(lines(ranking).map((line, place) => [line.team, line.rank ?? 1000 + place]));
+const standingLines = (ranking) => results.rankings[ranking]?.lines ?? [];
+const rankOf = (ranking) => Object.fromEntries(standingLines(ranking).map((line, place) => [line.team, line.rank ?? 1000 + place]));
 
 // In the order of the plan: keys of an object that look like numbers come in an order of their own.
 const everyTarget = () => [...new Set(round().repeats.flatMap((results) => results.targets))];
@@ -77,22 +65,37 @@ const attackers = () => [...new Set(round().repeats.flatMap((results) => results
 const releases = () => everyTarget().filter(release);
 const releasesOf = (team) => Object.values(round().releases).filter((one) => one.team === team);
 const cellOf = (target, attacker) => round().attacks[target]?.[attacker];
+const accuracy = (cell) => cell ? share(cell.accuracy.mean, cell.accuracy.half) : "–";
 
 /** What the rules say of a release: nothing, or a word and whether it is a good one. */
 function verdict(target) {
-  const word_ = release(target)?.verdict;
-  return word_ ? { good: word_ === "passes", key: word_ } : null;
+  const key = release(target)?.verdict;
+  return key ? { good: key === "passes", key } : null;
 }
+/** What the contest declares of a figure: a measure, what a guess earns, the score of a ranking. */
+const declared = (name) => results.figures[name] ?? { unit: "number", of: null, higher_is_better: null, definitions: {} };
+const unitOf = (name) => declared(name).unit;
+const definition = (name) => declared(name).definitions[state.language] ?? declared(name).definitions.en ?? "";
+const sentences = (entry) => entry.verdicts[state.language] ?? entry.verdicts.en ?? [];
+const direction = (higher) => t(higher ? "more_is_better" : "less_is_better");
+/** A sentence in which `methods` stand out. */
+const spoken = (text) => String(text).split("`").map((part, at) => at % 2 ? el("code", {}, breakable(part)) : part);
+/** A method with its parameters, which may go on in the next line behind a comma. */
+const breakable = (text) => text.split(/(?<=[,:])/).flatMap((part, at) => at ? [el("wbr"), part] : [part]);
 const mark = (key, good) => el("span", { class: `mark ${good ? "good" : "bad"}` }, word(key));
 
+// -- tables -------------------------------------------------------------------------------------------------------------
+
 /**
- * A table whose columns sort on click.
- * columns: [{ title, number?, value(row) -> what to sort by, show(row) -> node or text }]
+ * A table whose columns sort on click, and which stacks its cells where there is no room for columns.
+ * columns: [{ title, value(row) -> what to sort by and to save, show?(row) -> node or text, number?, mono?, place? }];
+ * place says where a cell stands in a stacked row: lead, main or figure; others come below with their titles.
  */
-function sortableTable(columns, rows, attributes = {}) {
-  const body = el("tbody");
-  const fill = (ordered) => body.replaceChildren(...ordered.map((row) => el("tr", {}, columns.map((column) =>
-    el("td", { class: column.number ? "number" : column.mono ? "mono" : null }, column.show ? column.show(row) : shownValue(column.value(row)))))));
+function sortableTable(name, columns, rows, attributes = {}) {
+  const body = el("tbody", { role: "rowgroup" });
+  const cell = (column, row) => el("td", { role: "cell", class: [column.number && "number", column.mono && "mono"].filter(Boolean).join(" ") || null, "data-title": column.title, "data-place": column.place ?? "below" },
+    column.show ? column.show(row) : shownValue(column.value(row)));
+  const fill = (listed) => body.replaceChildren(...listed.map((row) => el("tr", { role: "row" }, columns.map((column) => cell(column, row)))));
   const heads = columns.map((column) => {
     const sort = () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
@@ -100,12 +103,15 @@ function sortableTable(columns, rows, attributes = {}) {
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       fill([...rows].sort((a, b) => (up ? 1 : -1) * compare(column.value(a), column.value(b))));
     };
-    const button = el("button", { type: "button", title: t("sort", { column: column.title }), onclick: sort }, column.title);
-    const head = el("th", { scope: "col", class: column.number ? "number" : null }, button);
+    const button = el("button", { type: "button", title: column.hint ?? t("sort", { column: column.title }), onclick: sort }, column.title);
+    const head = el("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, button);
     return head;
   });
   fill(rows);
-  return el("div", { class: "scroll" }, el("table", attributes, el("thead", {}, el("tr", {}, heads)), body));
+  const save = () => download(`${results.rulebook.name}-${name}.csv`, "text/csv", tableCsv(columns, rows));
+  return el("div", { class: "sheet" },
+    el("table", { role: "table", class: columns.some((column) => column.place) ? "stacking" : "stacking plain", ...attributes }, el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads)), body),
+    el("div", { class: "tools" }, el("button", { type: "button", class: "small", "data-save": `${name}-csv`, title: t("save_csv"), onclick: save }, "↓ CSV")));
 }
 
 function compare(a, b) {
@@ -115,8 +121,21 @@ function compare(a, b) {
   return String(a).localeCompare(String(b), state.language, { numeric: true });
 }
 
+/** A table as CSV; a text that a spreadsheet would take for a formula begins with an apostrophe. */
+function tableCsv(columns, rows) {
+  const plain = (value) => value === null || value === undefined ? "" : isNumber(value) ? String(value) : harmless(typeof value === "object" ? shownValue(value) : String(value));
+  const quoted = (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const written = (cells) => cells.map((value) => quoted(plain(value))).join(",");
+  // The mark at the beginning tells spreadsheets that it is UTF-8.
+  return "\ufeff" + [columns.map((column) => column.title), ...rows.map((row) => columns.map((column) => (column.saved ?? column.value)(row)))].map((cells) => `${written(cells)}\r\n`).join("");
+}
+const harmless = (text) => /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+
 function download(name, type, content) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  saveBlob(name, new Blob([content], { type }));
+}
+function saveBlob(name, blob) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
   document.body.append(link);
   link.click();
   link.remove();

@@ -89,9 +89,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             *utility.THRESHOLDS,
         ),
     }
-    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "main"}
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "pre"}
     figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS["full"]
 
     round: str = parameter("pre", "which round's files and thresholds", choices=("pre", "main", "trial"))
     scale: str = parameter("full", "row counts of the contest, or about a tenth", choices=("full", "small"))
@@ -131,6 +131,10 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             max(1, sample // 10) if self.min_rows is None else self.min_rows,
             sample * 10 if self.max_rows is None else self.max_rows,
         )
+
+    def field(self) -> tuple[Player, ...]:
+        """The players of this scale: small samples bear less noise."""
+        return DEFAULT_PLAYERS[self.scale]
 
     # -- the questioner prepares -----------------------------------------------------------------------------------
 

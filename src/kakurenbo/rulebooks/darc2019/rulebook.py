@@ -41,6 +41,7 @@ from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, prepar
 from kakurenbo.rulebooks.darc2019.figures import FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
+from kakurenbo.rulebooks.darc2019.players import DEFAULT_PLAYERS
 from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, refused, table_bytes
 
 
@@ -81,18 +82,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     utility_score: ClassVar[str] = "U"
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
     figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = (
-        Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
-        Player("swapped items", "pipeline:steps=swap_items:share=0.5|dates|values", "fellegi_sunter"),
-        Player("swapped baskets", "swap_baskets:k=10", "rhythm"),
-        Player("shared baskets", "share_baskets", "profile"),
-        Player("crowds", "crowds", "fellegi_sunter"),
-        Player("larger crowds", "crowds:smallest=10", "tfidf:link_months=false"),
-        Player("yearly pseudonyms", "monthly_pseudonyms:period=year", "tfidf"),
-        Player("few deleted", "delete:share=0.05", "profile:link_months=true"),
-        Player("rare items deleted", "delete:share=0.1,which=rare_items", "rhythm"),
-        Player("noisy dates and values", "pipeline:steps=dates:method=noise|values", "fellegi_sunter:link_months=false"),
-    )
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     def settings(self) -> dict[str, Any]:
         """What makes a contest; a file of one's own is told by its digest, not by where it lay."""

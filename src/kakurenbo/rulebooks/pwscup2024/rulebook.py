@@ -39,6 +39,7 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess, guess_bytes, guesses_bytes, read_guesses
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
+from kakurenbo.rulebooks.pwscup2024.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2024.preparation import AUTO, EMBEDDED, FULL, ROWS, SMALL, draw_candidates
 from kakurenbo.rulebooks.pwscup2024.published import read_published
 from kakurenbo.rulebooks.pwscup2024.release import Submission, check_release, release_files, split_files
@@ -95,20 +96,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     utility_range: ClassVar[tuple[float, float]] = (0, 100)
     demo_settings: ClassVar[Mapping[str, Any]] = {"scale": SMALL, "data": EMBEDDED}
     figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = (
-        Player("hashed", "pseudo_olh:epsilon=3", "sample"),
-        Player(
-            "swapped in groups", "pipeline:steps=group_shuffle|swap_cells", "euclidean:reconstruction=collaborative_filtering"
-        ),
-        Player("hashed and repaired", "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=80", "all_pairs"),
-        Player("just enough", "just_enough:utility=70", "posterior"),
-        Player("hashed strongly", "pseudo_olh:epsilon=1", "bayes"),
-        Player("hashed, each file for itself", "olh:epsilon=3", "euclidean"),
-        Player("swapped", "swap_cells:swaps=3000", "collaborative_filtering"),
-        Player("shuffled in groups", "group_shuffle", "sample"),
-        Player("permuted", "permute_columns", "all_pairs"),
-        Player("shuffled", "shuffle_rows", "euclidean"),
-    )
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     @property
     def masking(self) -> str:

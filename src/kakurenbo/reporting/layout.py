@@ -1,0 +1,66 @@
+"""What page and pictures agree on: the pair of axes that tells most of a round, and scores as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kakurenbo.reporting.document import Document, MeasureEntry, RoundEntry
+from kakurenbo.reporting.numbers import apart, figure
+from kakurenbo.reporting.rounds import MEAN, SAMPLE, WORST
+
+KINDS = (WORST, MEAN, SAMPLE)
+_CELLS = 12  # a point is about as large as the twelfth part of an axis
+
+
+def leading_axes(entry: RoundEntry, utility_score: str) -> tuple[str, str]:
+    """The measure and the kind of privacy that set most releases apart.
+
+    The measure that is a number in the score is what the contest is about and is always taken; else it is one of those that
+    decide by a threshold, else any. Of these, the pair that fills most fields of a coarse grid over its plot; of equals, the
+    first.
+
+    Returns
+    -------
+    tuple of str
+        Both are empty where nothing was measured.
+    """
+    pairs = [(measure, kind) for kind in KINDS for measure in _candidates(entry.measures, utility_score)]
+    best = max(pairs, key=lambda pair: _fields(entry, *pair), default=None)
+    return (best[0].name, best[1]) if best else ("", "")
+
+
+def _candidates(measures: tuple[MeasureEntry, ...], utility_score: str) -> Sequence[MeasureEntry]:
+    scored = [measure for measure in measures if measure.name == utility_score]
+    decisive = [measure for measure in measures if threshold_of(measure) is not None]
+    return scored or decisive or measures
+
+
+def threshold_of(measure: MeasureEntry) -> float | None:
+    """The value that decides."""
+    return measure.maximum if measure.minimum is None else measure.minimum
+
+
+def _fields(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
+    """How many fields of the grid hold a release; threshold and blind guessing have their place in the plot, too."""
+    points = [
+        (release.estimates[measure.name].mean, release.privacy[kind])
+        for release in entry.releases.values()
+        if measure.name in release.estimates and kind in release.privacy
+    ]
+    across = _steps([x for x, _ in points], threshold_of(measure))
+    return len(set(zip(across, _steps([y for _, y in points], entry.chance_privacy), strict=True)))
+
+
+def _steps(values: Sequence[float], mark: float | None) -> list[int]:
+    shown = [*values, *([] if mark is None else [mark])]
+    low, high = min(shown, default=0), max(shown, default=0)
+    return [min(_CELLS - 1, int(_CELLS * (value - low) / (high - low))) if high > low else 0 for value in values]
+
+
+def score_texts(document: Document, ranking: str) -> list[str]:
+    """The scores of a ranking, one for each line: points as the contest gives them, means with their intervals."""
+    lines, unit = document.rankings[ranking].lines, document.figure(ranking).unit
+    return [
+        (line.shown or plain) if line.score is None or line.half is None else figure(line.score, unit, line.half)
+        for line, plain in zip(lines, apart([line.score for line in lines], unit), strict=True)
+    ]

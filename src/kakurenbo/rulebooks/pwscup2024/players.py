@@ -1,0 +1,22 @@
+"""The field that plays pwscup2024 where nobody is named: attackers differ; teams beyond the attacks only anonymize."""
+
+from __future__ import annotations
+
+from kakurenbo.contracts import Player
+
+DEFAULT_PLAYERS = (
+    Player("just enough", "just_enough:utility=60", "euclidean"),
+    Player("more than enough", "just_enough:utility=77", "all_pairs"),
+    Player("permuted", "permute_columns", "euclidean:reconstruction=collaborative_filtering"),
+    Player(
+        "hashed and repaired",
+        "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=70",
+        "euclidean:reconstruction=posterior",
+    ),
+    Player("shuffled in groups", "group_shuffle", "all_pairs:reconstruction=posterior"),
+    Player("hardly swapped", "swap_cells:swaps=300", "bayes"),
+    Player("permuted and repaired", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=75"),
+    Player("groups repaired", "pipeline:steps=group_shuffle|crosstab_repair_fast:utility=70"),
+    Player("lightly hashed", "pseudo_olh:epsilon=5"),
+    Player("rows shuffled", "shuffle_rows"),
+)

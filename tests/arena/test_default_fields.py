@@ -1,0 +1,44 @@
+"""The fields that play where nobody is named: their releases hold the thresholds, their attackers differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kakurenbo import registry
+from kakurenbo.arena import default_teams
+from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
+from kakurenbo.tables import Problems, Source, write_folder
+
+CONTESTS = ("amic2020", "darc2019", "pwscup2024")
+
+
+@pytest.mark.parametrize(("scale", "seeds"), [("small", (1, 2, 3)), ("full", (2020,))])
+def test_most_releases_of_the_default_field_hold_the_thresholds(scale: str, seeds: tuple[int, ...], tmp_path: Path) -> None:
+    rules = Amic2020(data="embedded", scale=scale)
+    for seed in seeds:
+        write_folder(tmp_path / str(seed), rules.prepare(seed, ["01"]).files())
+        handout = rules.read_handout(tmp_path / str(seed) / "teams" / "01")
+        assert not isinstance(handout, Problems)
+        passing = []
+        for player in rules.field():
+            anonymizer = registry.build("anonymizers", player.anonymizer)
+            release = rules.anonymize(handout.value, anonymizer, np.random.default_rng(seed))
+            files = rules.release_files(handout.value, release)
+            read = rules.check_release(handout.value, [Source(name, content) for name, content in files.items()])
+            assert not isinstance(read, Problems), player.name
+            passing.append(rules.measure(handout.value, read.value).passes)
+        assert sum(passing) >= 0.75 * len(passing), f"seed {seed}: {passing}"
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_no_two_players_of_a_default_field_have_the_same_method(name: str) -> None:
+    cls = registry.load("rulebooks", name)
+    for rules in (cls(), cls(scale="small")):
+        entrants = default_teams(rules).entrants
+        attacks = [str(entrant.attack) for entrant in entrants if entrant.attack]
+        releases = [str(entrant.anonymizer) for entrant in entrants if entrant.anonymizer]
+        assert len(set(attacks)) == len(attacks) >= 3
+        assert len(set(releases)) == len(releases) == len(entrants)
