@@ -150,7 +150,7 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
     [
         ('repeat = 1001\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
         (
-            f"[[players]]\nanonymizer = {{ method = 'rr', p = [{', '.join(['0.5'] * 101)}], columns = [{', '.join(['[]'] * 10)}] }}",
+            f"[[players]]\nanonymizer = {{ method = 'rr', p = {[0.5] * 101}, columns = {[[]] * 10} }}",
             "rr: its lists have 1,010 combinations; at most 1,000 can be played",
         ),
         ("[[players]]\nattack = 'nearest'\n" * 1001, "there are more than 1,000 players"),
@@ -163,6 +163,6 @@ def test_what_would_take_for_ever_is_refused_before_it_is_made(tmp_path: Path, t
 
 
 def test_more_attacks_than_results_could_tell_of_are_refused() -> None:
-    rulebook = registry.load("rulebooks", "amic2020")()
+    rulebook = load("rulebooks", "amic2020")()
     with pytest.raises(UsageError, match=r"this would be [\d,]+ attacks; at most 200,000"):
         arena.make_plan(rulebook, arena.default_teams(rulebook).entrants, 1, rounds=("pre", "main"), repeats=10_000)

@@ -179,7 +179,7 @@ def test_changed_commitments_are_never_kept(
     found, text, err = run("verify", "amic2020", forged, *(["--commitments", tmp_path / "announced.json"] if announced else []))
     assert found == code
     assert word in text + err
-    assert "every commitment was kept" not in text
+    assert not [line for line in text.splitlines() if line.startswith("every commitment was kept")]
 
 
 def test_the_folder_of_another_rulebook_is_never_kept(run: Run, contest: Path) -> None:

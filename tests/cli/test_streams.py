@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kakurenbo.cli import main, output
-from kakurenbo.cli.streams import SafeConsole
+from kakurenbo.cli.console import SafeConsole
 
 COMMAND = [sys.executable, "-m", "kakurenbo"]
 HOSTILE = "a\x1b[31m\nb\u202ec"
@@ -143,16 +144,14 @@ def test_signs_that_act_on_a_terminal_are_escaped_in_every_message_and_table(
     assert "\x1b" not in text
 
 
-def interrupted(call: list[str], cwd: Path, when: Path | float) -> tuple[subprocess.Popen[str], float, str]:
-    """Press Ctrl-C, which goes to all processes of the terminal, after a time or once a file is there."""
+def interrupted(call: list[str], cwd: Path, when: Callable[[int], bool]) -> tuple[subprocess.Popen[str], float, str]:
+    """Press Ctrl-C, which goes to all processes of the terminal, when the process has come so far."""
     process = subprocess.Popen(
         [*COMMAND, *call], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     deadline = time.monotonic() + 60
-    if isinstance(when, Path):
-        while not when.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-    time.sleep(when if isinstance(when, float) else 1.0)
+    while not when(process.pid) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
     begun = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)
@@ -167,8 +166,12 @@ def others_of_session(session: int) -> list[str]:
 @pytest.mark.parametrize("when", ["starting", "playing"])
 def test_ctrl_c_ends_a_run_at_once_with_130_and_leaves_nothing_half_written(tmp_path: Path, when: str) -> None:
     call = ["run", "amic2020", "--scale", "small", "--data", "embedded", "--jobs", "2", "--seed", "1", "-o", "run"]
-    moment: Path | float = 2.5 if when == "starting" else tmp_path / "run" / "secret" / "tmp"
-    process, seconds, err = interrupted(call, tmp_path, moment)
+    played = tmp_path / "run" / "secret" / "tmp"
+
+    def so_far(pid: int) -> bool:
+        return played.exists() if when == "playing" else "polars" in Path(f"/proc/{pid}/maps").read_text()
+
+    process, seconds, err = interrupted(call, tmp_path, so_far)
     assert process.returncode == 130
     assert seconds < 2, err  # a second on a machine that does nothing else
     assert err.rstrip().endswith("error: stopped")

@@ -71,34 +71,47 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
     what = text("matrix.hits", of=count(entry.of or 0)) if single else text("matrix.shares")
-    table = _table(f"{what}{title}", text("table.attacker"), text("table.method"))
+    methods = {attacker: players[attacker].attack for attacker in entry.attackers if attacker in players}
+    described = any(methods.values())
+    table = _table(f"{what}{title}", text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:
         table.add_column(target, justify="right")
     for attacker in entry.attackers:
-        method = players[attacker].attack if attacker in players else ""
-        cells = (_cell(row.get(attacker), single=single) for row in entry.attacks.values())
-        table.add_row(escape(attacker), escape(method), *cells)
+        cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
+        table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
     for name in ("chance", "constant"):
-        shares = [getattr(entry.releases.get(target), name, None) for target in entry.attacks]
-        if any(value is not None for value in shares):
-            cells = (
-                "–" if value is None else count(value * entry.of) if single and entry.of else share(value) for value in shares
-            )
-            table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
+        cells = [_baseline(entry, target, name, single=single) for target in entry.attacks]
+        if any(cells):
+            dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
+            table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", *([""] if described else []), *dim)
     console.print(table)
-    told = []
-    if single and entry.chance_hits is not None:
-        told.append(output.chance_text(entry.chance_hits))
-    elif entry.chance is not None:
-        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
-        told.append(text("chance.shares", **band))
-    if told and console.is_terminal:
-        told.append(text("matrix.bold"))
-    if told:
-        console.print(f"[dim]{escape('; '.join(told))}[/]")
+    _print_chance(console, entry, single=single)
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
         console.print(f"[dim]{text('table.hits')}: {escape(meaning)}[/]")
+
+
+def _baseline(entry: RoundEntry, target: str, name: str, *, single: bool) -> str:
+    """What blind guessing or the best constant answer earns on a target: in hits, or as a share where there are repeats."""
+    if not single:
+        found = getattr(entry.releases.get(target), name, None)
+        return "" if found is None else share(found)
+    credit = next(iter(entry.repeats[0].credits[target].values()))
+    earned = credit.constant if name == "constant" else credit.chance.mean if credit.chance else None
+    return "" if earned is None else count(earned)
+
+
+def _print_chance(console: Console, entry: RoundEntry, *, single: bool) -> None:
+    """Blind guessing with its band, which tells what is more than chance explains."""
+    if single and entry.chance_hits is not None:
+        told = output.chance_text(entry.chance_hits)
+    elif entry.chance is not None:
+        shares = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told = text("chance.shares", **shares)
+    else:
+        return
+    bold = f"; {text('matrix.bold')}" if console.is_terminal else ""
+    console.print(f"[dim]{escape(told + bold)}[/]")
 
 
 def _cell(entry: AttackEntry | None, *, single: bool) -> str:
