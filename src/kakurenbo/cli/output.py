@@ -17,7 +17,7 @@ from kakurenbo.cli.streams import can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
-from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
+from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
 
 _ANYTHING = "かくれんぼ–🙈"
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
@@ -121,8 +121,8 @@ def print_footnotes(meanings: Mapping[str, str]) -> None:
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
-    for notice in notices:
-        print(text("cli.notice", notice=str(notice)), file=sys.stderr)
+    for notice in summed_up(notices):
+        print(text("cli.notice", notice=notice), file=sys.stderr)
 
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:

@@ -89,4 +89,4 @@ def _scores(lines: tuple[RankingLine, ...], declared: FigureEntry) -> list[str]:
     if any(line.half is not None for line in lines):
         return ["–" if line.score is None else figure(line.score, declared.unit, line.half) for line in lines]
     plain = apart([line.score for line in lines], declared.unit)
-    return [line.shown or text for line, text in zip(lines, plain, strict=True)]
+    return [line.shown or score for line, score in zip(lines, plain, strict=True)]
