@@ -43,7 +43,8 @@ function shownValue(value) {
 /** A figure without an interval: with the decimals of its unit, and more where a small one would be shown as 0. */
 function single(value, unit, decimals) {
   if (decimals !== null) return fixed(value, decimals);
-  if ((unit === "count" || unit === "number") && (Number.isInteger(value) || Math.abs(value) >= 1000)) return fixed(value, 0);
+  const whole = Math.abs(value - Math.round(value)) <= NEGLIGIBLE * Math.max(1, Math.abs(value)) || Math.abs(value) >= 1000;
+  if ((unit === "count" || unit === "number") && whole) return fixed(value, 0);
   if (unit === "number") return fixed(value, placesOf(Math.abs(value), 4)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   const least = DECIMALS[unit];
   const vanishes = Math.abs(value) > NEGLIGIBLE && Math.abs(value) < 0.5 * 10 ** -least;
