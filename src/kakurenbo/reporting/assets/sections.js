@@ -41,7 +41,7 @@ function standings() {
 /** What a score is: direction, what it is out of, and a sentence. */
 function meaning(ranking) {
   const { of } = declared(ranking);
-  return [direction(!results.rankings[ranking].lower_is_better) + (of === null ? "" : t("out_of", { of: figure(of) })) + t("stop"), definition(ranking)].filter(Boolean).join(" ");
+  return [direction(!results.rankings[ranking].lower_is_better) + (of === null ? "" : t("out_of", { of: figure(of) })), definition(ranking)].filter(Boolean).join(" · ");
 }
 
 function commonColumns(ranking) {
