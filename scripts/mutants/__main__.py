@@ -61,6 +61,9 @@ def main() -> int:
         known = set(_survivors_file(options.memory).read_text(encoding="utf-8").splitlines())
         everything = [mutant for mutant in everything if _label(mutant) in known]
     chosen = set(_sample(everything, options.mutants, options.seed))
+    if not chosen:
+        print("no mutant is asked for: see --mutants, --only and --survivors", file=sys.stderr)
+        return 2
     print(f"{len(chosen):,} of {len(everything):,} mutants, seed {options.seed}", flush=True)
     outcomes: dict[str, list[Outcome]] = {}
     options.memory.mkdir(parents=True, exist_ok=True)

@@ -121,6 +121,11 @@ def test_nothing_is_tried_with_tests_that_fail_on_the_code_as_it_is(tmp_path: Pa
     assert "fail on the code as it is" in done.stderr
 
 
+def test_nothing_tried_is_no_success(tmp_path: Path) -> None:
+    done = run(tmp_path, "--mutants", "0")
+    assert (done.returncode, "no mutant is asked for" in done.stderr) == (2, True)
+
+
 def test_a_mutant_is_made_of_the_file_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(SMALL_MODULE)

@@ -49,6 +49,13 @@ def test_the_judge_is_told_which_files_an_entry_has_and_how_large_they_may_be() 
     assert (guess.optional, guess.max_bytes) == (False, 1_000_000)
 
 
+def test_similarities_are_at_most_1_but_a_reciprocal_has_no_most_and_100_rows_are_guessed() -> None:
+    most = {name: figure.of for name, figure in Amic2020.figures.items()}
+    trees = ("dta_relationship", "dta_income", "dta_income_le50k", "dta_income_gt50k")
+    assert {name: of for name, of in most.items() if of is not None} == {"histogram": 1, **dict.fromkeys(trees, 1), "hits": 100}
+    assert most["vcm"] is None
+
+
 def test_a_small_contest_has_a_tenth_of_the_rows() -> None:
     """Text, 3: B has 100,000 rows and test.csv 15,060."""
     assert (SCALES["full"].population, SCALES["full"].test) == (100_000, 15_060)
@@ -229,6 +236,19 @@ def test_an_attacker_knows_at_least_as_many_rows_of_b_as_there_are_guesses() -> 
     assert isinstance(knowledge(100), Read)
     with pytest.raises(UsageError, match="at least 100 rows"):
         knowledge(99)
+
+
+def test_b_comes_first_unless_both_names_tell_otherwise() -> None:
+    row = (",".join(map(str, ADA)) + "\n").encode()
+    for first, second, swapped in (
+        ("pre_anonymizeddata_01.csv", "D.csv", False),
+        ("B.csv", "pre_syntheticdata.csv", False),
+        ("pre_anonymizeddata_01.csv", "pre_syntheticdata.csv", True),
+    ):
+        rows = (1, 100) if swapped else (100, 1)
+        read = Amic2020().read_knowledge([Source(first, row * rows[0]), Source(second, row * rows[1])])
+        assert isinstance(read, Read)
+        assert (len(read.value.population), len(read.value.release)) == (100, 1)
 
 
 def test_attackers_are_given_at_most_one_questionnaire() -> None:
