@@ -6,10 +6,11 @@ kakurenbo demo && python scripts/make_report_picture.py out/demo/amic2020.html
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
+
+from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "report.png"
 
@@ -18,13 +19,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=Path, help="the HTML report to show")
     report: Path = parser.parse_args().report
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
-        parser.error("there is no Chromium on this machine")
-    with tempfile.TemporaryDirectory() as profile:
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--lang=en", "--window-size=1400,900"]
-        command = [browser, *options, f"--user-data-dir={profile}", f"--screenshot={PICTURE}", report.resolve().as_uri()]
-        subprocess.run(command, check=True, timeout=120)
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        parser.error("there is no Chromium on this machine; make browser")
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        page = browser.new_page(viewport={"width": 1400, "height": 900}, locale="en-US", color_scheme="light")
+        page.goto(report.resolve().as_uri())
+        page.wait_for_selector("html[data-ready=true]")
+        page.screenshot(path=PICTURE)
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ('[[players]]\nrelease = "."\nanonymizer = "rr"', "either anonymizer (a method) or release"),
         ('[[players]]\nteam = "../x"\nanonymizer = "rr"', "a number of its own"),
         ('rounds = "pre"\n[[players]]\nanonymizer = "rr"', "rounds must be a list"),
-        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number of at least 1"),
+        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
         ("players = [", "this is not TOML"),
     ],
 )
@@ -143,3 +143,26 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
     entrants = arena.default_teams(rulebook).entrants
     assert {entrant.anonymizer.name for entrant in entrants if entrant.anonymizer} == FITTING
     assert "nearest" in {entrant.attack.name for entrant in entrants if entrant.attack}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('repeat = 1001\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
+        (
+            f"[[players]]\nanonymizer = {{ method = 'rr', p = {[0.5] * 101}, columns = {[[]] * 10} }}",
+            "rr: its lists have 1,010 combinations; at most 1,000 can be played",
+        ),
+        ("[[players]]\nattack = 'nearest'\n" * 1001, "there are more than 1,000 players"),
+    ],
+)
+def test_what_would_take_for_ever_is_refused_before_it_is_made(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "teams.toml").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        arena.read_teams_file(tmp_path / "teams.toml")
+
+
+def test_more_attacks_than_results_could_tell_of_are_refused() -> None:
+    rulebook = load("rulebooks", "amic2020")()
+    with pytest.raises(UsageError, match=r"this would be [\d,]+ attacks; at most 200,000"):
+        arena.make_plan(rulebook, arena.default_teams(rulebook).entrants, 1, rounds=("pre", "main"), repeats=10_000)

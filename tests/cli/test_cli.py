@@ -109,6 +109,86 @@ def test_verify_after_the_reveal(run: Run, contest: Path, tmp_path: Path) -> Non
     assert states["secret/03/pre_answer_03.index"] == "not revealed"
 
 
+def test_verify_sums_up_what_was_kept_and_names_everything_else(run: Run, contest: Path, tmp_path: Path) -> None:
+    code, text, _ = run("verify", "amic2020", contest)
+    assert code == 0
+    kept = [line.split()[1:] for line in text.splitlines() if line.startswith("kept")]
+    assert ["attackers/:", "2", "files"] in kept
+    assert ["public/:", "1", "file"] in kept
+    assert ["seed"] in kept
+    assert len(kept) == 5
+    assert "secret/01/pre_answer_01.index" not in text
+    assert "kept             secret/01/pre_answer_01.index" in run("verify", "amic2020", contest, "--verbose")[1]
+    forged = tmp_path / "forged"
+    shutil.copytree(contest, forged)
+    (forged / "secret" / "02" / "pre_answer_02.index").write_text("0\n")
+    (forged / "seed").write_text("7")
+    code, text, _ = run("verify", "amic2020", forged)
+    assert code == 1
+    assert [line.split() for line in text.splitlines()[:2]] == [
+        ["broken", "secret/02/pre_answer_02.index"],
+        ["not", "committed", "seed"],
+    ]
+
+
+def without_entries(content: dict[str, Any]) -> None:
+    content["commitments"].clear()
+
+
+def with_the_seed_alone(content: dict[str, Any]) -> None:
+    content["commitments"] = {"seed": content["commitments"]["seed"]}
+
+
+def without_one_entry(content: dict[str, Any]) -> None:
+    del content["commitments"]["secret/02/pre_answer_02.index"]
+
+
+def of_another_contest(content: dict[str, Any]) -> None:
+    content["scope"] = "darc2019 final preparation"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "word"),
+    [
+        (without_entries, 2, "there are no commitments in it"),
+        (with_the_seed_alone, 1, "not committed"),
+        (without_one_entry, 1, "not committed    secret/02/pre_answer_02.index"),
+        (of_another_contest, 2, "these are the commitments of 'darc2019 final preparation'"),
+    ],
+)
+@pytest.mark.parametrize("announced", [True, False])
+def test_changed_commitments_are_never_kept(
+    run: Run,
+    contest: Path,
+    tmp_path: Path,
+    change: Callable[[dict[str, Any]], None],
+    code: int,
+    word: str,
+    announced: bool,
+) -> None:
+    forged = tmp_path / "forged"
+    shutil.copytree(contest, forged)
+    place = forged / "public" / "commitments.json"
+    content = json.loads(place.read_bytes())
+    change(content)
+    data = json.dumps(content, indent=1, sort_keys=True) + "\n"
+    if announced:
+        (tmp_path / "announced.json").write_text(data)
+    else:
+        place.write_text(data)
+    found, text, err = run("verify", "amic2020", forged, *(["--commitments", tmp_path / "announced.json"] if announced else []))
+    assert found == code
+    assert word in text + err
+    assert not [line for line in text.splitlines() if line.startswith("every commitment was kept")]
+
+
+def test_the_folder_of_another_rulebook_is_never_kept(run: Run, contest: Path) -> None:
+    code, text, err = run("verify", "darc2019", contest)
+    assert code == 2
+    assert "contest of amic2020, not of darc2019" in err
+    assert text == ""
+
+
 ROW = "39,Private,Bachelors,Never-married,Adm-clerical,Not-in-family,Male,40,<=50K\n"
 
 

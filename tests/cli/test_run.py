@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,50 @@ def test_a_call_that_cannot_work_is_told_why(tmp_path: Path, arguments: tuple[st
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("rulebook", "teams", "options", "message"),
+    [
+        ("darc2019", None, (), "a run of amic2020 is there"),
+        ("amic2020", TEAMS, ("--seed", "5"), "results of a run with other seed are there"),
+        ("amic2020", TEAMS + '[[players]]\nanonymizer = "rr:p=0.5"\n', (), "results of a run with other players are there"),
+    ],
+)
+def test_the_results_of_another_run_are_never_replaced_unasked(
+    played: tuple[Path, dict[str, Any]], rulebook: str, teams: str | None, options: tuple[str, ...], message: str
+) -> None:
+    folder, _ = played
+    before = {path: path.read_bytes() for path in (folder / "run").glob("*.json")}
+    (folder / "other.toml").write_text(teams or "")
+    given = ("--teams", "other.toml") if teams else ()
+    done = kakurenbo("run", rulebook, *given, "-o", "run", "--jobs", "1", *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "--replace-results" in done.stderr
+    assert {path: path.read_bytes() for path in (folder / "run").glob("*.json")} == before
+
+
+def test_results_are_replaced_where_that_is_asked_for(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = played
+    shutil.copytree(folder / "run", folder / "copy")
+    (folder / "alone.toml").write_text(TEAMS.partition('[[players]]\nname = "drawn"')[0])
+    call = ("run", "amic2020", "--teams", "alone.toml", "-o", "copy", "--jobs", "1", "--replace-results")
+    done = kakurenbo(*call, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "stored before" in done.stderr
+    assert [player["team"] for player in json.loads((folder / "copy" / "results.json").read_bytes())["players"]] == ["01"]
+
+
+def test_a_run_in_which_everything_fails_exits_with_1_and_lists_it(tmp_path: Path) -> None:
+    (tmp_path / "teams.toml").write_text(
+        '[options]\nscale = "small"\ndata = "embedded"\n[[players]]\nanonymizer = "synthetic:rows=5"\nattack = "nearest"\n'
+    )
+    call = ("run", "amic2020", "--teams", "teams.toml", "-o", "run", "--jobs", "1", "--json", "--time-limit", "0.001")
+    done = kakurenbo(*call, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    printed = json.loads(done.stdout)
+    assert {entry["team"] for entry in [*printed["failed"], *printed["refused"]]} == {"01"}
 
 
 def test_both_rounds_are_weighed_as_the_rules_say(tmp_path: Path) -> None:

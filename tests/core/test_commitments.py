@@ -81,3 +81,17 @@ def test_a_file_without_commitments_is_never_kept(damaged: bytes) -> None:
 
 def test_a_digest_is_sha256_in_hexadecimal() -> None:
     assert commitments.digest(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_a_dropped_entry_is_never_kept() -> None:
+    committed, opening = commitments.commit(5, {"a": b"1", "b": b"2"}, "scope")
+    content = json.loads(committed)
+    del content["commitments"]["b"]
+    found = commitments.verify(commitments._canonical(content), opening, {"a": b"1", "b": b"2"})
+    assert {finding.name: finding.state for finding in found} == {"a": "kept", "seed": "kept", "b": "not committed"}
+
+
+def test_a_file_that_goes_by_the_name_of_the_seed_is_not_committed_to() -> None:
+    committed, opening = commitments.commit(5, {"a": b"1"}, "scope")
+    found = commitments.verify(committed, opening, {"a": b"1", "seed": b"5"})
+    assert ("seed", "not committed") in {(finding.name, finding.state) for finding in found}

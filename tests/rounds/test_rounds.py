@@ -110,8 +110,8 @@ def test_team_numbers_are_checked_when_a_round_is_prepared(contest: Contest) -> 
     for teams in ([], ["1"], ["01", "01"], ["00"], ["100"], ["xx"]):
         with pytest.raises(ParameterError):
             contest.rulebook.prepare(SEED, teams)
-    with pytest.raises(ParameterError, match="unranked"):
-        contest.rulebook.prepare(SEED, ["01"], ["02"])
+    with pytest.raises(UsageError, match=r"there is no team '12' in this round \(there are 01, 02\)"):
+        contest.rulebook.prepare(SEED, ["01", "02"], ["12"])
 
 
 # -- nothing of one team touches another --------------------------------------------------------------------------------
@@ -166,6 +166,9 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
         "readme.txt": "guess.unknown_name",
     }
     assert ("01", "07") in scored.missing
+    # 07 handed in nothing at all; 12 is the organizers' own team and need not.
+    assert {target for attacker, target in scored.missing if attacker == "07"} == {"01", "03", "12"}
+    assert "12" not in {attacker for attacker, _ in scored.missing}
 
 
 def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) -> None:

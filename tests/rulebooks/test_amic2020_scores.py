@@ -142,7 +142,7 @@ def test_nobody_gets_a_rank_where_all_are_disqualified() -> None:
     found = standings({"pre": matrix(FOUR).without(["01", "02", "03", "04"])})
     assert {line.rank for line in (*found.anonymization, *found.overall)} == {None}
     assert {line.score for line in found.attack} == {Fraction(0)}, "nothing is left to be attacked"
-    assert found.awards == {"anonymization": (), "attack": ("01", "02", "03", "04"), "overall": ()}
+    assert found.awards == {"anonymization": (), "attack": (), "overall": ()}
 
 
 def test_the_first_three_of_each_ranking_are_awarded_never_the_disqualified() -> None:
@@ -263,3 +263,10 @@ def test_chance_is_10_of_100_with_the_hypergeometric_band() -> None:
     rng = np.random.default_rng(0)
     draws = rng.hypergeometric(10_000, 90_000, 100, 20_000)
     assert np.quantile(draws, [0.025, 0.975]).tolist() == [chance.low, chance.high]
+
+
+def test_a_team_without_rank_still_shows_where_it_is_missing() -> None:
+    pre = matrix("attacker,01,02\n01,,20\n02,10,\n").without(["02"], "missing").excluding(["02"])
+    main = matrix("attacker,01,02\n01,,20\n02,10,\n").excluding(["02"])
+    found = Amic2020().standings({"pre": pre, "main": main}).anonymization
+    assert [(line.team, line.rank, line.note) for line in found] == [("01", 1, ""), ("02", None, "not ranked, missing in pre")]

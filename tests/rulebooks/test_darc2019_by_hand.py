@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting, Credit, RoundResults
 from kakurenbo.datasets.transactions import CONTEST, SCHEMA, Calendar
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
-from kakurenbo.rulebooks.darc2019.credit import blind_guessing
+from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
 from kakurenbo.rulebooks.darc2019.files import ANSWER, find_file, find_original, read_original
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_answer, read_guess
 from kakurenbo.rulebooks.darc2019.preparation import Original
@@ -42,6 +43,15 @@ def test_the_judge_is_told_that_the_last_three_tables_and_the_best_of_ten_attack
     anonymize, attack = Darc2019.phases
     assert (anonymize.name, anonymize.counts, anonymize.keep, anonymize.cost) == (ANONYMIZE, Counting.LAST_FEW, 3, 3.0)
     assert (attack.name, attack.counts, attack.tries.per_target) == (ATTACK, Counting.BEST, 10)
+
+
+def test_errors_and_scores_are_at_most_1_and_there_are_seven_baselines() -> None:
+    figures = Darc2019.figures
+    assert [name for name, figure in figures.items() if figure.of == 1] == [
+        *(f"E{number}" for number in range(1, 7)),
+        *("U", "anonymization", "overall", "score"),
+    ]
+    assert [name for name in figures if name.startswith("S")] == [f"S{number}" for number in range(1, 8)]
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
@@ -234,6 +244,15 @@ def test_blind_guessing_adds_up_over_the_months_that_count() -> None:
     assert blind_guessing(answer(*last), "aicrowd").mean == 0, "December 2011 does not count"
 
 
+def test_a_table_of_which_nothing_is_left_has_no_cell_to_be_identified() -> None:
+    nothing = answer([-1, -1])
+    told = ReidentificationGuess(nothing.customers, nothing.pseudonyms, np.zeros((2, 13, 3), dtype=np.int32))
+    for mode in ("rules", "aicrowd"):
+        credit = count_credit(nothing, told, mode)
+        assert (credit.hits, credit.of, credit.details) == (0, 0, {"reid": 0.0, "reid_of_all_cells": 0.0})
+        assert reid(nothing, told, mode) == 0
+
+
 # -- results -------------------------------------------------------------------------------------------------------------
 
 
@@ -372,6 +391,16 @@ def test_a_month_out_of_order_is_told_by_its_column_in_the_file() -> None:
     ]
 
 
+def test_a_row_of_a_customer_is_no_header_though_its_pseudonyms_look_like_months() -> None:
+    """Pseudonyms may be any text, also the numbers 0 to 12."""
+    numbers = tuple(str(number) for number in range(13))
+    lines = [f"alice,{','.join(numbers)}", f"bob,{','.join(numbers)}"]
+    read = guess(lines, pseudonyms=numbers)
+    assert isinstance(read, Read), read
+    assert (read.value.cells[:, :, 0] >= 0).all()  # type: ignore[attr-defined]
+    assert isinstance(guess([f"nobody,{','.join(numbers)}", *lines], pseudonyms=numbers), Read), "nobody is no customer"
+
+
 def test_a_customer_called_id_user_is_no_header() -> None:
     form = GuessForm(("alice", "id_user"), ("p1",), CONTEST, "rules")
     read = read_guess(Source("g.csv", "\n".join([f"id_user,p1{BLANK}", f"alice,p1{BLANK}"]).encode()), form)
@@ -444,6 +473,9 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
         found = book.check_release(Handout(team, table(T)), [])
         assert isinstance(found, Problems)
         assert (found[0].file, found[0].parameters["count"]) == (name, 0)
+    two = book.check_release(Handout("07", table(T)), [Source("first.csv", b""), Source("second.csv", b"")])
+    assert isinstance(two, Problems)
+    assert (two[0].file, two[0].parameters["count"], two[0].parameters["example"]) == ("first.csv", 2, "A_07.csv")
 
 
 def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:

@@ -152,6 +152,15 @@ def test_pseudonyms_are_any_strings_but_del_and_without_colon_in_mode_aicrowd() 
     assert (problem.row, problem.column, problem.value) == (5, "id_user", "p3:p4")
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+def test_a_pseudonym_that_a_spreadsheet_would_compute_is_taken_with_a_notice(sign: str) -> None:
+    found = check([line.replace("p1,", f"{sign}p1,") for line in A])
+    assert isinstance(found, Read)
+    (notice,) = found.notices
+    assert (notice.code, notice.row, notice.column, notice.value) == ("darc2019.formula", 2, "id_user", f"{sign}p1")
+    assert notice.parameters["count"] == 3
+
+
 def test_crlf_and_a_byte_order_mark_are_accepted_with_a_notice() -> None:
     data = b"\xef\xbb\xbf" + "\r\n".join([HEADER, *A, ""]).encode()
     for mode in ("rules", "aicrowd"):

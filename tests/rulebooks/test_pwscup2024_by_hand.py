@@ -86,6 +86,21 @@ def test_files_of_guesses_and_of_a_release_have_at_most_ten_million_bytes() -> N
         assert (found[0].code == "source.too_large") == large
 
 
+def test_utility_has_100_points_in_each_of_ten_files_a_total_200_and_an_attack_on_five_teams_500() -> None:
+    most = {name: figure.of for name, figure in Pwscup2024.figures.items()}
+    assert most == {
+        **{f"U_{number}": 100 for number in range(10)},
+        "U": 100,
+        "sample_anonymity": 100,
+        "hits": 100,
+        "identification": 50,
+        "reconstruction": 50,
+        "anonymization": 200,
+        "overall": 200,
+        "attack": 500,
+    }
+
+
 # -- names ---------------------------------------------------------------------------------------------------------------
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+import socket
 import stat
 from pathlib import Path
 
 import pytest
 
 from kakurenbo.errors import UsageError
-from kakurenbo.tables import check_free, json_bytes, write_file, write_folder
+from kakurenbo.tables import STANDARD_OUTPUT, check_file, check_free, check_place, json_bytes, write_file, write_folder
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -73,17 +74,61 @@ def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "real.csv").read_bytes() == b"new"
 
 
-def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    os.mkfifo("pipe")
+    Path("loop").symlink_to("loop")
+    Path("null").symlink_to("/dev/null")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        for name in ("pipe", "loop", "socket"):
+            with pytest.raises(UsageError, match=name):
+                write_file(name, b"text")
+    for name in ("null", "/dev/null"):
+        write_file(name, b"text")
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "null", "pipe", "socket"]
+
+
+def test_a_pipe_that_somebody_reads_is_written_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "null").symlink_to("/dev/null")
-    for name in ("pipe", "loop", "null"):
-        with pytest.raises(UsageError, match=f"{name}: this is a pipe, a device or a broken link"):
-            write_file(tmp_path / name, b"")
-    with pytest.raises(UsageError, match="device"):
-        write_file("/dev/null", b"")
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "null", "pipe"]
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_file(tmp_path / "pipe", b"text")
+    assert os.read(reading, 100) == b"text"
+    os.close(reading)
+
+
+def test_a_full_disk_is_told() -> None:
+    with pytest.raises(UsageError, match=r"/dev/full: cannot be written \(No space left on device\)"):
+        write_file("/dev/full", b"text")
+
+
+def test_a_link_to_an_empty_folder_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    write_folder(tmp_path / "link", {"a": b"1"})
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "empty" / "a").read_bytes() == b"1"
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for check in (check_place, check_file, check_free):
+        check(tmp_path / "new" / "deeper")
+        with pytest.raises(UsageError, match="file is a file, not a folder"):
+            check(tmp_path / "file" / "deeper" / "still")
+    with pytest.raises(UsageError, match="this is a folder"):
+        check_file(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    for check in (check_place, check_file, check_free):
+        with pytest.raises(UsageError, match="nothing may be written in"):
+            check(tmp_path / "new")
+
+
+def test_several_files_do_not_go_to_standard_output() -> None:
+    with pytest.raises(UsageError, match="standard output"):
+        write_folder(STANDARD_OUTPUT, {"a": b"1"})
 
 
 def test_json_is_readable_and_the_same_every_time() -> None:

@@ -156,13 +156,25 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
 
 def _start_forkserver() -> None:
     """Start the server that processes are forked from; a Ctrl-C, which the terminal sends to it too, is the run's to hear."""
-    resource_tracker.ensure_running()  # which would unblock what is blocked here
+    with _quiet_tracker():
+        resource_tracker.ensure_running()  # before: it unblocks what is blocked here
     signals = {signal.SIGINT}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)  # a process inherits what is blocked
     try:
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _quiet_tracker() -> Iterator[None]:
+    """The process that removes what a stopped run leaves in the system does so without a word; it takes over these options."""
+    before = list(sys.warnoptions)
+    sys.warnoptions.append("ignore:resource_tracker:UserWarning")
+    try:
+        yield
+    finally:
+        sys.warnoptions[:] = before
 
 
 def _stop_forkserver() -> None:

@@ -34,9 +34,18 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
     if as_json:
         output.print_json(report)
     else:
-        shown = [text("cli.records", count=sum(rows)), *(f"{name} {output.short(value)}" for name, value in claims.items())]
+        shown = [_made(rows), *(f"{name} {output.short(value)}" for name, value in claims.items())]
         output.console_beside(out).print(text("cli.file", file=str(out), what=shown), markup=False)
     return output.DONE
+
+
+def _made(rows: list[int]) -> str:
+    """How much was made, in words."""
+    if len(rows) == 1:
+        return text("cli.records", count=rows[0])
+    if len(set(rows)) == 1:
+        return text("cli.files_of_records", files=len(rows), count=rows[0])
+    return text("cli.files_with_records", files=len(rows), count=sum(rows))
 
 
 def _parameters() -> list[click.Parameter]:

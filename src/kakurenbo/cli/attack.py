@@ -9,7 +9,7 @@ import click
 
 from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, method_verb, option, out_option, seed_option
+from kakurenbo.cli.common import PATH, check_there, chosen_seed, json_option, method_verb, option, out_option, seed_option
 from kakurenbo.cli.examples import attack_example
 from kakurenbo.contracts import AnyRulebook, Attack
 from kakurenbo.messages import text, text_or
@@ -26,6 +26,7 @@ def _attack(
     out: Path,
     as_json: bool,
 ) -> int:
+    check_there(*target)
     declared = registry.build("anonymizers", mechanism) if mechanism else None
     rules = rulebook.in_folder(target[0])
     known = rules.read_target(*target, declared=declared)

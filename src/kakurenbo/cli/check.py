@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import text
 from kakurenbo.tables import Problem, Problems, sources_of
@@ -29,6 +29,7 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
     handout = rules.read_handout(handout_path)
     if isinstance(handout, Problems):
         return handout
+    check_there(release)
     submission = rules.check_release(handout.value, sources_of(release))
     if isinstance(submission, Problems):
         return submission

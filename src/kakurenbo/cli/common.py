@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,13 @@ def path_argument(name: str) -> click.Argument:
 def _one_on_stdout(values: Mapping[str, Any]) -> None:
     if values.get("as_json") and STANDARD_OUTPUT in values.values():
         raise UsageError(text("usage.json_and_file"))
+
+
+def check_there(*paths: Path) -> None:
+    """Tell at once where a file or folder is not there, before a rulebook looks for files in it."""
+    for path in paths:
+        if path != STANDARD_INPUT and not os.path.lexists(path):
+            raise UsageError(f"{path}: there is no such file or folder")
 
 
 def names(given: str) -> list[str]:

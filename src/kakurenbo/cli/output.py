@@ -17,7 +17,7 @@ from kakurenbo.cli.streams import can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
-from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems
+from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
 
 _ANYTHING = "かくれんぼ–🙈"
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
@@ -84,28 +84,17 @@ def plain_table(*headings: str) -> RichTable:
     return table
 
 
-def say(code: str, **parameters: object) -> str:
-    """A sentence of the catalogue in the language of the moment."""
-    return text(code, **parameters)
-
-
-def say_or(code: str, otherwise: str) -> str:
-    """The catalogue's words for a code; those of a plugin's contest where it has none."""
-    said = say(code)
-    return otherwise if said == code else said
-
-
 def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
     """Hits of a guess beside chance and the best constant answer, further figures, and what they mean."""
     out = console()
-    out.print(f"{say('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
+    out.print(f"{text('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
     if credit.chance is not None:
         out.print(chance_text(credit.chance), markup=False)
     if credit.constant is not None:
         out.print(constant_text(credit.constant), markup=False)
     for name, value in credit.details.items():
         declared = rulebook.figures.get(name, Figure())
-        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
+        of = "" if declared.of is None else text("figure.of", of=count(declared.of))
         out.print(f"{name}: {figure(value, declared.unit)}{of}", markup=False)
     print_definitions(rulebook, ["hits", *credit.details])
 
@@ -132,36 +121,36 @@ def print_footnotes(meanings: Mapping[str, str]) -> None:
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """What was assumed or put right, on stderr."""
-    for notice in notices:
-        print(text("cli.notice", notice=str(notice)), file=sys.stderr)
+    for notice in summed_up(notices):
+        print(text("cli.notice", notice=notice), file=sys.stderr)
 
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
     """Scores with their directions beside their thresholds, what limits them, and what they mean."""
     table = RichTable(box=None, pad_edge=False, header_style="bold")
     for heading in ("score", "value", "better", "threshold", "", "limit"):
-        words = say(f"measure.{heading}") if heading else ""
+        words = text(f"measure.{heading}") if heading else ""
         table.add_column(words, justify="right" if heading == "value" else "left", overflow="fold")
     for name, score in utility.scores.items():
         declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
         value, needed = figure(score.value, declared.unit), ""
         if threshold is not None:
             value, needed = against(score.value, threshold, declared.unit)
-        of = "" if declared.of is None else say("figure.of", of=count(declared.of))
+        of = "" if declared.of is None else text("figure.of", of=count(declared.of))
         mark = (
             ""
             if threshold is None
             else (text("cli.meets") if threshold.met_by(score.value) else f"[bold red]{text('cli.fails')}[/]")
         )
         limit = escape(", ".join(f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()))
-        direction = say("figure.higher" if score.higher_is_better else "figure.lower")
+        direction = text("figure.higher" if score.higher_is_better else "figure.lower")
         table.add_row(name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
     print_definitions(rulebook, utility.scores)
     if utility.thresholds:
         out.print()
-        verdict = say("measure.passes") if utility.passes else say("measure.fails", failed=utility.failed)
+        verdict = text("measure.passes") if utility.passes else text("measure.fails", failed=utility.failed)
         out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
 
 
@@ -171,12 +160,12 @@ def _mark(met: bool) -> str:
 
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words, in hits."""
-    return say("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
+    return text("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
 
 
 def constant_text(constant: float) -> str:
     """The best constant answer in words, in hits."""
-    return say("constant.hits", constant=count(constant))
+    return text("constant.hits", constant=count(constant))
 
 
 def label(name: str) -> str:

@@ -8,8 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kakurenbo.cli import output
-from kakurenbo.cli.output import say, say_or
-from kakurenbo.messages import language, retold
+from kakurenbo.messages import language, retold, text, text_or
 from kakurenbo.reporting import FigureEntry, Ranking, RankingLine
 from kakurenbo.reporting.numbers import apart, count, figure
 
@@ -42,14 +41,14 @@ def print_rankings(
         console.print()
     for name, teams in awards.items():
         console.print(
-            say("award", ranking=say_or(f"award.{name}", name), teams=", ".join(teams) or say("award.nobody")), markup=False
+            text("award", ranking=text_or(f"award.{name}", name), teams=", ".join(teams) or text("award.nobody")), markup=False
         )
 
 
 def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Table:
     """What scores are made of: a line per table, a column per figure."""
-    shown = _headed(say("ranking.tables"))
-    shown.add_column(say("table.table"))
+    shown = _headed(text("ranking.tables"))
+    shown.add_column(text("table.table"))
     headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
     columns = {}
     for heading in headings:
@@ -66,15 +65,15 @@ def _headed(title: str) -> Table:
 
 
 def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Table:
-    direction = say("figure.lower" if ranking.lower_is_better else "figure.higher")
-    told = direction if declared.of is None else say("ranking.score_of", direction=direction, of=count(declared.of))
-    table = _headed(f"{say(f'ranking.{name}').capitalize()} — {told}")
-    table.add_column(say("table.rank"), justify="right")
-    table.add_column(say("table.team"))
-    table.add_column(say("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")
+    direction = text("figure.lower" if ranking.lower_is_better else "figure.higher")
+    told = direction if declared.of is None else text("ranking.score_of", direction=direction, of=count(declared.of))
+    table = _headed(f"{text(f'ranking.{name}').capitalize()} — {told}")
+    table.add_column(text("table.rank"), justify="right")
+    table.add_column(text("table.team"))
+    table.add_column(text("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")
     tied, noted = any(line.tied_with for line in ranking.lines), any(line.note for line in ranking.lines)
     for heading in [*(["tied_with"] if tied else []), *(["note"] if noted else [])]:
-        table.add_column(say(f"table.{heading}"))
+        table.add_column(text(f"table.{heading}"))
     for heading in extra:
         table.add_column(heading)
     for line, score in zip(ranking.lines, _scores(ranking.lines, declared), strict=True):
@@ -90,4 +89,4 @@ def _scores(lines: tuple[RankingLine, ...], declared: FigureEntry) -> list[str]:
     if any(line.half is not None for line in lines):
         return ["–" if line.score is None else figure(line.score, declared.unit, line.half) for line in lines]
     plain = apart([line.score for line in lines], declared.unit)
-    return [line.shown or text for line, text in zip(lines, plain, strict=True)]
+    return [line.shown or score for line, score in zip(lines, plain, strict=True)]

@@ -9,9 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from kakurenbo.cli import output
-from kakurenbo.cli.output import say
 from kakurenbo.cli.rankings import Columns, print_rankings
-from kakurenbo.messages import language, retold
+from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import count, counted, figure, share
 
@@ -23,22 +22,22 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     console = output.console()
     players = {player.team: player for player in document.players}
     for entry in document.rounds:
-        title = say("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
+        title = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
         console.print(_releases(document, entry, players, title))
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(console, document, entry, title)
-    names = {say("table.name"): {team: retold(player.name) for team, player in players.items()}}
+    names = {text("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
     print_rankings(document.rankings, document.awards, beside, figures=document.figures)
     _print_failures(document)
     _print_verdicts(document)
-    counts = say(
+    counts = text(
         "tournament.counts",
         teams=counted(len(document.players), "team", language()),
         attacks=counted(document.attack_count, "attack", language()),
     )
-    console.print(f"\n{counts}{say('tournament.played_by', workers=played_by) if played_by else ''}", markup=False)
+    console.print(f"\n{counts}{text('tournament.played_by', workers=played_by) if played_by else ''}", markup=False)
 
 
 def _table(title: str, *headings: str) -> Table:
@@ -49,8 +48,8 @@ def _table(title: str, *headings: str) -> Table:
 
 
 def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Table:
-    headings = (say(f"table.{name}") for name in ("team", "name", "method", "utility"))
-    table = _table(say("tournament.releases") + title, *headings)
+    headings = (text(f"table.{name}") for name in ("team", "name", "method", "utility"))
+    table = _table(text("tournament.releases") + title, *headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
         table.add_row(
@@ -64,42 +63,55 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     name = document.rulebook.utility_score
     found, declared = release.estimates.get(name), document.figure(name)
     figures = [f"{name} {figure(found.mean, declared.unit, found.half)}"] if found else []
-    return ", ".join([*figures, *([say(f"state.{release.verdict}")] if release.verdict else [])]) or say("state.measured")
+    return ", ".join([*figures, *([text(f"state.{release.verdict}")] if release.verdict else [])]) or text("state.measured")
 
 
 def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
-    what = say("matrix.hits", of=count(entry.of or 0)) if single else say("matrix.shares")
-    table = _table(f"{what}{title}", say("table.attacker"), say("table.method"))
+    what = text("matrix.hits", of=count(entry.of or 0)) if single else text("matrix.shares")
+    methods = {attacker: players[attacker].attack for attacker in entry.attackers if attacker in players}
+    described = any(methods.values())
+    table = _table(f"{what}{title}", text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:
         table.add_column(target, justify="right")
     for attacker in entry.attackers:
-        method = players[attacker].attack if attacker in players else ""
-        cells = (_cell(row.get(attacker), single=single) for row in entry.attacks.values())
-        table.add_row(escape(attacker), escape(method), *cells)
+        cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
+        table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
     for name in ("chance", "constant"):
-        shares = [getattr(entry.releases.get(target), name, None) for target in entry.attacks]
-        if any(value is not None for value in shares):
-            cells = (
-                "–" if value is None else count(value * entry.of) if single and entry.of else share(value) for value in shares
-            )
-            table.add_row(f"[dim]{say(f'baseline.{name}')}[/]", "", *(f"[dim]{cell}[/]" for cell in cells))
+        cells = [_baseline(entry, target, name, single=single) for target in entry.attacks]
+        if any(cells):
+            dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
+            table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", *([""] if described else []), *dim)
     console.print(table)
-    told = []
-    if single and entry.chance_hits is not None:
-        told.append(output.chance_text(entry.chance_hits))
-    elif entry.chance is not None:
-        band = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
-        told.append(say("chance.shares", **band))
-    if told and console.is_terminal:
-        told.append(say("matrix.bold"))
-    if told:
-        console.print(f"[dim]{escape('; '.join(told))}[/]")
+    _print_chance(console, entry, single=single)
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
-        console.print(f"[dim]{say('table.hits')}: {escape(meaning)}[/]")
+        console.print(f"[dim]{text('table.hits')}: {escape(meaning)}[/]")
+
+
+def _baseline(entry: RoundEntry, target: str, name: str, *, single: bool) -> str:
+    """What blind guessing or the best constant answer earns on a target: in hits, or as a share where there are repeats."""
+    if not single:
+        found = getattr(entry.releases.get(target), name, None)
+        return "" if found is None else share(found)
+    credit = next(iter(entry.repeats[0].credits[target].values()))
+    earned = credit.constant if name == "constant" else credit.chance.mean if credit.chance else None
+    return "" if earned is None else count(earned)
+
+
+def _print_chance(console: Console, entry: RoundEntry, *, single: bool) -> None:
+    """Blind guessing with its band, which tells what is more than chance explains."""
+    if single and entry.chance_hits is not None:
+        told = output.chance_text(entry.chance_hits)
+    elif entry.chance is not None:
+        shares = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
+        told = text("chance.shares", **shares)
+    else:
+        return
+    bold = f"; {text('matrix.bold')}" if console.is_terminal else ""
+    console.print(f"[dim]{escape(told + bold)}[/]")
 
 
 def _cell(entry: AttackEntry | None, *, single: bool) -> str:
@@ -111,12 +123,12 @@ def _cell(entry: AttackEntry | None, *, single: bool) -> str:
 
 def _beside(document: Document) -> Columns:
     """Columns for the attack ranking: mean accuracy on all releases, and the same for the baselines."""
-    sample = say("table.sample") if len(document.sample_attacks) == 1 else say("table.best_sample")
+    sample = text("table.sample") if len(document.sample_attacks) == 1 else text("table.best_sample")
     columns = {
-        say("table.accuracy"): "accuracy",
+        text("table.accuracy"): "accuracy",
         sample: "sample_accuracy",
-        say("baseline.chance"): "chance",
-        say("baseline.constant"): "constant",
+        text("baseline.chance"): "chance",
+        text("baseline.constant"): "constant",
     }
     shown = {
         heading: {attacker: getattr(entry, field) for attacker, entry in document.attackers.items()}
@@ -132,9 +144,9 @@ def _beside(document: Document) -> Columns:
 def _print_failures(document: Document) -> None:
     shown = [failure for failure in document.failures if failure.state != "skipped"]
     if shown:
-        table = _table(say("tournament.failures"), say("table.what"), "", say("table.cause"))
+        table = _table(text("tournament.failures"), text("table.what"), "", text("table.cause"))
         for failure in shown:
-            cells = (retold(failure.what), say(f"state.{failure.state}"), retold(failure.cause))
+            cells = (retold(failure.what), text(f"state.{failure.state}"), retold(failure.cause))
             table.add_row(*map(escape, cells))
         output.console().print(table)
 
@@ -144,10 +156,10 @@ def _print_verdicts(document: Document) -> None:
     console = output.console()
     for entry in document.rounds:
         if 0 < len(entry.releases) <= _WIDEST_MATRIX:
-            of_round = say("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
-            console.print(f"\n[bold]{say('tournament.verdicts')}{escape(of_round)}[/]")
+            of_round = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
+            console.print(f"\n[bold]{text('tournament.verdicts')}{escape(of_round)}[/]")
             for release in entry.releases.values():
                 console.print(f"{release.target}  {escape(release.verdicts.get(language(), ''))}")
     lessons = document.verdicts.get(language(), ())
     if lessons:
-        console.print(f"\n[bold]{say('tournament.taught')}[/] {escape(say('sentences.join').join(lessons))}")
+        console.print(f"\n[bold]{text('tournament.taught')}[/] {escape(text('sentences.join').join(lessons))}")

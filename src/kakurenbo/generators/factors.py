@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kakurenbo.tables import Category, Codes, Column, Integer, Moments, Schema
 
@@ -171,6 +170,8 @@ class Design:
         last = self._factors[self._known - 1]
         bounds = np.arange(0, self._rows * self._known + 1, self._known, dtype=np.int32)
         index, value = self._index[:, : self._known], self._value[:, : self._known]
+        from scipy import sparse  # takes a while to load, and only drawing needs it
+
         return sparse.csr_array((value.ravel(), index.ravel(), bounds), shape=(self._rows, last.offset + last.width))
 
 

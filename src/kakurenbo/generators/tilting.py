@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit
 
 from kakurenbo.errors import ParameterError
 from kakurenbo.generators.blocks import shrinking_blocks
@@ -154,6 +152,8 @@ class _Layout:
 
     def built(self) -> tuple[_Features, Matrix]:
         rows, known, width = len(self._pool), len(self._indices), len(self._targets)
+        from scipy import sparse
+
         columns = sparse.csr_array(
             (
                 np.column_stack(self._values).ravel(),
@@ -199,7 +199,7 @@ def _fit(features: _Features, targets: Matrix, rows: int, rng: np.random.Generat
     pilot_rows, weights = _pilot(features, len(targets), rng)
     pilot = features.take(pilot_rows).dense()  # (size, f)
     for _ in range(_FIT_STEPS):
-        chances = expit(pilot @ tilt)
+        chances = _logistic(pilot @ tilt)
         gap = pilot.T @ (weights * chances) / rows - targets + _PENALTY * (tilt - origin)
         curvature = (pilot * (weights * chances * (1 - chances))[:, None]).T @ pilot / rows
         gain: Matrix = np.linalg.inv(curvature + _PENALTY * np.eye(len(targets))).astype(np.float64)
@@ -207,7 +207,7 @@ def _fit(features: _Features, targets: Matrix, rows: int, rng: np.random.Generat
             break
         tilt -= _bounded(gain @ gap, pilot)
     for _ in range(_FULL_STEPS):
-        gap = features.totals(expit(features.logits(tilt))) / rows - targets
+        gap = features.totals(_logistic(features.logits(tilt))) / rows - targets
         if np.abs(gap).max() < _CLOSE:
             break
         tilt -= _bounded(gain @ gap, pilot)
@@ -236,7 +236,7 @@ def _steered(features: _Features, wanted: Matrix, tilt: Matrix, gain: Matrix, rn
     order = rng.permutation(len(features))
     shuffled = features.take(order)
     logits = shuffled.logits(tilt)
-    chances = expit(logits)
+    chances = _logistic(logits)
     missing = wanted - shuffled.totals(chances)
     taken = np.zeros(len(features), dtype=np.bool_)
     for block in shrinking_blocks(len(features), _SMALLEST_BLOCK):
@@ -246,7 +246,7 @@ def _steered(features: _Features, wanted: Matrix, tilt: Matrix, gain: Matrix, rn
         moved = part.logits(change)
         size = np.sqrt((moved**2 * chances[block]).sum() / max(chances[block].sum(), 1e-12))
         moved *= _LARGEST_CHANGE / max(size, _LARGEST_CHANGE)
-        drawn = rng.random(len(part)) < expit(logits[block] + moved)
+        drawn = rng.random(len(part)) < _logistic(logits[block] + moved)
         taken[order[block]] = drawn
         missing += part.totals(chances[block] - drawn)
     return taken
@@ -263,3 +263,10 @@ def _exactly(rows: int, taken: NDArray[np.bool_], logits: Matrix, rng: np.random
         ranks = np.argsort(-(logits[others] + rng.gumbel(size=len(others))), kind="stable")
         taken[others[ranks[:-surplus]]] = True
     return taken
+
+
+def _logistic(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.special import expit  # takes a while to load, and only drawing needs it
+
+    chances: NDArray[np.float64] = expit(logits)
+    return chances

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.contracts import Score
+from kakurenbo.measures.cart import Tree, grow
 from kakurenbo.tables import Category, Schema, Table, dummy_names
 
 
@@ -42,12 +42,13 @@ class TreeTask:
 def tree_utility(task: TreeTask, original: Table, released: Table, test: Table) -> Score:
     """F-measure of the released tree's predictions with the original tree's as the truth, on the test rows.
 
-    Both trees are scikit-learn's with ``random_state=0``; 0/0 is 0. The figure for another positive class comes from trees of
-    its own: where a leaf is split evenly, a tree decides for the class that it calls 0, so neither is the other's reverse.
+    Both trees are those of scikit-learn with ``random_state=0``; 0/0 is 0. The figure for another positive class comes from
+    trees of its own: where a leaf is split evenly, a tree decides for the class that it calls 0, so neither is the other's
+    reverse.
     """
     ours, theirs = _grow(task, original), _grow(task, released)
     rows = task.matrix(test)
-    truth, predicted = ours.predict(rows) == 1, theirs.predict(rows) == 1
+    truth, predicted = ours.predict(rows), theirs.predict(rows)
     missed, invented = int((truth & ~predicted).sum()), int((~truth & predicted).sum())
     limit: dict[str, object] = {}
     if missed or invented:
@@ -70,22 +71,20 @@ def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
     return 2 * hits / (2 * hits + wrong) if hits else 0.0
 
 
-def _grow(task: TreeTask, table: Table) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(random_state=0, max_depth=task.max_depth).fit(task.matrix(table), task.truth(table))
+def _grow(task: TreeTask, table: Table) -> Tree:
+    return grow(task.matrix(table), task.truth(table), task.max_depth)
 
 
-def _first_difference(ours: Any, theirs: Any, names: Sequence[tuple[str, str | None]]) -> dict[str, object]:
+def _first_difference(ours: Tree, theirs: Tree, names: Sequence[tuple[str, str | None]]) -> dict[str, object]:
     """Where the two trees first ask different questions, going down level by level."""
     front, depth = [(0, 0)], 0
     while front:
         for left, right in front:
-            asked, answered = _question(ours.tree_, left, names), _question(theirs.tree_, right, names)
+            asked, answered = _question(ours, left, names), _question(theirs, right, names)
             if asked != answered:
                 return {"depth": depth, "original_asks": asked, "release_asks": answered}
         children = [
-            (getattr(ours.tree_, side)[left], getattr(theirs.tree_, side)[right])
+            (getattr(ours, side)[left], getattr(theirs, side)[right])
             for left, right in front
             for side in ("children_left", "children_right")
         ]
@@ -93,7 +92,7 @@ def _first_difference(ours: Any, theirs: Any, names: Sequence[tuple[str, str | N
     return {}
 
 
-def _question(tree: Any, node: int, names: Sequence[tuple[str, str | None]]) -> str:
+def _question(tree: Tree, node: int, names: Sequence[tuple[str, str | None]]) -> str:
     if tree.children_left[node] < 0:
         return "nothing (a leaf)"
     name, level = names[tree.feature[node]]

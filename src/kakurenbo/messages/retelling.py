@@ -11,7 +11,7 @@ import string
 from functools import cache
 from typing import NamedTuple
 
-from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, text
+from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, render
 
 _ONLY_SPOKEN = frozenset({"cli", "click", "expects", "help", "knowledge", "option", "usage", "verb"})
 _LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
@@ -20,17 +20,16 @@ _NAME, _STATE = r"[\w-]+", "disqualified|missing|refused|failed|withdrew"
 _VALUES = {"team": _NAME, "attacker": _NAME, "round": _NAME, "state": _STATE}  # placeholders that do not stand for a phrase
 
 
-def retold(english: str) -> str:
-    """An English sentence of a document in the language of the moment; one that nobody has words for stays as it is.
+def retold(english: str, spoken: str | None = None) -> str:
+    """An English sentence of a document in a language, that of the moment by default; one without words there stays as it is.
 
     Examples
     --------
     >>> retold("handed in nothing")
     'handed in nothing'
     """
-    if language() == "en" or not english:
-        return english
-    return _retold(english, language())
+    told_in = spoken or language()
+    return english if told_in == "en" or not english else _retold(english, told_in)
 
 
 @cache
@@ -41,7 +40,7 @@ def _retold(english: str, spoken: str) -> str:
         return catalogue_of(spoken)[code].message
     parts = english.split(", ")
     if len(parts) > 1 and all((told := _retold(part, spoken)) != part for part in parts):
-        return text("list.separator").join(_retold(part, spoken) for part in parts)
+        return render("list.separator", {}, spoken).message.join(_retold(part, spoken) for part in parts)
     place, colon, sentence = english.partition(": ")
     if colon and (told := _retold(sentence, spoken)) != sentence:
         return f"{_retold(place, spoken)}: {told}"
@@ -57,9 +56,13 @@ def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> str:
         if matched is not None and known.code in catalogue_of(spoken):
             given = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
             message, fix = catalogue_of(spoken)[known.code]
-            told = text("problem.sentence", message=message, fix=fix) if fix and known.has_fix else message
+            told = _joined(message, fix, spoken) if fix and known.has_fix else message
             return _filled(told, given)
     return english
+
+
+def _joined(message: str, fix: str, spoken: str) -> str:
+    return render("problem.sentence", {"message": message, "fix": fix}, spoken).message
 
 
 def _part(english: str, spoken: str) -> str:

@@ -158,7 +158,8 @@ def _single(value: float, unit: Unit, decimals: int | None) -> str:
     if unit in (Unit.COUNT, Unit.NUMBER) and whole:
         return _fixed(value, 0)
     if unit is Unit.NUMBER:
-        return _fixed(value, _places(abs(value), digits=4)).rstrip("0").rstrip(".") or "0"
+        text = _fixed(value, _places(abs(value), digits=4))
+        return text.rstrip("0").rstrip(".") if "." in text else text
     least = _DECIMALS[unit]
     vanishes = _NEGLIGIBLE < abs(value) < 0.5 * 10.0**-least
     return _fixed(value, _places(abs(value)) if vanishes else least)

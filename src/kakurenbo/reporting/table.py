@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from kakurenbo.contracts import Credit, RoundResults, team_of
 from kakurenbo.reporting.document import Document, PlayerEntry
 from kakurenbo.tables import Read, Reading, refused
+from kakurenbo.tables.texts import FORMULA
 
 COLUMNS = (
     "round",
@@ -33,7 +34,6 @@ COLUMNS = (
     "constant_accuracy",
     "sample_attack_accuracy",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NOBODY = PlayerEntry("")
 
 
@@ -87,7 +87,7 @@ def text_cell(text: str) -> str:
     >>> text_cell("=1+1"), text_cell("team 7")
     ("'=1+1", 'team 7')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 MOST_LINES = 500_000  # of a table of results

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from kakurenbo.contracts import Measurement, team_of
-from kakurenbo.messages import LANGUAGES, render
+from kakurenbo.messages import LANGUAGES, render, retold
 from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import against, counted, figure, share, times
 from kakurenbo.rounds.publishing import PUBLISHED
@@ -74,9 +74,9 @@ class _Writer:
         if release.state == _DISQUALIFIED:
             failed = [self._fails(measured) for measured in release.measurements if measured.passes is False]
             # Where the repeats differ or the organizers decided, the record says why.
-            return self._say("verdict.disqualified", failed=failed or release.cause)
+            return self._say("verdict.disqualified", failed=failed or retold(release.cause, self.language))
         if release.state != PUBLISHED:
-            return self._say(f"verdict.{release.state}", cause=release.cause)
+            return self._say(f"verdict.{release.state}", cause=retold(release.cause, self.language))
         utility = self.document.rulebook.utility_score
         parts = [self._utility(release, measured) for measured in release.measurements if measured.name == utility]
         parts += [self._say("verdict.passes")] if release.verdict == "passes" else []

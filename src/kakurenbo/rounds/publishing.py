@@ -30,7 +30,7 @@ from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rounds.handing_in import handed_in, printable
-from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_file, read_folder, read_json, refused
+from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_file, read_folder, read_json, refused, summed_up
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -131,7 +131,7 @@ def judge_release(
         utility = rules.measure(secrets.handout, read.value).with_grades(rules.grade(secrets, read.value))
         told: dict[str, Any] = {
             "measurements": utility.measurements(),
-            "notices": tuple(map(_recorded, (*read.notices, *utility.notices))),
+            "notices": summed_up((*read.notices, *utility.notices), "en"),
         }
         if not utility.passes and not with_disqualified:
             return out(DISQUALIFIED, _failed_thresholds(told["measurements"]), **told)

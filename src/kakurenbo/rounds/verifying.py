@@ -63,7 +63,7 @@ def verify_round(
 
 def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
     files = Folder(folder)
-    for lacking in (f"{secret}/{OPENING_FILE}", *([f"public/{COMMITMENTS_FILE}"] if published is None else [])):
+    for lacking in (*([f"public/{COMMITMENTS_FILE}"] if published is None else []), f"{secret}/{OPENING_FILE}"):
         if lacking not in files:
             raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
     facts = read_facts(folder / "public", rulebook.name)

@@ -6,7 +6,7 @@ from kakurenbo.tables.cells import Row, read_cells
 from kakurenbo.tables.coarsening import Coarsening
 from kakurenbo.tables.documents import json_object, read_json, read_toml
 from kakurenbo.tables.moments import Moments
-from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity, refused
+from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity, refused, summed_up
 from kakurenbo.tables.reading import Layout, read_table
 from kakurenbo.tables.readings import Read, Reading, notices_of
 from kakurenbo.tables.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
@@ -65,6 +65,7 @@ __all__ = [
     "read_toml",
     "refused",
     "sources_of",
+    "summed_up",
     "table_bytes",
     "write_file",
     "write_folder",

@@ -11,6 +11,7 @@ from kakurenbo import messages
 from kakurenbo.messages import Sentence, shorten
 
 LISTED_PER_FILE = 20
+_LISTED_FILES = 3  # of those that a notice is about
 
 
 class Severity(enum.Enum):
@@ -213,6 +214,33 @@ class ProblemCollector:
     def notices(self) -> tuple[Problem, ...]:
         """What was put right so far."""
         return tuple(self._notices)
+
+
+def summed_up(notices: Iterable[Problem | str], language: str | None = None) -> tuple[str, ...]:
+    """Notices as lines, those that say the same of several files as one.
+
+    Examples
+    --------
+    >>> summed_up([Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv")], "en")
+    ('a.csv, b.csv: the file begins with a byte-order mark: put right',)
+    """
+    spoken = language or messages.language()
+    groups: dict[str, list[Problem | str]] = {}
+    for notice in notices:
+        same = notice if isinstance(notice, str) else replace(notice, file="", row=None, record=None).in_language(spoken)
+        groups.setdefault(same, []).append(notice)
+    return tuple(_one_line(group, spoken) for group in groups.values())
+
+
+def _one_line(group: Sequence[Problem | str], language: str) -> str:
+    first = group[0]
+    if isinstance(first, str):
+        return first
+    files = list(dict.fromkeys(one.file for one in group if isinstance(one, Problem)))
+    if len(files) == 1:
+        return first.in_language(language)
+    listed = [*files[:_LISTED_FILES], *(["…"] if len(files) > _LISTED_FILES else [])]
+    return replace(first, file=", ".join(listed), row=None, record=None).in_language(language)
 
 
 def refused(

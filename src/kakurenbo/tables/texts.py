@@ -5,6 +5,8 @@ from __future__ import annotations
 from kakurenbo.messages import Phrase
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""With these a cell begins that a spreadsheet takes for a formula."""
 _BOM = b"\xef\xbb\xbf"
 
 

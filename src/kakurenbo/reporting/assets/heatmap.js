@@ -31,7 +31,7 @@ function heatParts(room) {
   const side = longest(rows, "attack", room < 600 ? 104 : 210);
   const [columnGaps, rowGaps] = [gaps(columns), gaps(rows, "attack")];
   const fit = (room - side - 2 - columnGaps.at(-1)) / columns.length;
-  const cellWidth = state.zoom === "fit" ? Math.max(3, fit) : Math.min(180, Math.max(NUMBERED_CELL, fit)) * state.zoom;
+  const cellWidth = state.zoom === "fit" ? Math.min(180, Math.max(3, fit)) : Math.min(180, Math.max(NUMBERED_CELL, fit)) * state.zoom;
   const cellHeight = Math.min(34, Math.max(cellWidth, state.zoom === "fit" ? 0 : NUMBERED_CELL));
   const flat = cellWidth >= 74;
   const head = flat ? 36 : longest(columns, "anonymization", 132);

@@ -44,7 +44,7 @@ function shownValue(value) {
 function single(value, unit, decimals) {
   if (decimals !== null) return fixed(value, decimals);
   if ((unit === "count" || unit === "number") && (Number.isInteger(value) || Math.abs(value) >= 1000)) return fixed(value, 0);
-  if (unit === "number") return fixed(value, placesOf(Math.abs(value), 4)).replace(/\.?0+$/, "") || "0";
+  if (unit === "number") return fixed(value, placesOf(Math.abs(value), 4)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   const least = DECIMALS[unit];
   const vanishes = Math.abs(value) > NEGLIGIBLE && Math.abs(value) < 0.5 * 10 ** -least;
   return fixed(value, vanishes ? placesOf(Math.abs(value)) : least);
@@ -67,4 +67,4 @@ function toEven(value, decimals) {
   return ((below % 2 ? below + 1 : below) / 10 ** decimals).toFixed(decimals);
 }
 /** A share as it stands in a small cell: percent without the sign. */
-const bare = (value) => 100 * value >= 9.95 ? (100 * value).toFixed(0) : String(Number((100 * value).toFixed(1)));
+const bare = (value) => 100 * value >= 9.95 ? fixed(100 * value, 0) : fixed(100 * value, 1).replace(/\.0$/, "");

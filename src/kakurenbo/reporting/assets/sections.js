@@ -138,6 +138,9 @@ function problemsSection() {
     results.failures.length ? sortableTable("failures", columns, results.failures) : el("p", { class: "dim" }, t("none_failed"))));
 }
 
+/** Round and repeat as the manifest names them: "main, repeat 1". */
+const repeatName = (name) => name.split(", ").map((part) => /^repeat \d+$/.test(part) ? t("repeat_number", { number: part.slice(7) }) : word(part)).join(t("comma"));
+
 function manifestSection() {
   const { plan = {}, versions = {}, code = {}, commitments = {}, seeds = {}, jobs = {} } = results.manifest;
   const pairs = (name, entries) => sortableTable(name, [{ title: t("what"), value: (pair) => pair[0] }, { title: t("value"), mono: true, value: (pair) => shownValue(pair[1]) }], entries);
@@ -153,6 +156,6 @@ function manifestSection() {
       { title: t("anonymization"), mono: true, value: (player) => methodOf(player.team) }, { title: t("attack"), mono: true, value: (player) => methodOf(player.team, "attack") }], results.players)),
     fold(t("preparation"), results.rounds.map((one) => pairs(`preparation-${one.name}`, known(one.report)))),
     fold(t("code"), sortableTable("code", [{ title: t("what"), value: (entry) => entry[0] }, { title: t("package"), value: (entry) => entry[1].package }, { title: "SHA-256", mono: true, value: (entry) => entry[1].sha256 }], Object.entries(code))),
-    fold(`${t("commitments")} — ${t("scheme")}`, Object.entries(commitments).map(([name, entries]) => [el("h3", {}, name), pairs("commitments", Object.entries(entries))])),
+    fold(`${t("commitments")} — ${t("scheme")}`, Object.entries(commitments).map(([name, entries]) => [el("h3", {}, repeatName(name)), pairs("commitments", Object.entries(entries))])),
     fold(t("jobs"), pairs("jobs", Object.entries(jobs)))));
 }

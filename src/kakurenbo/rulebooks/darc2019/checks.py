@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,13 +25,16 @@ from kakurenbo.tables import (
     Layout,
     ProblemCollector,
     Problems,
+    Read,
     Reading,
     Schema,
+    Severity,
     Source,
     Table,
     Text,
     read_table,
 )
+from kakurenbo.tables.texts import FORMULA
 
 FIRST_LINE = 2  # the header is line 1
 _BYTES_PER_ROW = 400  # far more than a row needs
@@ -66,7 +70,7 @@ def read_release(source: Source, original: Table, mode: str) -> Reading[Table]:
         _Relations(reader.cells, None if isinstance(read, Problems) else read.value, original, mode, found).check()
     if isinstance(read, Problems) or found:
         return Problems.of(read, found.problems())
-    return read.map(reader.finished)
+    return Read(reader.finished(read.value), (*read.notices, *found.notices))
 
 
 def read_published(source: Source, original: Table, mode: str) -> Reading[Table]:
@@ -146,6 +150,7 @@ class _Relations:
         self._enough_rows()
         self._months()
         self._pseudonyms()
+        self._formulas()
         if self.strict:
             self._every_customer()
 
@@ -178,6 +183,15 @@ class _Relations:
         first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
         second = rows[self.user[rows] != first[cell]]
         self._refuse("darc2019.second_pseudonym", second, "id_user", self.users)
+
+    def _formulas(self) -> None:
+        """Any string may be a pseudonym; whoever opens S in a spreadsheet is to know of those that it would compute."""
+        acting = np.array([name.startswith(FORMULA) for name in self.names])[self.user] & self.kept
+        if acting.any():
+            record = int(acting.argmax())
+            place: dict[str, Any] = {"row": record + FIRST_LINE, "record": record, "column": "id_user"}
+            count = int(acting.sum())
+            self.found.add("darc2019.formula", **place, value=self.users[record], severity=Severity.NOTICE, count=count)
 
     def _every_customer(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""

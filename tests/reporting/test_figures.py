@@ -1,0 +1,129 @@
+"""The charts as pictures without a browser, and the page's own choices: axes, scores as texts."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.reporting.synthetic import HOSTILE, synthetic_document
+
+from kakurenbo.cli import main
+from kakurenbo.reporting import figures
+from kakurenbo.reporting.document import Document, Estimate, MeasureEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.drawing import Box, clipped, overlap, placed_labels, ramp, text_width, ticks
+from kakurenbo.reporting.layout import leading_axes, score_texts
+
+DRAWN = {"svg", "title", "style", "rect", "text", "g", "line", "path", "circle"}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def entry(*measures: MeasureEntry) -> RoundEntry:
+    """Four releases: a is the same for all, b tells two pairs apart, c all; so does the mean of attacks, the best finds all."""
+    releases = {}
+    for place in range(4):
+        estimates = {"a": Estimate(1), "b": Estimate(place // 2), "c": Estimate(place)}
+        privacy = {"worst": 0.0, "mean": float(place % 2)}
+        releases[f"0{place}"] = ReleaseEntry(f"0{place}", f"0{place}", "published", estimates=estimates, privacy=privacy)
+    return RoundEntry("main", releases=releases, measures=measures)
+
+
+def test_the_scatter_plot_opens_on_the_pair_of_axes_that_sets_most_releases_apart() -> None:
+    assert leading_axes(entry(MeasureEntry("a"), MeasureEntry("b")), "") == ("b", "mean")
+
+
+def test_a_measure_that_decides_comes_before_one_that_only_differs_and_the_score_before_all() -> None:
+    decisive = entry(MeasureEntry("a", minimum=0.5), MeasureEntry("b"))
+    assert leading_axes(decisive, "") == ("a", "mean")
+    assert leading_axes(decisive, "b") == ("b", "mean")
+
+
+def test_a_threshold_far_from_all_releases_makes_a_measure_tell_less() -> None:
+    # Of an axis from 0 to 100 the values 0 to 3 fill one field.
+    assert leading_axes(entry(MeasureEntry("c", minimum=100), MeasureEntry("b", minimum=0.1)), "") == ("b", "mean")
+
+
+def test_without_measures_there_are_no_axes_and_no_scatter_plot() -> None:
+    assert leading_axes(RoundEntry("main"), "") == ("", "")
+    document = synthetic_document(3, 3)
+    bare = replace(document, rounds=(replace(document.rounds[0], measures=()),))
+    assert list(figures(bare)) == ["heatmap.svg"]
+
+
+def test_scores_are_texts_with_their_intervals() -> None:
+    document = synthetic_document(3, 3, 3)
+    line = document.rankings["anonymization"].lines[0]
+    assert line.half is not None
+    assert "±" in score_texts(document, "anonymization")[0]
+    assert "±" not in score_texts(synthetic_document(3, 3), "anonymization")[0]
+
+
+def test_the_same_document_gives_the_same_bytes() -> None:
+    assert figures(synthetic_document(13, 20, 2)) == figures(synthetic_document(13, 20, 2))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 5), (13, 20), (60, 60)])
+def test_every_attack_and_every_release_is_in_the_pictures(size: tuple[int, int]) -> None:
+    document = synthetic_document(*size)
+    drawn = {name: ET.fromstring(text) for name, text in figures(document).items()}
+    cells = [one for one in drawn["heatmap.svg"].iter(SVG + "g") if one.get("class") == "found"]
+    assert len(cells) == document.attack_count
+    points = [one for one in drawn["scatter.svg"].iter() if (one.get("class") or "").startswith("point ")]
+    assert len(points) == size[0]
+
+
+def test_names_of_players_stay_texts_in_pictures() -> None:
+    for text in figures(synthetic_document(4, 4, 1, HOSTILE)).values():
+        whole = ET.fromstring(text)
+        assert {one.tag.removeprefix(SVG) for one in whole.iter()} <= DRAWN
+        assert not any(name.startswith("on") for one in whole.iter() for name in one.attrib)
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_pictures_are_in_the_language_of_whoever_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
+    assert all("匿名加工データ" in text or "有用性" in text for text in figures(synthetic_document(3, 3)).values())
+
+
+def test_a_picture_is_light_or_dark_as_the_screen_is_and_knows_its_colours() -> None:
+    text = figures(synthetic_document(3, 3))["heatmap.svg"]
+    assert "prefers-color-scheme: dark" in text
+    assert "var(" not in text, "programs that draw SVG know no variables"
+
+
+def test_no_label_covers_another_or_a_point() -> None:
+    points = [(100 + 9.0 * (place % 8), 100 + 9.0 * (place // 8), f"{place:02d}") for place in range(40)]
+    places = placed_labels(points, (0, 0, 400, 400), [])
+    rooms: list[Box] = []
+    for (_, _, text), place in zip(points, places, strict=True):
+        assert place is not None
+        width = text_width(text, 11)
+        left = {"start": place.x, "middle": place.x - width / 2, "end": place.x - width}[place.anchor]
+        rooms.append((left, place.y - 10, left + width, place.y + 2))
+    assert not any(overlap(one, other) for at, one in enumerate(rooms) for other in rooms[at + 1 :])
+    assert not any(overlap(room, (x - 4, y - 4, x + 4, y + 4)) for room in rooms for x, y, _ in points)
+
+
+def test_a_wide_letter_takes_more_room_and_a_long_name_is_shortened() -> None:
+    assert text_width("匿名") > text_width("ab")
+    assert clipped("東京匿名加工研究会", 60) == "東京匿名…"
+    assert [tick.text for tick in ticks(0.936, 0.991, 6)] == ["0.94", "0.95", "0.96", "0.97", "0.98", "0.99"]
+    assert (ramp(0), ramp(1), ramp(7)) == ("#00224e", "#fee838", "#fee838")
+
+
+def test_report_writes_its_charts_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    document: Document = synthetic_document(3, 4)
+    (run / "results.json").write_bytes(document.as_bytes())
+    (run / "timings.json").write_text("{}")
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(run), "--figures", str(tmp_path / "pictures"), "--json"])
+    assert ended.value.code == 0
+    written = json.loads(capsys.readouterr().out)["figures"]
+    assert [Path(path).name for path in written] == ["heatmap.svg", "scatter.svg"]
+    assert {Path(path).name: Path(path).read_text() for path in written} == figures(document)
+    assert (run / "report.html").exists()
