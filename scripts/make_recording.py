@@ -40,12 +40,12 @@ SCENES = (
     ),
     (
         "Team 01 hides its people, and asks for the judge's score.",
-        "kakurenbo anonymize amic2020 rrp contest/teams/01 entries/01/D.csv --p 0.99 --seed 1",
+        "kakurenbo anonymize amic2020 synthetic contest/teams/01 entries/01/D.csv --seed 1",
         "kakurenbo measure amic2020 contest/teams/01 entries/01/D.csv",
     ),
     (
-        "Team 02 does the same, and makes a mistake first.",
-        "kakurenbo anonymize amic2020 rrp contest/teams/02 entries/02/D.csv --p 0.995 --seed 2",
+        "Team 02 only changes a value here and there, and makes a mistake.",
+        "kakurenbo anonymize amic2020 rrp contest/teams/02 entries/02/D.csv --p 0.99 --seed 2",
         "sed '101s/^[0-9]*/91/' entries/02/D.csv > broken.csv; kakurenbo check amic2020 contest/teams/02 broken.csv",
     ),
     (
@@ -55,7 +55,7 @@ SCENES = (
     (
         "Each looks for the people of the other.",
         "kakurenbo attack amic2020 likelihood phase/targets/01 -o guesses/02/inference_01_02.index",
-        "kakurenbo attack amic2020 nearest phase/targets/02 -o guesses/01/inference_02_01.index",
+        "kakurenbo attack amic2020 likelihood phase/targets/02 -o guesses/01/inference_02_01.index",
     ),
     (
         "The judge counts, ranks, and reveals everything: anybody can check it.",
