@@ -23,7 +23,7 @@ LARGE = 4_000_000  # bytes from which on the compiled loop pays, which takes hal
 def read_flawless(data: bytes, schema: Schema, *, header: bool) -> Table | None:
     """The table of a UTF-8 file with ``\\n`` or ``\\r\\n`` line ends, or None at the first doubt."""
     head = _header_bytes(data, schema) if header else 0
-    if head is None:
+    if head is None or head >= len(data):
         return None
     if not data.endswith(b"\n"):
         data += b"\n"
