@@ -114,9 +114,9 @@ class Laboratory:
         chosen = tests.reaching(str(place), mutant.start[0], mutant.function)
         if not chosen:
             return Outcome.SURVIVED
-        # A test outside the repository is called by a path relative to it, a file as it was given.
         needed = {Path(_file(name)).name for name in chosen}
-        files = [name for name in tests.files if Path(name).name in needed]
+        # A test outside the repository is called without its file.
+        files = list(tests.files) if "" in needed else [name for name in tests.files if Path(name).name in needed]
         limit = int(20 + 4 * sum(tests.seconds[name] for name in chosen))
         (self.package / place).write_text(mutant.code, encoding="utf-8")
         try:

@@ -104,13 +104,18 @@ def test_a_handful_of_mutants_of_a_small_module_is_killed_by_its_own_tests(tmp_p
 
 def test_mutants_survive_tests_that_cannot_fail_and_are_shown_with_line_and_change(tmp_path: Path) -> None:
     harmless = tmp_path / "test_harmless.py"
-    harmless.write_text("from kakurenbo import commitments\n\ndef test_nothing():\n    commitments.commit(1, {}, 's')\n")
+    harmless.write_text(
+        "from kakurenbo import commitments\n\n"
+        "def test_nothing():\n    commitments.commit(1, {}, 's')\n"
+        f"    with open({str(tmp_path / 'runs.txt')!r}, 'a') as file:\n        file.write('run\\n')\n"
+    )
     done = run(tmp_path, "--mutants", "2", "--tests", str(harmless))
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].split()[:7] == ["all", "2", "0", "0", "2", "0", "0.0%"]
     assert done.stdout.count("survived: src/kakurenbo/commitments.py:") == 2
     assert done.stdout.count("\n  - ") == done.stdout.count("\n  + ") == 2
     assert len((tmp_path / "survivors.txt").read_text().splitlines()) == 2
+    assert (tmp_path / "runs.txt").read_text() == "run\n" * 3, "once on the code as it is, and once for each mutant"
 
 
 def test_nothing_is_tried_with_tests_that_fail_on_the_code_as_it_is(tmp_path: Path) -> None:

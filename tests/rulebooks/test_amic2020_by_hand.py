@@ -49,6 +49,12 @@ def test_the_judge_is_told_which_files_an_entry_has_and_how_large_they_may_be() 
     assert (guess.optional, guess.max_bytes) == (False, 1_000_000)
 
 
+def test_a_sample_has_at_least_one_row() -> None:
+    """Of 10,000 rows a share of 0.0001 is one, and of 0.00001 none."""
+    prepared = Amic2020(scale="small", data="embedded", rate=0.0001).prepare(7, ("01",))
+    assert prepared.folders["teams/01"]["pre_samplingdata_01.csv"].count(b"\n") == 1
+
+
 def test_similarities_are_at_most_1_but_a_reciprocal_has_no_most_and_100_rows_are_guessed() -> None:
     most = {name: figure.of for name, figure in Amic2020.figures.items()}
     trees = ("dta_relationship", "dta_income", "dta_income_le50k", "dta_income_gt50k")
