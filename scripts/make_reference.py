@@ -217,7 +217,8 @@ def _names(package: str) -> str:
     lines = ["| name | is |", "| --- | --- |"]
     for name in getattr(module, "__all__", here):
         value = getattr(module, name)
-        shown = f"[`{name}`](#{package}.{name})" if _documented(value) else f"`{name}`"
+        hidden = f"{package}.{name}" in sys.modules  # by a module of the same name, which has no entry
+        shown = f"[`{name}`](#{package}.{name})" if _documented(value) and not hidden else f"`{name}`"
         lines.append(f"| {shown} | {_safe(_told(value))} |")
     return "\n".join(lines)
 
