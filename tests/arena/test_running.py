@@ -133,7 +133,7 @@ def test_a_second_start_repeats_nothing(play_plan: Play, tmp_path: Path) -> None
 def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(play_plan: Play, tmp_path: Path) -> None:
     play_plan(plan_of(*FIELD), tmp_path / "run")
     larger = plan_of(*FIELD, ("blur:reach=3", "nearest"))
-    _, told = play_plan(larger, tmp_path / "run")
+    _, told = play_plan(larger, tmp_path / "run", replace_results=True)
     attacks = {(job.team, job.attacker) for job in told.started if job.kind == ATTACK}
     assert attacks == {(team, "04") for team in ("01", "02", "03")} | {
         ("04", who) for who in ("01", "02", "03", "sample attack")
@@ -145,9 +145,10 @@ def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(pl
 
 def test_another_parameter_or_seed_is_another_job(play_plan: Play, tmp_path: Path) -> None:
     play_plan(plan_of(*FIELD), tmp_path / "run")
-    _, other_seed = play_plan(plan_of(*FIELD, seed=6), tmp_path / "run")
+    _, other_seed = play_plan(plan_of(*FIELD, seed=6), tmp_path / "run", replace_results=True)
     assert len(other_seed.started) == other_seed.tally.total
-    _, other_parameter = play_plan(plan_of(("blur:reach=2", "nearest"), *FIELD[1:]), tmp_path / "run")
+    changed = plan_of(("blur:reach=2", "nearest"), *FIELD[1:])
+    _, other_parameter = play_plan(changed, tmp_path / "run", replace_results=True)
     assert {job.team for job in other_parameter.started if job.kind in (ANONYMIZE, JUDGE)} == {"01"}
     assert PREPARE not in {job.kind for job in other_parameter.started}
 

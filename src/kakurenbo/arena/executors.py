@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
+from multiprocessing.context import BaseContext
 from typing import Any
 
 from kakurenbo.errors import UsageError
@@ -131,14 +132,11 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
     # Never forked from this process: Polars and BLAS hold threads that a fork would leave locked, and a fork would inherit
     # secrets. The server that is forked instead has loaded libraries and nothing else, so that a process starts at once.
     context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
-    if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload(list(_LOADED_ONCE))
-        _start_forkserver()
-    pools = {
-        role: ProcessPoolExecutor(count, mp_context=context, initializer=_begin_judge if role == JUDGES else _begin_player)
-        for role in roles
-    }
     with _environment(ONE_THREAD):
+        if context.get_start_method() == "forkserver":
+            context.set_forkserver_preload(list(_LOADED_ONCE))
+            _start_forkserver()
+        pools = {role: _pool(role, count, context) for role in roles}
         try:
             yield pools
         except BaseException as error:
@@ -152,6 +150,11 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
             raise
         for pool in pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pool(role: str, count: int, context: BaseContext) -> ProcessPoolExecutor:
+    begin = _begin_judge if role == JUDGES else _begin_player
+    return ProcessPoolExecutor(count, mp_context=context, initializer=begin, initargs=(dict(os.environ),))
 
 
 def _start_forkserver() -> None:
@@ -185,18 +188,20 @@ def _stop_forkserver() -> None:
             os.kill(server, signal.SIGKILL)
 
 
-def _begin_judge() -> None:
-    """End this worker when the run that started it is gone: a killed run must not leave processes behind."""
+def _begin_judge(environment: Mapping[str, str]) -> None:
+    """Begin a worker in the run's own environment; it ends when the run is gone, for a killed run must leave none behind."""
+    os.environ.clear()  # the server that it was forked from may have been started long ago
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to hear
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent").start()
 
 
-def _begin_player() -> None:
+def _begin_player(environment: Mapping[str, str]) -> None:
     """The same for a worker that runs players' code, which has no business with the command line and its seed."""
     del sys.argv[1:]
-    _begin_judge()
+    _begin_judge(environment)
 
 
 def _end_after(parent: Any) -> None:

@@ -237,18 +237,15 @@ def shown_unranked(scores: Mapping[str, Fraction | None], notes: Mapping[str, st
     return tuple(Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number))
 
 
-def awarded(ranking: Sequence[Standing], places: int = 3, *, lowest_wins: bool = False) -> tuple[str, ...]:
-    """The teams on the first places, ties included; never one without a rank, and nobody where everybody earned 0.
+def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
+    """The teams on the first places, ties included; never one without a rank.
 
     Examples
     --------
-    >>> awarded(rank({"a": Fraction(1), "b": Fraction(0)})), awarded(rank({"a": Fraction(0), "b": Fraction(0)}))
-    (('a', 'b'), ())
+    >>> awarded(rank({"a": Fraction(1), "b": Fraction(0)}), places=1)
+    ('a',)
     """
-    ranked = [line for line in ranking if line.rank is not None]
-    if not lowest_wins and not any(line.score for line in ranked):
-        return ()
-    return tuple(line.team for line in ranked if line.rank is not None and line.rank <= places)
+    return tuple(line.team for line in ranking if line.rank is not None and line.rank <= places)
 
 
 def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:

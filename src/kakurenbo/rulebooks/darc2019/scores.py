@@ -63,7 +63,7 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     first = [table for table, one in tables.items() if one.score in lowest and team_of(table) not in results.excluded]
     attack = _attack_ranking(results, first)
     awards = {
-        "anonymization": awarded(ranked, AWARDED, lowest_wins=True),
+        "anonymization": awarded(ranked, AWARDED),
         "re-identification": tuple(line.team for line in attack if line.rank == 1 and line.score),
     }
     details = {
