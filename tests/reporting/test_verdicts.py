@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import cast
+
+import pytest
 
 from kakurenbo.contracts import (
     AnyRulebook,
@@ -38,13 +41,17 @@ def rulebook(**more: object) -> AnyRulebook:
 
 
 def played(
-    hits: Mapping[str, Mapping[str, int]], records: Sequence[ReleaseRecord], constant: float | None = None, **more: object
+    hits: Mapping[str, Mapping[str, int]],
+    records: Sequence[ReleaseRecord],
+    constant: float | None = None,
+    excluded: frozenset[str] = frozenset(),
+    **more: object,
 ) -> Document:
     credits = {
         target: {name: Credit(found, 10, CHANCE, constant) for name, found in row.items()} for target, row in hits.items()
     }
     attackers = tuple(dict.fromkeys(name for row in hits.values() for name in row))
-    results = RoundResults(credits, tuple(hits), attackers, unranked=frozenset({"sample"} & set(attackers)))
+    results = RoundResults(credits, tuple(hits), attackers, unranked=frozenset({"sample"} & set(attackers)), excluded=excluded)
     return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS)
 
 
@@ -103,6 +110,84 @@ def test_a_tournament_says_what_it_taught() -> None:
     )
     assert len(document.verdicts["ja"]) == 4
     assert not any(re.search(r"\{|verdict\.|lesson\.", text) for lessons in document.verdicts.values() for text in lessons)
+
+
+def lessons(document: Document, about: str, language: str = "en") -> list[str]:
+    return [lesson for lesson in document.verdicts[language] if about in lesson]
+
+
+def test_only_releases_that_were_measured_are_counted_against_the_thresholds() -> None:
+    # Of three teams one passes, one handed in nothing and one was refused: nobody missed a threshold.
+    records = [record("01", PUBLISHED, PASSES), record("02", "missing"), record("03", "refused", cause="no header")]
+    document = played({"01": {"02": 6}}, records)
+    assert (document.rounds[0].passing, document.rounds[0].judged) == (1, 1)
+    assert lessons(document, "thresholds") == ["All of 1 release passed the thresholds."]
+    assert lessons(document, "handed in") == ["Nothing was handed in by 02 with `rr:p=0.1`; refused: 03."]
+    assert lessons(document, "未提出", "ja") == ["02（`rr:p=0.1`）は未提出。受理されず：03。"]
+
+
+def test_those_who_missed_a_threshold_are_named_and_the_others_are_not_counted_among_them() -> None:
+    records = [record("01", PUBLISHED, PASSES), record("02", "disqualified", FAILS), record("03", "missing")]
+    document = played({"01": {"02": 6}}, records)
+    (told,) = lessons(document, "thresholds")
+    assert told == "1 of 2 releases passed the thresholds; disqualified: 02 with `rr:p=0.1` by histogram."
+    assert lessons(document, "失格", "ja") == [
+        "2件の匿名加工データのうち1が基準を満たした。失格：02（`rr:p=0.1`）（histogram）。"
+    ]
+
+
+def test_without_thresholds_nothing_is_said_of_them() -> None:
+    plain = Measurement("U", 0.5)
+    for records in (
+        [record("01", PUBLISHED, plain), record("02", "refused")],
+        [record("01", "missing"), record("02", "failed")],
+    ):
+        document = played({}, records)
+        assert document.rounds[0].judged == 0
+        assert not lessons(document, "threshold")
+        assert not lessons(document, "基準", "ja")
+
+
+def test_an_unranked_team_that_handed_in_nothing_is_not_missed() -> None:
+    document = played({"01": {"02": 6}}, [record("01"), record("03", "missing")], excluded=frozenset({"03"}))
+    assert not lessons(document, "handed in")
+
+
+def test_attackers_are_compared_over_all_releases_they_could_attack() -> None:
+    # 03 found 9 of 10 in one of the three releases, (0.9 + 0 + 0) / 3; 01 found 6 and 6 in both that are not its own.
+    hits = {"01": {"03": 9}, "02": {"01": 6}, "04": {"01": 6}}
+    document = played(hits, [record(target) for target in hits])
+    entry = document.rounds[0]
+    assert entry.attackers["03"].accuracy == pytest.approx(0.3)
+    assert entry.attackers["01"].accuracy == pytest.approx(0.6)
+    assert document.attackers["03"].accuracy == pytest.approx(0.3)
+    (told,) = lessons(document, "strongest")
+    assert told == "The strongest attacker on all releases was 01 with `nearest`: 60.0 % on average, 6.0 times chance."
+
+
+def test_a_guess_that_is_missing_in_one_repeat_counts_0_there() -> None:
+    both = [played({"01": {"02": found}, "02": {"01": 1}}, []).rounds[0].repeats[0] for found in (8, 4)]
+    none = replace(both[0], credits={"01": {}, "02": both[0].credits["02"]})
+    records = [record("01"), record("02")]
+    document = make_document(rulebook(), {"only": [*both, none]}, {"only": [records] * 3}, players=PLAYERS)
+    assert document.attackers["02"].accuracy == pytest.approx((0.8 + 0.4 + 0) / 3)
+
+
+def test_who_attacks_nothing_earns_0_and_who_is_not_ranked_and_attacks_nothing_has_no_mean() -> None:
+    results = played({"01": {"02": 6}}, [], excluded=frozenset({"04"})).rounds[0].repeats[0]
+    results = replace(results, attackers=("02", "03", "04"))
+    document = make_document(rulebook(), {"only": [results]}, {"only": [[record("01")]]}, players=PLAYERS)
+    assert {name: entry.accuracy for name, entry in document.attackers.items()} == {"02": 0.6, "03": 0, "04": None}
+
+
+def test_neither_the_strongest_attacker_nor_the_best_release_is_that_of_an_unranked_team() -> None:
+    hits = {"01": {"02": 5, "03": 9}, "02": {"01": 4, "03": 9}, "03": {"01": 0, "02": 0}}
+    document = played(hits, [record(target) for target in hits], excluded=frozenset({"03"}))
+    assert [told.split(":")[0] for told in lessons(document, "strongest")] == [
+        "The strongest attacker on all releases was 02 with `tracing`"
+    ]
+    (told,) = lessons(document, "hid best")
+    assert told.startswith("01 with `rr:p=0.9` hid best of 2 releases in play")
 
 
 def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:

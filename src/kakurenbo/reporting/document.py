@@ -126,7 +126,7 @@ class AttackerEntry:
     Attributes
     ----------
     accuracy : float or None
-        Mean over the releases it attacked.
+        Mean over the releases it could attack, all but its own; a missing guess counts 0. None where it took no part.
     sample_accuracy : float or None
         The same for the organizers' best attack on each release but the attacker's own.
     chance, constant : float or None
@@ -218,7 +218,7 @@ class RoundEntry:
     frontiers : mapping of measure to mapping of kind of privacy to tuple of str
         The releases that no other beats in both, from the lowest measure to the highest.
     passing, judged : int
-        How many releases hold every threshold, of how many for which there are thresholds.
+        How many releases hold every threshold, of how many that were measured against one.
     of : float or None
         The most that a guess can earn, where that is the same for all.
     chance : Chance or None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults, team_of
+from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.reporting.document import AttackEntry, AttackerEntry, Estimate, MeasureEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.estimates import estimate
 from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
+from kakurenbo.rounds.publishing import PUBLISHED
 
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
@@ -34,20 +36,16 @@ def round_entry(
     releases = _releases(records, claims, attacks, samples, _baselines(repeats))
     measures = _measures(releases.values())
     most = {entry.of for row in attacks.values() for entry in row.values()}
-    return RoundEntry(
+    entry = RoundEntry(
         name=name,
         report=report,
         releases=releases,
         attacks=attacks,
-        attackers={
-            attacker: _attacker(attacker, [(attacks, samples, chance, constant)])
-            for attacker in dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
-        },
         measures=measures,
         leading_measure=_leading(rulebook.utility_score, measures),
         frontiers={measure.name: _frontiers(measure, releases.values()) for measure in measures},
         passing=sum(entry.verdict == "passes" for entry in releases.values()),
-        judged=sum(bool(entry.verdict) and entry.state != SUPERSEDED for entry in releases.values()),
+        judged=sum(was_judged(entry) for entry in releases.values()),
         of=next(iter(most)) if len(most) == 1 else None,
         chance=chance,
         chance_privacy=None if chance is None else 1 - chance.mean,
@@ -55,12 +53,20 @@ def round_entry(
         constant=constant,
         repeats=tuple(repeats),
     )
+    attackers = dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
+    return replace(entry, attackers={attacker: _attacker(attacker, [entry], samples) for attacker in attackers})
+
+
+def was_judged(release: ReleaseEntry) -> bool:
+    """Whether a release was measured against a threshold, and passed or was disqualified."""
+    measured = any(measured.passes is not None for measured in release.measurements)
+    return measured and release.state in (PUBLISHED, DISQUALIFIED)
 
 
 def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
     """What each attacker found in the releases of all rounds."""
-    parts = [(entry.attacks, frozenset(samples), entry.chance, entry.constant) for entry in rounds]
-    return {attacker: _attacker(attacker, parts) for entry in rounds for attacker in entry.attackers}
+    samples = frozenset(samples)
+    return {attacker: _attacker(attacker, rounds, samples) for entry in rounds for attacker in entry.attackers}
 
 
 # -- releases ------------------------------------------------------------------------------------------------------------
@@ -193,22 +199,38 @@ def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
     )
 
 
-def _attacker(attacker: str, rounds: Iterable[tuple[Attacks, Iterable[str], Chance | None, float | None]]) -> AttackerEntry:
+def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str]) -> AttackerEntry:
     own: list[float] = []
     best_samples: list[float] = []
     chances: list[float] = []
     constants: list[float] = []
-    for attacks, samples, chance, constant in rounds:
-        for target, row in attacks.items():
-            if team_of(target) == attacker:
-                continue
-            if attacker in row:
-                own.append(row[attacker].accuracy.mean)
-            if (sample := _best(row, samples)) is not None:
+    for entry in rounds:
+        own += _earned(attacker, entry.repeats)
+        for target, row in entry.attacks.items():
+            if team_of(target) != attacker and (sample := _best(row, samples)) is not None:
                 best_samples.append(sample)
-        chances += [] if chance is None else [chance.mean]
-        constants += [] if constant is None else [constant]
+        chances += [] if entry.chance is None else [entry.chance.mean]
+        constants += [] if entry.constant is None else [entry.constant]
     return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances), _mean(constants))
+
+
+def _earned(attacker: str, repeats: Sequence[RoundResults]) -> list[float]:
+    """Accuracy on every release that the attacker could attack: a mean over the repeats, in which a missing guess counts 0."""
+    values: dict[str, list[float]] = {}
+    for results in repeats:
+        attacked = any(attacker in row for row in results.credits.values())
+        # Nobody waits for guesses of those who are not ranked; who is not among the attackers took no part.
+        if attacked or attacker in results.ranked_attackers:
+            for target in _under_attack(results):
+                if team_of(target) != attacker:
+                    credit = results.credit(target, attacker)
+                    values.setdefault(target, []).append(0 if credit is None else credit.accuracy)
+    return [math.fsum(listed) / len(listed) for listed in values.values()]
+
+
+def _under_attack(results: RoundResults) -> list[str]:
+    """The releases that attackers got: all in play, and those that were published though disqualified."""
+    return [target for target in results.targets if target in results.credits or target not in results.out]
 
 
 def _best(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> float | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kakurenbo.contracts import Measurement, team_of
+from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.messages import LANGUAGES, render, retold
 from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import against, counted, figure, share, times
+from kakurenbo.reporting.rounds import was_judged
 from kakurenbo.rounds.publishing import PUBLISHED
-
-_DISQUALIFIED = "disqualified"
 
 
 def with_verdicts(document: Document) -> Document:
@@ -51,13 +51,12 @@ class _Writer:
         """What attacks found in a release, and whether it holds the rules."""
         held = self._held(release)
         known = [*self._attacked(entry, release), *([held] if held else [])]
-        text = self._say("verdict.join").join(known)
-        return text[:1].upper() + text[1:] + self._say("verdict.end")
+        return self._sentence(known)
 
     def _attacked(self, entry: RoundEntry, release: ReleaseEntry) -> Iterator[str]:
         best = _best(entry, release.target, self.document.sample_attacks)
         if best is None:
-            if release.state in (PUBLISHED, _DISQUALIFIED):
+            if release.state in (PUBLISHED, DISQUALIFIED):
                 yield self._say("verdict.no_attack")
             return
         said = {"attacker": self._who(best.attacker), "accuracy": _accuracy(best.found)}
@@ -71,7 +70,7 @@ class _Writer:
             yield self._say("verdict.constant", constant=share(release.constant))
 
     def _held(self, release: ReleaseEntry) -> str:
-        if release.state == _DISQUALIFIED:
+        if release.state == DISQUALIFIED:
             failed = [self._fails(measured) for measured in release.measurements if measured.passes is False]
             # Where the repeats differ or the organizers decided, the record says why.
             return self._say("verdict.disqualified", failed=failed or retold(release.cause, self.language))
@@ -115,10 +114,12 @@ class _Writer:
                 yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=teams)
 
     def _of_round(self, entry: RoundEntry) -> Iterator[str]:
-        found = {target: _best(entry, target, self.document.sample_attacks) for target in entry.releases}
-        in_play = {
-            target: best for target, best in found.items() if best is not None and entry.releases[target].state == PUBLISHED
-        }
+        excluded = _excluded(entry)
+        ranked = [
+            target for target, release in entry.releases.items() if release.state == PUBLISHED and release.team not in excluded
+        ]
+        found = {target: _best(entry, target, self.document.sample_attacks) for target in ranked}
+        in_play = {target: best for target, best in found.items() if best is not None}
         if in_play:
             order = sorted(in_play, key=lambda target: in_play[target].found.accuracy.mean)
             yield self._hid_best(entry, order[0], in_play[order[0]], len(in_play))
@@ -133,6 +134,7 @@ class _Writer:
         yield from self._strongest(entry)
         yield from self._constant(entry)
         yield from self._thresholds(entry)
+        yield from self._without_release(entry)
 
     def _hid_best(self, entry: RoundEntry, target: str, best: _Best, count: int) -> str:
         chance = entry.releases[target].chance
@@ -149,10 +151,9 @@ class _Writer:
         )
 
     def _strongest(self, entry: RoundEntry) -> Iterator[str]:
-        samples = self.document.sample_attacks
-        means = {
-            name: one.accuracy for name, one in entry.attackers.items() if one.accuracy is not None and name not in samples
-        }
+        guessing = {attacker for row in entry.attacks.values() for attacker in row}
+        ranked = guessing - _excluded(entry) - {*self.document.sample_attacks}
+        means = {name: one.accuracy for name, one in entry.attackers.items() if one.accuracy is not None and name in ranked}
         if not means:
             return
         first = max(means, key=lambda name: means[name])
@@ -182,7 +183,7 @@ class _Writer:
         if entry.judged and entry.passing == entry.judged:
             yield self._say("lesson.all_pass", count=judged)
         elif entry.judged:
-            out = [release for release in entry.releases.values() if release.state == _DISQUALIFIED]
+            out = [release for release in entry.releases.values() if was_judged(release) and release.state == DISQUALIFIED]
             failed = [self._disqualified(release) for release in out]
             yield self._say("lesson.disqualified", passing=entry.passing, count=judged, failed=failed)
 
@@ -190,10 +191,25 @@ class _Writer:
         measures = [measured.name for measured in release.measurements if measured.passes is False]
         return self._say("lesson.by", release=self._release(release.target), measures=measures or release.cause)
 
+    def _without_release(self, entry: RoundEntry) -> Iterator[str]:
+        """Who has no release that could be measured, and why; an unranked team owes none."""
+        excluded = _excluded(entry)
+        known = []
+        for state in (MISSING, REFUSED, FAILED):
+            out = [release for release in entry.releases.values() if release.state == state]
+            named = [self._release(one.target) for one in out if state != MISSING or one.team not in excluded]
+            known += [self._say(f"lesson.{state}", releases=named)] if named else []
+        if known:
+            yield self._sentence(known)
+
     # -- words ---------------------------------------------------------------------------------------------------------
 
     def _say(self, code: str, **parameters: object) -> str:
         return render(code, parameters, self.language).message
+
+    def _sentence(self, parts: Sequence[str]) -> str:
+        text = self._say("verdict.join").join(parts)
+        return text[:1].upper() + text[1:] + self._say("verdict.end")
 
     def _who(self, attacker: str) -> str:
         return self._named(attacker, lambda player: player.attack)
@@ -212,6 +228,11 @@ def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | N
     teams_first = sorted(row, key=lambda attacker: attacker in samples)
     first = max(teams_first, key=lambda attacker: row[attacker].accuracy.mean, default=None)
     return None if first is None else _Best(first, row[first])
+
+
+def _excluded(entry: RoundEntry) -> frozenset[str]:
+    """The teams that are shown but not ranked."""
+    return frozenset[str]().union(*(results.excluded for results in entry.repeats))
 
 
 def _accuracy(found: AttackEntry) -> str:
