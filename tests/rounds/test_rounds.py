@@ -465,7 +465,8 @@ def test_a_rulebook_that_leaks_its_answer_fails_the_conformance_check(
 
     def publish(self: Any, secrets: Any, submission: Any) -> Any:
         publication = whole(self, secrets, submission)
-        return type(publication)({**publication.target, "oops.csv": publication.answer["members.csv"]}, publication.answer)
+        parts = {"02": ({"oops.csv": publication.answer["members.csv"]}, publication.answer)}
+        return type(publication)(publication.target, publication.answer, parts)
 
     monkeypatch.setattr(hide_and_seek.HideAndSeek, "publish", publish)
     checks = {str(check): check for check in testing.rulebook_checks(hide_and_seek.HideAndSeek(size=50), hide_and_seek.Blur())}

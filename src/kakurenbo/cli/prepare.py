@@ -36,7 +36,7 @@ def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None,
         return output.DONE
     console = output.console()
     console.print(text("cli.data", source=retold(str(preparation.report["data"]))), markup=False)
-    console.print(f"{out}/public     {text('cli.prepared_public', digest=committed[:16])}", markup=False)
+    console.print(f"{out}/public     {text('cli.prepared_public', digest=committed)}", markup=False)
     console.print(f"{out}/teams/NN   {text('cli.prepared_teams')}", markup=False)
     console.print(f"{out}/attackers  {text('cli.prepared_attackers')}", markup=False)
     console.print(f"{out}/secret     {text('cli.prepared_secret')}", markup=False)

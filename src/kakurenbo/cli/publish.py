@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, option, out_folder_option, path_argument, rulebook_verb
+from kakurenbo.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import retold, text
 from kakurenbo.rounds import PublishedRound, Refusal, publish_round
@@ -30,10 +31,14 @@ def _publish(
     published = publish_round(rulebook, preparation, submissions, team=team, with_disqualified=with_disqualified)
     write_folder(out, published.files, private=("answers",))
     if as_json:
-        output.print_json({"out": str(out), **_report(published)})
+        output.print_json({"out": str(out), "commitments_sha256": _committed(published), **_report(published)})
     else:
         _print(published, out)
     return output.DONE if published.complete else output.FAILS_RULES
+
+
+def _committed(published: PublishedRound) -> str:
+    return digest(published.files[f"public/{COMMITMENTS_FILE}"])
 
 
 def _report(published: PublishedRound) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def _print(published: PublishedRound, out: Path) -> None:
     console.print(table)
     for _, problems in published.unassigned:
         output.print_problems(problems)
-    console.print(f"{out}/public     {text('cli.published_public')}", markup=False)
+    console.print(f"{out}/public     {text('cli.published_public', digest=_committed(published))}", markup=False)
     console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
     console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)
     console.print(f"{out}/answers    {text('cli.published_answers')}", markup=False)

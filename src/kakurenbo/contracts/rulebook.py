@@ -30,7 +30,7 @@ from kakurenbo.contracts.results import RoundResults, Standings, weights_of
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.parameters import Method, parameters_of
 from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, Read, Reading, Schema, Source
+from kakurenbo.tables import Problems, Read, Reading, Schema, Source, refused
 
 H = TypeVar("H")
 S = TypeVar("S")
@@ -202,6 +202,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def read_target(self, *paths: Path, declared: Anonymizer | None = None) -> Reading[Target[K, F]]:
         """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files."""
         facts = read_facts(paths[0], self.name)
+        if paths[0].is_dir() and facts is not None and facts.folder not in (TARGET, ATTACKERS):
+            return refused("target.other_folder", str(paths[0]), folder=facts.folder)
         beside = paths[0].parent.parent / "attackers"
         if facts is not None and facts.folder == TARGET and len(paths) == 1 and beside.is_dir():
             paths = (*paths, beside)
@@ -320,8 +322,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     def read_published(self, source: Source) -> Reading[RoundResults]:
         """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
-        from kakurenbo.tables import refused
-
         return refused("results.no_table", source.name, rulebook=self.name)
 
     def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:

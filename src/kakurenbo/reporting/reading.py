@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contracts import AnyRulebook, RoundResults
+from kakurenbo.contracts import AnyRulebook, Credit, Figure, RoundResults, Unit
 from kakurenbo.reporting.document import FORMAT, Document, parse_document
 from kakurenbo.reporting.matrix import read_matrix
 from kakurenbo.reporting.table import COLUMNS, read_results_csv
@@ -119,7 +119,9 @@ def _implausible(rulebook: AnyRulebook, source: Source, rounds: Rounds) -> Probl
     if not every or not all(rounds.values()) or not all(results.targets for results in every):
         return refused("results.no_matrix", source.name)
     for results in every:
-        problem = _unknown(source, results) or _impossible_hits(source, results) or _bad_utility(rulebook, source, results)
+        problem = (
+            _unknown(source, results) or _impossible_hits(rulebook, source, results) or _bad_utility(rulebook, source, results)
+        )
         if problem is not None:
             return problem
     return None
@@ -140,11 +142,17 @@ def _unknown(source: Source, results: RoundResults) -> Problems | None:
     return None
 
 
-def _impossible_hits(source: Source, results: RoundResults) -> Problems | None:
+def _bad_share(rulebook: AnyRulebook, credit: Credit) -> bool:
+    """Whether a further figure that should be a share is none."""
+    shares = [value for name, value in credit.details.items() if rulebook.figures.get(name, Figure()).unit is Unit.SHARE]
+    return not all(isinstance(value, int | float) and 0 <= value <= 1 for value in shares)
+
+
+def _impossible_hits(rulebook: AnyRulebook, source: Source, results: RoundResults) -> Problems | None:
     for target, row in results.credits.items():
         for attacker, credit in row.items():
             for one in (credit, *results.tries.get(target, {}).get(attacker, ())):
-                if not one.least <= one.hits <= one.of or one.of <= one.least:
+                if not one.least <= one.hits <= one.of or one.of <= one.least or _bad_share(rulebook, one):
                     figures: dict[str, Any] = {"hits": one.hits, "of": one.of}
                     return refused("results.impossible_hits", source.name, target=target, attacker=attacker, **figures)
     return None

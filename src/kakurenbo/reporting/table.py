@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from kakurenbo.contracts import Credit, RoundResults, team_of
+from kakurenbo.messages import escaped
 from kakurenbo.reporting.document import Document, PlayerEntry
 from kakurenbo.tables import Read, Reading, refused
 from kakurenbo.tables.texts import FORMULA
@@ -80,14 +81,14 @@ def _credit(credit: Credit | None) -> list[object]:
 
 
 def text_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+    """A text that no spreadsheet takes for a formula, and no terminal for a command.
 
     Examples
     --------
     >>> text_cell("=1+1"), text_cell("team 7")
     ("'=1+1", 'team 7')
     """
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return escaped(f"'{text}" if text.startswith(FORMULA) else text)
 
 
 MOST_LINES = 500_000  # of a table of results

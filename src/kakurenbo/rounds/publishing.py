@@ -6,6 +6,7 @@ submitted files, so that everything can be made again), ``public`` with commitme
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +31,18 @@ from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.rounds.handing_in import handed_in, printable
-from kakurenbo.tables import Problem, Problems, Source, json_bytes, read_file, read_folder, read_json, refused, summed_up
+from kakurenbo.tables import (
+    Problem,
+    Problems,
+    Source,
+    json_bytes,
+    read_file,
+    read_folder,
+    read_json,
+    refused,
+    summed_up,
+    write_folder,
+)
 
 RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
@@ -136,10 +148,33 @@ def judge_release(
         if not utility.passes and not with_disqualified:
             return out(DISQUALIFIED, _failed_thresholds(told["measurements"]), **told)
         publication = rules.publish(secrets, read.value)
+        unreadable = _unreadable(prepared, JudgedRelease(ReleaseRecord(target, team, PUBLISHED), publication))
+        if unreadable is not None:
+            problem = refused("release.unreadable", files[0], problem=_recorded(unreadable[0]))
+            return out(REFUSED, _recorded(problem[0]), problems=tuple(map(_recorded, problem)), **told)
     except Exception as error:  # a step that fails on one team's files must not stop the others
         return out(FAILED, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
     state, cause = (PUBLISHED, "") if utility.passes else (DISQUALIFIED, _failed_thresholds(told["measurements"]))
     return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **told), publication, submitted)
+
+
+def _unreadable(prepared: PreparedRound[Any], one: JudgedRelease) -> Problems | None:
+    """What is wrong with the published files, read as attackers and scorers will read them.
+
+    A release may be well-formed while what is made of it is not, such as a line too long where all months of a customer stand
+    side by side; that must show now and cost its team alone, not later everybody.
+    """
+    with tempfile.TemporaryDirectory(prefix="kakurenbo-") as folder:
+        phase = Path(folder) / "phase"
+        write_folder(phase, release_folders(prepared, one))
+        (phase / "attackers").symlink_to((prepared.path / "attackers").resolve(), target_is_directory=True)
+        for read in (
+            prepared.rules.read_target(phase / "targets" / one.record.target),
+            prepared.rules.read_answer(phase / "answers" / one.record.target),
+        ):
+            if isinstance(read, Problems):
+                return read
+    return None
 
 
 def judge_team(

@@ -14,7 +14,7 @@ import polars as pl
 
 from kakurenbo.messages import Phrase, shorten
 from kakurenbo.tables.flawless import LARGE, read_flawless
-from kakurenbo.tables.lines import Lines, split
+from kakurenbo.tables.lines import Lines, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Problems
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.remembering import same_table
@@ -23,6 +23,7 @@ from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
 from kakurenbo.tables.table import Table
 from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
 
+_FAR_TOO_MANY = 10  # times as many lines as are allowed
 _SHOWN_NAMES = 43  # characters of a list of missing columns
 
 
@@ -95,6 +96,10 @@ def _read(
     if text is None:
         return found.problems()
     note_line_ends(text, found)
+    lines = count_byte(text, b"\n")
+    if layout.max_rows is not None and lines > _FAR_TOO_MANY * (layout.max_rows + 1):
+        _check_row_count(lines - int(layout.header), layout, found)  # not worth looking at the cells
+        return found.problems()
     fast = mend is None and len(text) >= LARGE
     table = read_flawless(text, schema, header=layout.header) if fast else None
     if table is None or not layout.allows(len(table)):
@@ -116,7 +121,7 @@ def _read_carefully(
         if body is None:
             return None
         lines = body
-    _check_row_count(lines, layout, found)
+    _check_row_count(lines.seen - int(layout.header), layout, found)
     if mend is not None:
         lines = replace(lines, cells=mend(lines.cells))
     encoded = _encode(lines, schema, layout, found)
@@ -140,8 +145,7 @@ def _check_header(lines: Lines, schema: Schema, found: ProblemCollector) -> Line
     return None
 
 
-def _check_row_count(lines: Lines, layout: Layout, found: ProblemCollector) -> None:
-    count = lines.seen - int(layout.header)
+def _check_row_count(count: int, layout: Layout, found: ProblemCollector) -> None:
     if layout.allows(count):
         return
     low, high = layout.min_rows, layout.max_rows

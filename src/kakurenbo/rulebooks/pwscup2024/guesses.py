@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, STAR, UNKNOWN, RatingsGuess
-from kakurenbo.contracts import FoundGuess, Guesses, by_number
+from kakurenbo.contracts import FoundGuess, Guesses, Rulebook, by_number
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
 from kakurenbo.tables import (
@@ -37,6 +37,7 @@ from kakurenbo.tables import (
 )
 
 Refusals = list[tuple[str, Problems]]
+_MOST_COLUMNS = 2 * Rulebook.max_teams
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,9 @@ def _read_pairs(source: Source, rows: int) -> Reading[_Pairs]:
     data = source.read(names.GUESSES.max_bytes)
     if isinstance(data, Problems):
         return data
-    width = (data.splitlines() or [b""])[0].count(b",") + 1
+    width = data[: data.find(b"\n") + 1 or None].count(b",") + 1
+    if width > _MOST_COLUMNS:
+        return refused("pwscup2024.too_many_columns", source.name, row=1, severity=Severity.MALFORMED, most=_MOST_COLUMNS)
     if width % 2:
         return refused("pwscup2024.odd_columns", source.name, row=1, record=0, severity=Severity.MALFORMED, width=width)
     schema = Schema(Text(str(column)) for column in range(1, width + 1))
