@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import sys
 
@@ -57,6 +58,14 @@ class _Verbs(click.Group):
         module = importlib.import_module(f"kakurenbo.cli.{_MODULES.get(name, name)}")
         command: click.Command = getattr(module, name)()
         return command
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in VERBS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, VERBS, n=1)
+            code = "cli.no_verb_but" if near else "cli.no_verb"
+            context.fail(text(code, name=name, near=near[0] if near else ""))
+        return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(text("help.verbs")):

@@ -254,7 +254,7 @@ def chosen_seed(seed: int | None) -> int:
 
 def first_sentence(cls: type) -> str:
     """What a method does, from its docstring."""
-    return (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+    return (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("``", "`")
 
 
 def described(group: str, name: str, cls: type) -> str:

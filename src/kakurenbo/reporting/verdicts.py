@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kakurenbo.contracts import Measurement, team_of
@@ -12,6 +12,8 @@ from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, Rel
 from kakurenbo.reporting.numbers import against, counted, figure, share, times
 from kakurenbo.reporting.rounds import was_judged
 from kakurenbo.rounds.publishing import PUBLISHED
+
+_MUCH = 2  # times chance: an interval that reaches further does not show that a release hides anybody
 
 
 def with_verdicts(document: Document) -> Document:
@@ -63,8 +65,8 @@ class _Writer:
         if not release.chance:
             yield self._say("verdict.found_plain", **said)
         else:
-            ratio = times(best.found.accuracy.mean / release.chance)
-            code = "verdict.found" if best.found.beyond_chance else "verdict.hidden"
+            ratio = _times_chance(best.found.accuracy.mean, release.chance)
+            code = f"verdict.{_told(best.found, release.chance)}"
             yield self._say(code, **said, times=ratio, chance=share(release.chance))
         if release.constant is not None:
             yield self._say("verdict.constant", constant=share(release.constant))
@@ -123,14 +125,7 @@ class _Writer:
         if in_play:
             order = sorted(in_play, key=lambda target: in_play[target].found.accuracy.mean)
             yield self._hid_best(entry, order[0], in_play[order[0]], len(in_play))
-            if len(order) > 1:
-                worst = in_play[order[-1]]
-                yield self._say(
-                    "lesson.worst",
-                    release=self._release(order[-1]),
-                    attacker=self._who(worst.attacker),
-                    accuracy=_accuracy(worst.found),
-                )
+            yield from self._hid_least(in_play)
         yield from self._strongest(entry)
         yield from self._constant(entry)
         yield from self._thresholds(entry)
@@ -138,8 +133,8 @@ class _Writer:
 
     def _hid_best(self, entry: RoundEntry, target: str, best: _Best, count: int) -> str:
         chance = entry.releases[target].chance
-        ratio = times(best.found.accuracy.mean / chance) if chance else ""
-        code = "lesson.best_plain" if not chance else "lesson.best" if best.found.beyond_chance else "lesson.best_hidden"
+        ratio = _times_chance(best.found.accuracy.mean, chance) if chance else ""
+        code = f"lesson.best_{_told(best.found, chance)}" if chance else "lesson.best_plain"
         return self._say(
             code,
             release=self._release(target),
@@ -149,6 +144,20 @@ class _Writer:
             times=ratio,
             chance=share(chance),
         )
+
+    def _hid_least(self, in_play: Mapping[str, _Best]) -> Iterator[str]:
+        most = max(best.found.accuracy.mean for best in in_play.values())
+        found = [target for target, best in in_play.items() if best.found.accuracy.mean == most]
+        if len(found) == len(in_play):
+            return  # equals
+        worst = in_play[found[0]]
+        if len(found) > 1:
+            yield self._say(
+                "lesson.worst_several", releases=[self._release(one) for one in found], accuracy=_accuracy(worst.found)
+            )
+        else:
+            said = {"release": self._release(found[0]), "attacker": self._who(worst.attacker)}
+            yield self._say("lesson.worst", **said, accuracy=_accuracy(worst.found))
 
     def _strongest(self, entry: RoundEntry) -> Iterator[str]:
         guessing = {attacker for row in entry.attacks.values() for attacker in row}
@@ -160,7 +169,7 @@ class _Writer:
         chance = entry.attackers[first].chance
         said = {"attacker": self._who(first), "accuracy": share(means[first])}
         if chance:
-            yield self._say("lesson.attack", **said, times=times(means[first] / chance))
+            yield self._say("lesson.attack", **said, times=_times_chance(means[first], chance))
         else:
             yield self._say("lesson.attack_plain", **said)
 
@@ -233,6 +242,18 @@ def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | N
 def _excluded(entry: RoundEntry) -> frozenset[str]:
     """The teams that are shown but not ranked."""
     return frozenset[str]().union(*(results.excluded for results in entry.repeats))
+
+
+def _told(found: AttackEntry, chance: float) -> str:
+    """What the best attack tells: ``found`` more than chance; ``hidden``; ``unclear`` where too few repeats could tell."""
+    if found.beyond_chance:
+        return "found"
+    half = found.accuracy.half
+    return "hidden" if half is None or found.accuracy.mean + half <= _MUCH * chance else "unclear"
+
+
+def _times_chance(accuracy: float, chance: float) -> str:
+    return times(round(accuracy / chance, 9))  # the same ratio in the same words, whatever the last bits
 
 
 def _accuracy(found: AttackEntry) -> str:
