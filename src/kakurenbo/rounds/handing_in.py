@@ -15,13 +15,14 @@ from kakurenbo.tables import Problems, Source, refused
 MOST_FILES = 200
 MOST_BYTES = 1_000_000_000
 LONGEST_NAME = 200
+_OF_FILE_MANAGERS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})  # beside those that begin with a dot
 
 Refused = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
 
 
 def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
-    """The files of a folder, or the one file, that may be judged, and what was refused; hidden files are left aside."""
+    """The files of a folder, or the one file, that may be judged, and what was refused; see :func:`left_aside`."""
     sources: list[Source] = []
     strangers: list[Refused] = []
     total = 0
@@ -41,6 +42,17 @@ def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
     return sources, strangers
 
 
+def left_aside(name: str) -> bool:
+    """Whether a file manager put this file or folder there, unseen by whoever hands in the others.
+
+    Examples
+    --------
+    >>> [left_aside(name) for name in (".DS_Store", "Thumbs.db", "D.csv")]
+    [True, True, False]
+    """
+    return name.startswith(".") or name.lower() in _OF_FILE_MANAGERS
+
+
 def printable(name: str) -> str:
     """A file name that can be shown and written, whatever it is made of.
 
@@ -57,7 +69,7 @@ def _entries(path: Path) -> Iterator[Path]:
     if path.is_symlink() or not path.is_dir():
         yield path
         return
-    yield from (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+    yield from (entry for entry in sorted(path.iterdir()) if not left_aside(entry.name))
 
 
 def _unfit(entry: Path) -> str | None:
