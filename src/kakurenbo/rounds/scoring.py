@@ -126,7 +126,6 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     """
     opened = PhaseFolder(rulebook, phase)
     by_attacker, refusals = _by_attacker(opened, guesses)
-    in_folders = {attacker for attacker in by_attacker if (guesses / attacker).is_dir()}
     earned: dict[str, CreditedFiles] = {
         attacker: credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
         for attacker, sources in by_attacker.items()
@@ -143,7 +142,7 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
         if team_of(target) != attacker and results.credit(target, attacker) is None
     )
     for attacker, one in earned.items():
-        refusals += [refusal.inside(attacker) if attacker in in_folders else refusal for refusal in one.refused]
+        refusals += [_where_it_lies(guesses, attacker, refusal) for refusal in one.refused]
     notices = tuple(notice for one in earned.values() for notice in one.notices)
     return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices)
 
@@ -249,6 +248,11 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
         unfit = [Refusal.of(attacker, name, problems) for name, problems in strangers]
         refusals += [refusal.inside(attacker) for refusal in unfit] if folder else unfit
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
+
+
+def _where_it_lies(guesses: Path, attacker: str, refusal: Refusal) -> Refusal:
+    """A refusal that names its file as the organizer finds it: in the attacker's folder, or beside the folders."""
+    return refusal.inside(attacker) if (guesses / attacker).is_dir() and not (guesses / refusal.file).exists() else refusal
 
 
 def broken_guess(file: str, error: Exception) -> Problems:
