@@ -20,6 +20,8 @@ import pytest
 from kakurenbo import messages, registry
 from kakurenbo.cli import VERBS, main
 from kakurenbo.cli.click_words import columns
+from kakurenbo.messages import retelling
+from kakurenbo.messages.catalogue import catalogue_of
 from kakurenbo.parameters import parameters_of
 
 Call = Callable[..., tuple[int, str]]
@@ -151,12 +153,52 @@ def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
             "D.csv: the file has 1 records; 100 to 200 are allowed",
             "D.csv: レコード数が 1 です。100 以上 200 以下 でなければなりません",
         ),
+        (
+            "histogram is 0.78, must be ≥ 0.99, vcm is 0.0015, must be ≥ 0.05, cart is 1e-05, must be ≤ 0.3",
+            "histogram が 0.78 (≥ 0.99 でなければなりません), vcm が 0.0015 (≥ 0.05 でなければなりません), "
+            "cart が 1e-05 (≤ 0.3 でなければなりません)",
+        ),
+        (
+            "D.csv: the file holds NUL bytes: it is not a text file; save it as UTF-8",
+            "D.csv: NUL バイトがあり、テキストファイルではありません。UTF-8 で保存してください",
+        ),
         ("words of somebody's plugin", "words of somebody's plugin"),
     ],
 )
 @pytest.mark.usefixtures("japanese")
 def test_an_english_sentence_of_a_document_is_told_in_japanese(english: str, told: str) -> None:
     assert messages.retold(english) == told
+
+
+def filled(template: str) -> str:
+    """A sentence of the catalogue with an identifier, a number or a state for each placeholder."""
+    special = {"state": "失格", "bound": "≥ 0.5", "number": "12"}
+    parts = []
+    for literal, name, spec, _ in string.Formatter().parse(template):
+        value = "12" if spec == "d" else special.get(name or "", "zq7")
+        parts.append(literal + (value if name is not None else ""))
+    return "".join(parts)
+
+
+def ascii_words(text: str) -> set[str]:
+    return set(re.findall("[A-Za-z]{2,}", text))
+
+
+@pytest.mark.parametrize("place", ["", "D.csv:3: ", "D.csv:3: sex: "])
+def test_no_english_word_remains_of_any_sentence_that_a_document_can_hold(place: str) -> None:
+    left = {}
+    for code, (message, fix) in retelling._stored():
+        if code not in catalogue_of("ja"):
+            continue  # somebody's plugin, which speaks English alone
+        told_message, told_fix = catalogue_of("ja")[code]
+        known = retelling._Known.of(message, code, has_fix=False)
+        if known.words < retelling._LEAST_WORDS and not known.strict:
+            continue  # a phrase that stands in other sentences alone
+        for english, japanese in [(message, told_message), *([(f"{message}; {fix}", told_message + told_fix)] if fix else [])]:
+            said = filled(english).replace("失格", "disqualified")
+            remaining = ascii_words(messages.retold(place + said, "ja")) - ascii_words(place + filled(japanese))
+            left |= {code: remaining} if remaining else {}
+    assert left == {}
 
 
 # -- Japanese ----------------------------------------------------------------------------------------------------------

@@ -260,18 +260,18 @@ def test_a_bad_guess_costs_that_file_alone_and_is_named(contest: Contest) -> Non
     assert code == 1
     assert {(entry["team"], entry["file"]) for entry in told["refused"]} == {
         ("", "notes.txt"),
-        ("01", "inference_01_01.index"),
-        ("01", "readme.txt"),
-        ("03", "inference_01_03.index"),
-        ("03", "inference_99_03.index"),
-        ("07", "inference_01_03.index"),
+        ("01", "01/inference_01_01.index"),
+        ("01", "01/readme.txt"),
+        ("03", "03/inference_01_03.index"),
+        ("03", "03/inference_99_03.index"),
+        ("07", "07/inference_01_03.index"),
     }
     reasons = {(entry["team"], entry["file"]): entry["problem"] for entry in told["refused"]}
-    assert "exactly 100" in reasons["03", "inference_01_03.index"]
-    assert "one's own release" in reasons["01", "inference_01_01.index"]
-    assert "a name is inference_07_01.index" in reasons["01", "readme.txt"], "not one's own target"
-    assert "no target 99" in reasons["03", "inference_99_03.index"]
-    assert "the name says attacker 03, but 07 handed it in" in reasons["07", "inference_01_03.index"]
+    assert "exactly 100" in reasons["03", "03/inference_01_03.index"]
+    assert "one's own release" in reasons["01", "01/inference_01_01.index"]
+    assert "a name is inference_07_01.index" in reasons["01", "01/readme.txt"], "not one's own target"
+    assert "no target 99" in reasons["03", "03/inference_99_03.index"]
+    assert "the name says attacker 03, but 07 handed it in" in reasons["07", "07/inference_01_03.index"]
     hits = {(target, attacker): row["hits"] for target, found in told["credits"].items() for attacker, row in found.items()}
     assert hits["07", "03"] == 33
     assert hits["07", "04"] == 35, "Windows line ends are put right"

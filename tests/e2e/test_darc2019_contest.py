@@ -302,12 +302,12 @@ def test_a_bad_guess_file_costs_that_file_alone_and_is_named(contest: Contest) -
     refused = {(one["team"], one["file"]): one["problems"][0]["code"] for one in contest.told["score"]["refused"]}
     assert refused == {
         ("", "guests"): "guess.unknown_attacker",
-        ("01", "guess_01-5_01.csv"): "guess.own_target",
-        ("03", "guess_01-4_03-11.csv"): "guess.too_many",
-        ("04", "guess_01-5_04.csv"): "darc2019.month_order",
-        ("04", "readme.txt"): "guess.unknown_name",
-        ("07", "guess_01-1_07.csv"): "guess.unknown_target",
-        ("07", "guess_12_07.csv"): "darc2019.customer_missing",
+        ("01", "01/guess_01-5_01.csv"): "guess.own_target",
+        ("03", "03/guess_01-4_03-11.csv"): "guess.too_many",
+        ("04", "04/guess_01-5_04.csv"): "darc2019.month_order",
+        ("04", "04/readme.txt"): "guess.unknown_name",
+        ("07", "07/guess_01-1_07.csv"): "guess.unknown_target",
+        ("07", "07/guess_12_07.csv"): "darc2019.customer_missing",
     }
     missing = {(one["team"], one["target"]) for one in contest.told["score"]["missing"]}
     assert missing >= {("04", "01-5"), ("07", "12")}

@@ -189,14 +189,14 @@ def test_publish_names_who_is_published_refused_missing_and_late_and_why(contest
 def test_score_names_every_refused_file_and_every_pair_without_a_guess(contest: Contest) -> None:
     pre, main_ = contest.told["score pre"], contest.told["score main"]
     problems = {(entry["team"], entry["file"]): entry["problems"][0]["code"] for entry in pre["refused"]}
-    assert problems == {("03", "E03.csv"): "pwscup2024.too_few_columns", ("04", "E04.csv"): "pwscup2024.no_row_of_a"}
+    assert problems == {("03", "03/E03.csv"): "pwscup2024.too_few_columns", ("04", "04/E04.csv"): "pwscup2024.no_row_of_a"}
     missing = {(entry["team"], entry["target"]) for entry in pre["missing"]}
     assert missing == {("03", "01"), ("03", "12"), ("04", "03")}
     problems = {(entry["team"], entry["file"]): entry["problems"][0]["code"] for entry in main_["refused"]}
     assert problems == {
-        ("04", "id.txt"): "pwscup2024.id_other_team",
-        ("07", "E07.csv"): "pwscup2024.own_columns",
-        ("07", "readme.txt"): "guess.unknown_name",
+        ("04", "04/id.txt"): "pwscup2024.id_other_team",
+        ("07", "07/E07.csv"): "pwscup2024.own_columns",
+        ("07", "07/readme.txt"): "guess.unknown_name",
     }
     assert pre["out_of_play"] == {"04": "refused", "07": "refused"}
     assert main_["out_of_play"] == {"03": "refused", "12": "missing"}

@@ -95,3 +95,13 @@ def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit):
         main(["standings", "amic2020", str(files / "repeated")])
     assert "0.5 ± 1.3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [("--pre", "a.json", "--main", "b.json"), ("--main", "b.json"), ()])
+def test_a_contest_of_one_round_says_that_it_has_no_pre_and_main(
+    capsys: pytest.CaptureFixture[str], given: tuple[str, ...]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["standings", "darc2019", *given])
+    assert left.value.code == 2
+    assert "darc2019 has one round: give its RESULTS file, without --pre and --main" in capsys.readouterr().err

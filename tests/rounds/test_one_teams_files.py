@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.rounds import publish_round, score_round
+from kakurenbo.rounds import publish_round, score_round, verify_round
+from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess
@@ -88,3 +90,33 @@ def test_a_file_of_far_too_many_lines_is_refused_by_their_number_alone() -> None
     assert isinstance(refused, Problems)
     assert [problem.code for problem in refused] == ["table.row_count"]
     assert time.process_time() - begun < 1
+
+
+def test_a_file_too_large_to_keep_is_refused_and_verified_all_the_same(tmp_path: Path) -> None:
+    rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
+    contest = prepared(rules, tmp_path)
+    sample = (contest / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()
+    (tmp_path / "entries" / "02").mkdir(parents=True)
+    with (tmp_path / "entries" / "02" / "D.csv").open("wb") as sparse:
+        sparse.truncate(101_000_000)
+    (tmp_path / "entries" / "01").mkdir()
+    (tmp_path / "entries" / "01" / "D.csv").write_bytes(sample)
+    found = publish_round(rules, contest, tmp_path / "entries")
+    assert [record.state for record in found.records] == ["published", "refused"]
+    write_folder(tmp_path / "phase", found.files)
+    assert {finding.state for finding in verify_round(rules, contest, tmp_path / "phase", again=True)} == {"kept"}
+
+
+def test_a_folder_that_nobody_may_look_into_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Path.iterdir
+
+    def forbidden(self: Path) -> Iterator[Path]:
+        if self.name == "02":
+            raise PermissionError
+        return whole(self)
+
+    (tmp_path / "02").mkdir()
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    sources, refused = handed_in(tmp_path / "02")
+    assert sources == []
+    assert [(name, problems[0].code) for name, problems in refused] == [("02", "source.forbidden")]

@@ -159,11 +159,11 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
     assert scored.results.credit("07", "01") is None
     refused = {refusal.file: refusal.problems[0].code for refusal in scored.refused}
     assert refused == {
-        "guess_07_01.csv": "table.row_count",
-        "guess_99_01.csv": "guess.unknown_target",
-        "guess_01_01.csv": "guess.own_target",
-        "guess_12_03.csv": "guess.other_attacker",
-        "readme.txt": "guess.unknown_name",
+        "01/guess_07_01.csv": "table.row_count",
+        "01/guess_99_01.csv": "guess.unknown_target",
+        "01/guess_01_01.csv": "guess.own_target",
+        "01/guess_12_03.csv": "guess.other_attacker",
+        "01/readme.txt": "guess.unknown_name",
     }
     assert ("01", "07") in scored.missing
     # 07 handed in nothing at all; 12 is the organizers' own team and need not.
@@ -405,6 +405,51 @@ def test_names_that_cannot_be_written_links_pipes_and_folders_cost_that_file_alo
         "01/folder.csv": "release.not_a_file",
     }
     assert all(text.isprintable() for _, problems in published.unassigned for text in map(str, problems))
+
+
+@pytest.mark.parametrize("make", ["link", "folder", "linked folder"])
+def test_a_team_that_hands_in_a_link_or_a_folder_alone_is_refused_with_that_sentence(contest: Contest, make: str) -> None:
+    folder = contest.submissions / "03"
+    shutil.rmtree(folder)
+    if make == "linked folder":
+        folder.symlink_to(contest.submissions / "01")
+    else:
+        folder.mkdir()
+        file = folder / "hidden.csv"
+        file.symlink_to(contest.submissions / "01" / "hidden.csv") if make == "link" else file.mkdir()
+    published = contest.publish()
+    (record,) = [record for record in published.records if record.team == "03"]
+    said = "this is a folder, a pipe or a device" if make == "folder" else "this is a link"
+    named = "03" if make == "linked folder" else "03/hidden.csv"
+    assert record.state == "refused"
+    assert record.cause.startswith(f"{named}: {said}")
+    assert published.unassigned == ()
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)
+    assert {finding.state for finding in findings} == {KEPT}
+
+
+def test_what_a_file_manager_puts_beside_a_release_is_left_aside(contest: Contest) -> None:
+    for place in (contest.submissions, contest.submissions / "03"):
+        for name in ("Thumbs.db", "desktop.ini", ".DS_Store"):
+            (place / name).write_bytes(b"x")
+        (place / "__MACOSX").mkdir()
+    published = contest.publish()
+    assert published.complete
+
+
+def test_a_bad_guess_is_named_with_its_folder_and_told_in_english(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    (contest.guesses / "01" / "notes.txt").write_text("x")
+    (contest.guesses / "01" / "link.csv").symlink_to(contest.guesses / "01" / "notes.txt")
+    documents = set()
+    for language in ("en", "ja"):
+        monkeypatch.setenv("KAKURENBO_LANG", language)
+        scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+        assert {refusal.file for refusal in scored.refused} == {"01/notes.txt", "01/link.csv"}
+        assert all(str(refusal.problems[0]).startswith(f"{refusal.file}: ") for refusal in scored.refused)
+        documents.add(scored_document(contest.rulebook, scored).as_bytes())
+    assert len(documents) == 1
 
 
 def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:

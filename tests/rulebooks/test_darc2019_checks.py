@@ -253,9 +253,12 @@ def test_s_is_read_back_as_it_was_published() -> None:
 
 
 def test_a_release_is_one_file() -> None:
-    source = Source("A_01.csv", b"")
-    assert isinstance(Darc2019().check_release(handout(), [source, source]), Problems)
-    assert isinstance(Darc2019().check_release(handout(), []), Problems)
+    several = Darc2019().check_release(handout(), [Source("A_01.csv", b""), Source("notes.txt", b"")])
+    nothing = Darc2019().check_release(handout(), [])
+    assert isinstance(several, Problems)
+    assert isinstance(nothing, Problems)
+    assert several[0].message == "a release is one file; got A_01.csv, notes.txt"
+    assert nothing[0].message == "a release is one file; got none"
 
 
 def test_items_and_pseudonyms_with_commas_and_quotation_marks_survive_their_file() -> None:

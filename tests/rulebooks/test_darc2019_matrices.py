@@ -107,6 +107,20 @@ def test_a_missing_a_doubled_and_an_unknown_customer_are_refused_with_their_row(
     assert {(problem.row, problem.value) for problem in unknown} == {(3, "dave"), (3, "bob")}
 
 
+def test_a_truncated_guess_lists_twenty_customers_and_counts_all() -> None:
+    many = GuessForm(tuple(f"c{number:03}" for number in range(100)), PSEUDONYMS, CONTEST, "rules")
+    found = read_guess(Source("guess_01_02.csv", ("c000" + ",DEL" * 13 + "\n").encode()), many)
+    assert isinstance(found, Problems)
+    assert (len(found), found.total) == (20, 99)
+
+
+def test_every_cell_with_too_many_guesses_is_counted_once() -> None:
+    lines = [name + ",p1:p2:p3:p1:p2:p3" * 13 for name in CUSTOMERS]
+    found = read(lines, "aicrowd")
+    assert isinstance(found, Problems)
+    assert (len(found), found.total) == (20, 39)
+
+
 @pytest.mark.parametrize("mode", ["rules", "aicrowd"])
 def test_a_cell_longer_than_the_three_longest_pseudonyms_joined_is_refused(mode: str) -> None:
     """p1:p2:p3 has 8 characters; one more is too many (evaluator 16: all pseudonyms joined would match everybody)."""

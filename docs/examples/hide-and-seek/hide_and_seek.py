@@ -89,7 +89,7 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
 
     def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Reading[kb.Table]:
         if len(sources) != 1:
-            return kb.refused("release.one_file", HIDDEN, count=len(sources), example=HIDDEN)
+            return kb.refused("release.one_file", HIDDEN, files=[source.name for source in sources], example=HIDDEN)
         return kb.read_table(sources[0], SCHEMA, kb.Layout(min_rows=len(handout), max_rows=len(handout)))
 
     def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:

@@ -49,7 +49,11 @@ def _report(published: PublishedRound) -> dict[str, Any]:
         if record.problems:
             entry["problems"] = list(record.problems)
         states[record.state].append(record.target if record.state in (PUBLISHED, SUPERSEDED) else entry)
-    unassigned = [Refusal.of("", file, problems).as_json() for file, problems in published.unassigned]
+    teams = {record.team for record in published.records}
+    unassigned = [
+        Refusal.of(folder if (folder := file.partition("/")[0]) in teams else "", file, problems).as_json()
+        for file, problems in published.unassigned
+    ]
     return {**states, "unassigned": unassigned}
 
 
@@ -61,7 +65,7 @@ def _print(published: PublishedRound, out: Path) -> None:
         output.print_notices(f"{record.target}: {retold(notice)}" for notice in record.notices)
     console.print(table)
     for _, problems in published.unassigned:
-        output.print_problems(problems)
+        output.print_problems(problems, problems.total)
     console.print(f"{out}/public     {text('cli.published_public', digest=_committed(published))}", markup=False)
     console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
     console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)

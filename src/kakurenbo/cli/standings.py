@@ -28,6 +28,8 @@ def _standings(
     as_json: bool,
 ) -> int:
     named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
+    if rulebook.rounds == ("round",) and (named or not results):
+        raise UsageError(text("usage.one_round", rulebook=rulebook.name))
     if (not results and not named) or (results and named):
         raise UsageError(text("usage.results_files"))
     rounds: dict[str, Sequence[RoundResults]] = {}

@@ -17,7 +17,15 @@ _ONLY_SPOKEN = frozenset({"cli", "click", "expects", "help", "knowledge", "optio
 _LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
 _ANYTHING = r".+?"
 _NAME, _STATE = r"[\w-]+", "disqualified|missing|refused|failed|withdrew"
-_VALUES = {"team": _NAME, "attacker": _NAME, "round": _NAME, "state": _STATE}  # placeholders that do not stand for a phrase
+_VALUES = {
+    "team": _NAME,
+    "attacker": _NAME,
+    "round": _NAME,
+    "state": _STATE,
+    "score": _NAME,
+    "number": r"[-+.\de]+|nan|inf",
+    "bound": r"[^\w, ]+ ?[-+.\de]+",
+}  # placeholders that do not stand for a phrase
 
 
 def retold(english: str, spoken: str | None = None) -> str:
@@ -32,43 +40,85 @@ def retold(english: str, spoken: str | None = None) -> str:
     return english if told_in == "en" or not english else _retold(english, told_in)
 
 
-@cache
+class _Told(NamedTuple):
+    """A sentence told in a language, and how many of its English characters the catalogue knows: 0 where it stays English."""
+
+    text: str
+    known: int = 0
+
+
 def _retold(english: str, spoken: str) -> str:
-    """The whole where it is a fixed sentence; else its parts where each is known; else the whole by its form; else as it is."""
+    return _told(english, spoken).text
+
+
+@cache
+def _told(english: str, spoken: str) -> _Told:
+    """As one sentence, as a list, or as a place with a sentence: by the reading that knows most of it.
+
+    A form with a comma or a colon of its own would be torn apart by the first reading that fits, and one that begins or ends
+    with a placeholder would swallow what stands beside it.
+    """
+    readings = [_listed(english, spoken), _placed(english, spoken), _sentence(english, spoken)]
+    best = max(readings, key=lambda told: told.known)
+    return best if best.known else _after_known_place(english, spoken)
+
+
+def _listed(english: str, spoken: str) -> _Told:
+    """A list each entry of which is known; an entry may have commas of its own."""
+    parts = english.split(", ")
+    for size in range(1, len(parts)):
+        head = _sentence(", ".join(parts[:size]), spoken)
+        if head.known and (rest := _told(", ".join(parts[size:]), spoken)).known:
+            separator = render("list.separator", {}, spoken).message
+            return _Told(f"{head.text}{separator}{rest.text}", head.known + rest.known)
+    return _Told(english)
+
+
+def _sentence(english: str, spoken: str) -> _Told:
+    """A fixed sentence, or one by its form."""
     code = _fixed().get(english)
     if code is not None and code in catalogue_of(spoken):
-        return catalogue_of(spoken)[code].message
-    parts = english.split(", ")
-    if len(parts) > 1 and all((told := _retold(part, spoken)) != part for part in parts):
-        return render("list.separator", {}, spoken).message.join(_retold(part, spoken) for part in parts)
+        return _Told(catalogue_of(spoken)[code].message, len(english))
+    return _formed(english, spoken)
+
+
+def _placed(english: str, spoken: str) -> _Told:
+    """A place, a colon and a sentence that is known."""
     place, colon, sentence = english.partition(": ")
-    if colon and (told := _retold(sentence, spoken)) != sentence:
-        return f"{_retold(place, spoken)}: {told}"
-    formed = _formed(english, spoken)
-    if colon and formed == english and (told := _retold(place, spoken)) != place:
-        return f"{told}: {sentence}"
-    return formed
+    what = _told(sentence, spoken) if colon else _Told("")
+    if not what.known:
+        return _Told(english)
+    where = _told(place, spoken)
+    return _Told(f"{where.text}: {what.text}", where.known + what.known)
 
 
-def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> str:
+def _after_known_place(english: str, spoken: str) -> _Told:
+    """A sentence that is not known, after words that are."""
+    place, colon, sentence = english.partition(": ")
+    where = _told(place, spoken) if colon else _Told("")
+    return _Told(f"{where.text}: {sentence}", where.known) if where.known else _Told(english)
+
+
+def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> _Told:
     for known in _forms():
         matched = known.form.fullmatch(english) if known.words >= least_words or known.strict else None
         if matched is not None and known.code in catalogue_of(spoken):
-            given = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
+            parts = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
             message, fix = catalogue_of(spoken)[known.code]
             told = _joined(message, fix, spoken) if fix and known.has_fix else message
-            return _filled(told, given)
-    return english
+            filled = _filled(told, {name: part.text for name, part in parts.items()})
+            return _Told(filled, known.words + sum(part.known for part in parts.values()))
+    return _Told(english)
 
 
 def _joined(message: str, fix: str, spoken: str) -> str:
     return render("problem.sentence", {"message": message, "fix": fix}, spoken).message
 
 
-def _part(english: str, spoken: str) -> str:
+def _part(english: str, spoken: str) -> _Told:
     """What stands for a placeholder may be a phrase with hardly a word of its own, such as "100 to 200"."""
-    told = _retold(english, spoken)
-    return told if told != english else _formed(english, spoken, least_words=1)
+    told = _told(english, spoken)
+    return told if told.known else _formed(english, spoken, least_words=1)
 
 
 class _Known(NamedTuple):

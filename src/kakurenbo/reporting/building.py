@@ -104,7 +104,9 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
         players=[PlayerEntry(team, excluded=team in results.excluded) for team in teams],
         reports={facts.round: {"data": facts.data.get("source", "")}},
         failures=[
-            FailureEntry(f"guesses of {one.team}", one.team, "refused", str(one.problems[0]), facts.round, file=one.file)
+            FailureEntry(
+                f"guesses of {one.team}", one.team, "refused", one.problems[0].in_language("en"), facts.round, file=one.file
+            )
             for one in scored.refused
         ],
         manifest={"contest": {"commitments": facts.commitments, "version": facts.version, "settings": dict(facts.settings)}},

@@ -10,22 +10,27 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from kakurenbo.tables import Problems, Source, refused
+from kakurenbo.tables import Problems, Severity, Source, refused
 
 MOST_FILES = 200
 MOST_BYTES = 1_000_000_000
 LONGEST_NAME = 200
+_OF_FILE_MANAGERS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})  # beside those that begin with a dot
 
 Refused = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
 
 
 def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
-    """The files of a folder, or the one file, that may be judged, and what was refused; hidden files are left aside."""
+    """The files of a folder, or the one file, that may be judged, and what was refused; see :func:`left_aside`."""
+    try:
+        entries = list(_entries(path))
+    except OSError:  # not even a folder that nobody may look into stops the others
+        return [], [(printable(path.name), refused("source.forbidden", printable(path.name), severity=Severity.MALFORMED))]
     sources: list[Source] = []
     strangers: list[Refused] = []
     total = 0
-    for entry in _entries(path):
+    for entry in entries:
         shown = printable(entry.name)
         code = _unfit(entry)
         if code is None:
@@ -39,6 +44,17 @@ def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
         else:
             strangers.append((shown, refused(code, shown, files=MOST_FILES, bytes=MOST_BYTES)))
     return sources, strangers
+
+
+def left_aside(name: str) -> bool:
+    """Whether a file manager put this file or folder there, unseen by whoever hands in the others.
+
+    Examples
+    --------
+    >>> [left_aside(name) for name in (".DS_Store", "Thumbs.db", "D.csv")]
+    [True, True, False]
+    """
+    return name.startswith(".") or name.lower() in _OF_FILE_MANAGERS
 
 
 def printable(name: str) -> str:
@@ -57,7 +73,7 @@ def _entries(path: Path) -> Iterator[Path]:
     if path.is_symlink() or not path.is_dir():
         yield path
         return
-    yield from (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+    yield from (entry for entry in sorted(path.iterdir()) if not left_aside(entry.name))
 
 
 def _unfit(entry: Path) -> str | None:

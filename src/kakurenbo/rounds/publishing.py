@@ -30,7 +30,7 @@ from kakurenbo.contracts import (
 from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
-from kakurenbo.rounds.handing_in import handed_in, printable
+from kakurenbo.rounds.handing_in import handed_in, left_aside, printable
 from kakurenbo.tables import (
     Problem,
     Problems,
@@ -178,9 +178,21 @@ def _unreadable(prepared: PreparedRound[Any], one: JudgedRelease) -> Problems | 
 
 
 def judge_team(
-    prepared: PreparedRound[Any], team: str, sources: Sequence[Source], *, with_disqualified: bool
+    prepared: PreparedRound[Any],
+    team: str,
+    sources: Sequence[Source],
+    *,
+    with_disqualified: bool,
+    unfit: Sequence[tuple[str, Problems]] = (),
 ) -> list[JudgedRelease]:
-    """Every table of a team; where several may be handed in, the last few valid ones count."""
+    """Every table of a team; where several may be handed in, the last few valid ones count.
+
+    ``unfit`` is what it handed in that is no file to judge: where there is nothing else, that is refused.
+    """
+    if not sources and unfit:
+        told = tuple(_recorded(problem) for _, problems in unfit for problem in problems)
+        files = tuple(name for name, _ in unfit)
+        return [JudgedRelease(ReleaseRecord(team, team, REFUSED, told[0], problems=told, files=files))]
     if not sources:
         return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
     phase = prepared.rules.phase(ANONYMIZE)
@@ -216,12 +228,13 @@ def publish_round(
         Publish releases below a threshold too; they stay disqualified.
     """
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
-    by_team, unassigned = _by_team(prepared, submissions, team)
+    by_team, unfit, unassigned = _by_team(prepared, submissions, team)
     judged: list[JudgedRelease] = []
     for name in prepared.teams:
         sources = by_team.get(name, [])
-        unassigned += tables_of(prepared.rules, name, sources)[1]
-        judged += judge_team(prepared, name, sources, with_disqualified=with_disqualified)
+        strangers = unfit.get(name, [])
+        unassigned += tables_of(prepared.rules, name, sources)[1] + (strangers if sources else [])
+        judged += judge_team(prepared, name, sources, with_disqualified=with_disqualified, unfit=strangers)
     records = tuple(one.record for one in judged)
     return PublishedRound(phase_files(prepared, judged), records, tuple(unassigned))
 
@@ -269,17 +282,24 @@ def republished(prepared: PreparedRound[Any], phase: Path) -> list[JudgedRelease
     """
     records = read_records(phase)
     also = any(record.state == DISQUALIFIED and (phase / "targets" / record.target).is_dir() for record in records)
+    kept = {record.target: record for record in read_records(phase, "answers") if record.state == REFUSED}
     judged: list[JudgedRelease] = []
     for team in prepared.teams:
         folders = sorted(phase.glob(f"answers/{team}*/{SUBMITTED}"), key=lambda folder: by_number(folder.parent.name))
         sources = [source for folder in folders if team_of(folder.parent.name) == team for source in handed_in(folder)[0]]
-        judged += judge_team(prepared, team, sources, with_disqualified=also)
+        found = judge_team(prepared, team, sources, with_disqualified=also) if sources else []
+        # Of a link, a folder, or a file that is too large nothing is kept but its name: what was said of it stands.
+        there = {one.record.target for one in found}
+        found += [JudgedRelease(told) for target, told in kept.items() if team_of(target) == team and target not in there]
+        judged += sorted(found, key=lambda one: by_number(one.record.target)) or judge_team(
+            prepared, team, [], with_disqualified=also
+        )
     return judged
 
 
-def read_records(phase: Path) -> tuple[ReleaseRecord, ...]:
-    """What became of every release, from a phase folder."""
-    place = phase / "public" / RELEASES_FILE
+def read_records(phase: Path, part: str = "public") -> tuple[ReleaseRecord, ...]:
+    """What became of every release, from a phase folder: as everybody may know it, or from its ``answers``."""
+    place = phase / part / RELEASES_FILE
     read = read_json(Source.of(place))
     if isinstance(read, Problems):
         raise UsageError(f"{place}: {read[0].sentence}")
@@ -331,29 +351,35 @@ def _superseded(one: JudgedRelease, keep: int) -> JudgedRelease:
 
 def _by_team(
     prepared: PreparedRound[Any], submissions: Path, team: str
-) -> tuple[dict[str, list[Source]], list[tuple[str, Problems]]]:
-    """Whose files are which, by the organizer's word: folders named for teams, --team, or else the names of files."""
+) -> tuple[dict[str, list[Source]], dict[str, list[tuple[str, Problems]]], list[tuple[str, Problems]]]:
+    """Files to judge and everything else by team, then what is nobody's.
+
+    The organizer's word tells whose a file is: folders named for teams, --team, or else the names of files.
+    """
     if not submissions.exists():
         raise UsageError(f"{submissions}: there is no such file or folder")
     if team:
         if team not in prepared.teams:
             raise UsageError(f"there is no team {team!r} in this round (there are {', '.join(prepared.teams)})")
         sources, strangers = handed_in(submissions)
-        return {team: sources}, strangers
+        return {team: sources}, {team: strangers}, []
     by_team: dict[str, list[Source]] = {}
+    unfit: dict[str, list[tuple[str, Problems]]] = {}
     unassigned: list[tuple[str, Problems]] = []
     listed = ", ".join(prepared.teams)
     entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
-    for entry in [entry for entry in entries if not entry.name.startswith(".")]:
+    for entry in [entry for entry in entries if not left_aside(entry.name)]:
         folder = entry.is_dir() and not entry.is_symlink()
-        owner, shown = entry.name if folder else _team_named(prepared, entry.name), printable(entry.name)
+        own = folder or entry.name in prepared.teams
+        owner, shown = entry.name if own else _team_named(prepared, entry.name), printable(entry.name)
         if owner not in prepared.teams:
             unassigned.append((shown, refused("release.unknown_team", shown, teams=listed)))
             continue
         sources, strangers = handed_in(entry)
         by_team.setdefault(owner, []).extend(sources)
-        unassigned += [(f"{owner}/{name}", problems.in_file(f"{owner}/{name}")) for name, problems in strangers]
-    return by_team, unassigned
+        inside = [(f"{owner}/{name}" if folder else name, problems) for name, problems in strangers]
+        unfit.setdefault(owner, []).extend((name, problems.in_file(name)) for name, problems in inside)
+    return by_team, unfit, unassigned
 
 
 def _team_named(prepared: PreparedRound[Any], name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.guesses import by_pair
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rng import stream
-from kakurenbo.rounds.handing_in import handed_in, printable
+from kakurenbo.rounds.handing_in import handed_in, left_aside, printable
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, read_records
 from kakurenbo.tables import Problem, Problems, Source, refused
 
@@ -43,6 +43,11 @@ class Refusal:
     @classmethod
     def of(cls, team: str, file: str, problems: Problems) -> Refusal:
         return cls(team, file, tuple(problems), problems.total)
+
+    def inside(self, folder: str) -> Refusal:
+        """The same refusal of a file that lies in a folder."""
+        problems = tuple(replace(problem, file=f"{folder}/{problem.file}") for problem in self.problems)
+        return replace(self, file=f"{folder}/{self.file}", problems=problems)
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON object of verbs over many teams."""
@@ -136,8 +141,8 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
         for target in opened.targets
         if team_of(target) != attacker and results.credit(target, attacker) is None
     )
-    for one in earned.values():
-        refusals += one.refused
+    for attacker, one in earned.items():
+        refusals += [_where_it_lies(guesses, attacker, refusal) for refusal in one.refused]
     notices = tuple(notice for one in earned.values() for notice in one.notices)
     return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices)
 
@@ -229,7 +234,7 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
     refusals = []
     pattern = opened.rules.guess_pattern
     for entry in sorted(guesses.iterdir()):
-        if entry.name.startswith("."):
+        if left_aside(entry.name):
             continue
         folder, shown = entry.is_dir() and not entry.is_symlink(), printable(entry.name)
         fields = {"attacker": entry.name} if folder else pattern.parse(entry.name) or {}
@@ -240,8 +245,14 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
             continue
         sources, strangers = handed_in(entry)
         by_attacker.setdefault(attacker, []).extend(sources)
-        refusals += [Refusal.of(attacker, name, problems) for name, problems in strangers]
+        unfit = [Refusal.of(attacker, name, problems) for name, problems in strangers]
+        refusals += [refusal.inside(attacker) for refusal in unfit] if folder else unfit
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
+
+
+def _where_it_lies(guesses: Path, attacker: str, refusal: Refusal) -> Refusal:
+    """A refusal that names its file as the organizer finds it: in the attacker's folder, or beside the folders."""
+    return refusal.inside(attacker) if (guesses / attacker).is_dir() and not (guesses / refusal.file).exists() else refusal
 
 
 def broken_guess(file: str, error: Exception) -> Problems:

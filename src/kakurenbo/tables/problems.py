@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from kakurenbo import messages
 from kakurenbo.messages import Sentence, shorten
 
 LISTED_PER_FILE = 20
+Place = TypeVar("Place")
 _LISTED_FILES = 3  # of those that a notice is about
 
 
@@ -200,6 +201,12 @@ class ProblemCollector:
         if self.room:
             self._found.append(problem)
         self.total += 1
+
+    def to_list(self, places: Sequence[Place]) -> Sequence[Place]:
+        """Those of the places of a problem, in order, that there is room to list; the others are counted."""
+        shown = places[: self.room]
+        self.total += len(places) - len(shown)
+        return shown
 
     def count_unlisted(self, number: int) -> None:
         """Count problems that there was no room to list."""

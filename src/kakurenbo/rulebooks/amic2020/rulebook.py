@@ -34,6 +34,7 @@ from kakurenbo.contracts import (
 )
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
@@ -196,7 +197,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         tables = [source for source in sources if source not in forms]
         example = files.release_file(self.round, handout.team)
         if len(tables) != 1:
-            return refused("release.one_file", tables[1].name if tables else example, count=len(tables), example=example)
+            given = [table.name for table in tables]
+            file, listed = (given[1], given) if given else (example, Phrase("word.none"))
+            return refused("release.one_file", file, files=listed, example=example)
         if len(forms) > 1:
             return refused("amic2020.one_questionnaire", forms[1].name, count=len(forms))
         least, most = self.row_limits(len(handout.sample))

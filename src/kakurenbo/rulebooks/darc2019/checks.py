@@ -204,9 +204,6 @@ class _Relations:
     def _refuse(
         self, code: str, records: NDArray[np.int64] | Iterable[int], column: str, texts: pl.Series, **parameters: int | str
     ) -> None:
-        records = [int(record) for record in records]
-        listed = records[: self.found.room]
-        for record in listed:
+        for record in self.found.to_list([int(record) for record in records]):
             where = {"row": record + FIRST_LINE, "record": record}
             self.found.add(code, **where, column=column, value=texts[record], **parameters)  # type: ignore[arg-type]
-        self.found.count_unlisted(len(records) - len(listed))

@@ -162,13 +162,13 @@ def read_guess(source: Source, form: GuessForm) -> Reading[ReidentificationGuess
         return matrix
     order = _check_customers(matrix, customers, found)
     if form.mode == "rules":
-        places = [matrix.cells]
+        places, told = [matrix.cells], frozenset[int]()
     else:
         parts = matrix.cells.str.split(SEPARATOR)
-        _check_lists(matrix, parts, found)
+        told = _check_lists(matrix, parts, found)
         places = [parts.list.get(place, null_on_oob=True) for place in range(GUESSES)]
         places = [_without_blanks(part, pseudonyms, matrix, found) for part in places]
-    _check_lengths(matrix, pseudonyms, found)
+    _check_lengths(matrix, pseudonyms, told, found)
     if found:
         return found.problems()
     guessed, codes = _numbered(places)
@@ -300,36 +300,37 @@ def _check_customers(matrix: _Matrix, customers: tuple[str, ...] | None, found: 
         return {"row": record + line, "record": record, "column": CUSTOMER, "value": names[codes[record]]}
 
     repeated = np.setdiff1d(np.arange(len(codes)), first)
-    for record in repeated[: found.room].tolist():
+    for record in found.to_list(repeated.tolist()):
         found.add("darc2019.customer_twice", first=int(first[codes[record]] + line), **where(record))
     if customers is not None:
-        for record in np.flatnonzero(~np.isin(names, customers)[codes])[: found.room].tolist():
+        for record in found.to_list(np.flatnonzero(~np.isin(names, customers)[codes]).tolist()):
             found.add("darc2019.no_customer", **where(record))
-        for name in sorted(set(customers) - set(names))[: found.room]:
+        for name in found.to_list(sorted(set(customers) - set(names))):
             end = len(codes) + line - 1
             found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=name)
     return first
 
 
-def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> None:
-    """Up to three guesses, none of them empty."""
+def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> frozenset[int]:
+    """Up to three guesses, none of them empty; gives the cells that were refused."""
     counts = parts.list.len().to_numpy()
     blank = parts.list.eval(pl.element().str.strip_chars() == "").list.any().to_numpy()
-    for place in np.flatnonzero((counts > GUESSES) | blank)[: found.room].tolist():
+    bad: list[int] = np.flatnonzero((counts > GUESSES) | blank).tolist()
+    for place in found.to_list(bad):
         many = counts[place] > GUESSES
         code = "darc2019.many_guesses" if many else "darc2019.empty_guess"
         found.add(code, count=int(counts[place]), limit=GUESSES, separator=SEPARATOR, **matrix.where(place))
+    return frozenset(bad)
 
 
-def _check_lengths(matrix: _Matrix, pseudonyms: Sequence[str], found: ProblemCollector) -> None:
-    """No cell is longer than the three longest pseudonyms of S joined."""
+def _check_lengths(matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector) -> None:
+    """No cell is longer than the three longest pseudonyms of S joined; those that were ``told`` already are not told again."""
     lengths = sorted((len(name) for name in pseudonyms), reverse=True)[:GUESSES]
     longest = max(len(DELETED), sum(lengths) + len(SEPARATOR) * max(0, len(lengths) - 1))
     known = {problem.row for problem in found.problems()}
-    for place in np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy())[: found.room].tolist():
-        where = matrix.where(place)
-        if where["row"] not in known:
-            found.add("darc2019.long_cell", length=len(matrix.cells[place]), longest=longest, **where)
+    long = np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy()).tolist()
+    for place in found.to_list([place for place in long if place not in told and matrix.where(place)["row"] not in known]):
+        found.add("darc2019.long_cell", length=len(matrix.cells[place]), longest=longest, **matrix.where(place))
 
 
 def _without_blanks(part: pl.Series, pseudonyms: Sequence[str], matrix: _Matrix, found: ProblemCollector) -> pl.Series:

@@ -36,6 +36,7 @@ from kakurenbo.contracts import (
 )
 from kakurenbo.datasets.transactions import SCHEMA, kept, release_bytes
 from kakurenbo.errors import UsageError
+from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, preparation, scores, utility
 from kakurenbo.rulebooks.darc2019.figures import FIGURES
@@ -111,7 +112,9 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Table]:
         if len(sources) != 1:
             example = files.RELEASE.name(team=handout.team or "01")
-            return refused("release.one_file", sources[0].name if sources else example, count=len(sources), example=example)
+            given = [source.name for source in sources]
+            file, listed = (given[0], given) if given else (example, Phrase("word.none"))
+            return refused("release.one_file", file, files=listed, example=example)
         return checks.read_release(sources[0], handout.original, self.mode)
 
     def measure(self, handout: Handout, submission: Table) -> Utility:

@@ -57,7 +57,7 @@ def check_release(handout: Handout, sources: Sequence[Source]) -> Reading[Submis
     archives = [source for source in sources if is_archive(source)]
     beside = [source for source in sources if source not in archives]
     if len(archives) > 1 or (archives and not all(_tells(source.name) for source in beside)):
-        return refused("pwscup2024.one_archive", archives[0].name, count=len(sources))
+        return refused("pwscup2024.one_archive", archives[0].name, files=[source.name for source in sources])
     opened = open_archive(archives[0]) if archives else Read[list[Source]]([])
     if isinstance(opened, Problems):
         return opened
