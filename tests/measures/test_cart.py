@@ -28,6 +28,18 @@ def test_a_tree_is_the_one_that_scikit_learn_grows(seed: int) -> None:
     np.testing.assert_array_equal(ours.predict(features), theirs.predict(features) == 1)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_small_numbers_are_numbers_and_not_yes_or_no(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    features = rng.integers(0, 3, (80, 3)).astype(np.float32)
+    truth = (features.sum(axis=1) + rng.random(80) > 3.2).astype(np.int8)
+    ours, theirs = grow(features, truth, 4), DecisionTreeClassifier(random_state=0, max_depth=4).fit(features, truth)
+    inner = theirs.tree_.children_left >= 0
+    np.testing.assert_array_equal(ours.feature[inner], theirs.tree_.feature[inner])
+    np.testing.assert_array_equal(ours.threshold[inner], theirs.tree_.threshold[inner])
+    assert 1.5 in ours.threshold[inner]
+
+
 def test_a_leaf_that_is_split_evenly_decides_for_no() -> None:
     tree = grow(np.zeros((2, 1), dtype=np.float32), np.array([0, 1], dtype=np.int8), 3)
     assert tree.children_left.tolist() == [-1]

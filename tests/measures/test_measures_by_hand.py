@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kakurenbo.contracts import Score
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
-from kakurenbo.measures.crosstab import crosstab_utility, least_utility
+from kakurenbo.measures.crosstab import compared_pairs, crosstab_utility, least_utility
 from kakurenbo.measures.histogram import histogram_error
 from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
 from kakurenbo.measures.privacy import delta_presence
@@ -179,3 +179,13 @@ def test_the_f_measure_is_about_the_positive_class_not_about_the_other() -> None
     assert tree_utility(rich, original, released, test).value == 6 / 8
     limit = tree_utility(rich, original, released, test).limit
     assert (limit["missed"], limit["invented"], limit["depth"]) == (0, 2, 0)
+
+
+def test_a_pair_is_compared_where_either_column_is_no_attribute() -> None:
+    assert compared_pairs(["260", "Age", "Gender", "261"], exempt=["Age", "Gender"]) == [
+        ("260", "Age"),
+        ("260", "Gender"),
+        ("260", "261"),
+        ("Age", "261"),
+        ("Gender", "261"),
+    ]

@@ -338,3 +338,38 @@ def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
         (PersonalData(rows, rows, "embedded"), PersonalData(rows, rows, "embedded")),
     ):
         assert {one: 1, other: 2}[one] == 1
+
+
+# -- tables of results, and what is handed in ----------------------------------------------------------------------------
+
+
+def test_a_row_with_more_cells_than_targets_is_told_with_its_number_of_cells() -> None:
+    refused = Amic2020().read_published(Source("r.csv", b",01,02\n03,1,2,3\n"))
+    assert isinstance(refused, Problems)
+    (problem,) = refused
+    assert (problem.code, problem.row) == ("amic2020.matrix_width", 2)
+    assert (problem.parameters["cells"], problem.parameters["targets"]) == (3, 2)
+
+
+def test_a_target_that_stands_twice_is_told_in_the_line_of_the_names() -> None:
+    refused = Amic2020().read_published(Source("r.csv", b"\n,01,01\n03,1,2\n".lstrip()))
+    assert isinstance(refused, Problems)
+    assert {(problem.code, problem.row, problem.value) for problem in refused} == {("amic2020.matrix_name", 1, "01")}
+
+
+def test_of_two_questionnaires_the_second_is_named() -> None:
+    sample = table(*[ADA] * 3)
+    sources = [Source("D.csv", b""), Source("questionnaire_01.json", b"{}"), Source("questionnaire_02.json", b"{}")]
+    refused = Amic2020().check_release(Handout("01", sample, sample), sources)
+    assert isinstance(refused, Problems)
+    assert [(problem.code, problem.file) for problem in refused] == [("amic2020.one_questionnaire", "questionnaire_02.json")]
+
+
+def test_a_release_may_be_asked_to_have_exactly_one_number_of_rows() -> None:
+    rules = Amic2020(scale="small", data="embedded", min_rows=1000, max_rows=1000)
+    assert rules.prepare(7, ("01",)).facts.settings["max_rows"] == 1000
+
+
+def test_a_release_that_no_ranked_team_attacked_scores_1() -> None:
+    results = RoundResults({"01": {}}, ("01",), ("01",))
+    assert [line.score for line in Amic2020().standings({"pre": results}).anonymization] == [Fraction(1)]

@@ -14,11 +14,12 @@ from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.hamming import Sample
 from kakurenbo.contracts import ANONYMIZE, ATTACK, Credit, Guesses, RoundResults, Target
 from kakurenbo.datasets import ratings
+from kakurenbo.errors import UsageError
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, names
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.handout import read_choice
-from kakurenbo.rulebooks.pwscup2024.preparation import Candidates
+from kakurenbo.rulebooks.pwscup2024.preparation import Candidates, own_tables
 from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing, total_score
 from kakurenbo.rulebooks.pwscup2024.targets import answer_files, draw_masks, draw_test, masks_bytes, read_masks, target_files
@@ -426,3 +427,15 @@ def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
         (Candidates({"01": tables}, "own", {}), Candidates({"01": tables}, "own", {})),
     ):
         assert {one: 1, other: 2}[one] == 1
+
+
+def test_a_folder_without_a_table_is_told_with_the_name_of_a_first_candidate(tmp_path: Path) -> None:
+    refused = Pwscup2024().read_handout(tmp_path)
+    assert isinstance(refused, Problems)
+    assert [problem.parameters["example"] for problem in refused] == [names.candidate_file("07", 1)]
+
+
+def test_a_damaged_table_of_ones_own_is_named_with_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "Bi07.csv").write_text("nothing\n")
+    with pytest.raises(UsageError, match=r"Bi07\.csv"):
+        own_tables(tmp_path)
