@@ -472,10 +472,11 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
     for team, name in (("07", "A_07.csv"), ("", "A_01.csv")):
         found = book.check_release(Handout(team, table(T)), [])
         assert isinstance(found, Problems)
-        assert (found[0].file, found[0].parameters["count"]) == (name, 0)
+        assert (found[0].code, found[0].file) == ("release.one_file", name)
     two = book.check_release(Handout("07", table(T)), [Source("first.csv", b""), Source("second.csv", b"")])
     assert isinstance(two, Problems)
-    assert (two[0].file, two[0].parameters["count"], two[0].parameters["example"]) == ("first.csv", 2, "A_07.csv")
+    assert (two[0].file, two[0].parameters["files"]) == ("first.csv", ["first.csv", "second.csv"])
+    assert two[0].parameters["example"] == "A_07.csv"
 
 
 def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:

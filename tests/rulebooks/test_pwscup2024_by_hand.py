@@ -174,7 +174,7 @@ def test_beside_an_archive_there_may_be_files_that_tell_something_and_no_others(
     for more in ({"notes.txt": b""}, {"second.zip": archive["C01.zip"]}, {"id.txt": b"01", "notes.txt": b""}):
         found = check({**archive, **more})
         assert isinstance(found, Problems)
-        assert (found[0].code, found[0].parameters["count"]) == ("pwscup2024.one_archive", 1 + len(more))
+        assert (found[0].code, found[0].parameters["files"]) == ("pwscup2024.one_archive", [*archive, *more])
 
 
 def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
