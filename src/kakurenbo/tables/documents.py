@@ -9,14 +9,17 @@ import json
 import math
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kakurenbo.errors import UsageError
 from kakurenbo.tables.problems import ProblemCollector, Problems, Severity
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.sources import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
 from kakurenbo.tables.texts import plain_text
+
+V = TypeVar("V")
 
 MAX_DEPTH = 100
 MAX_DIGITS = 300
@@ -48,28 +51,16 @@ def read_json(source: Source, limit: int = DEFAULT_LIMIT) -> Read[object] | Prob
     Read of object, or Problems
         Dictionaries, lists, texts, finite numbers, booleans and None; a key that is given twice has its last value.
     """
-    data = source.read(limit)
-    if isinstance(data, Problems):
-        return data
-    found = ProblemCollector(source.name)
-    text = plain_text(data, found)
-    if text is not None:
-        try:
-            _check_count(text)
-            content = json.loads(text.decode("utf-8"), parse_int=_whole, parse_float=_finite, parse_constant=_constant)
-            _check_texts(content)
-            return Read(content, found.notices)
-        except json.JSONDecodeError as error:
-            found.add("json.syntax", row=error.lineno, severity=Severity.MALFORMED, position=error.colno)
-        except _Unfit as error:
-            found.add(error.code, value=error.value, severity=Severity.MALFORMED, **_LIMITS)
-        except RecursionError:
-            found.add("json.too_deep", severity=Severity.MALFORMED, **_LIMITS)
-    return found.problems()
+    return _parsed(source, limit, _json_content)
 
 
 def read_toml(source: Source, limit: int = _TOML_LIMIT) -> Read[dict[str, Any]] | Problems:
     """Read a TOML document; dates, infinity and what else TOML has beside JSON is left to the caller."""
+    return _parsed(source, limit, _toml_content)
+
+
+def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> Read[V] | Problems:
+    """A text document, or what stops it from being read."""
     data = source.read(limit)
     if isinstance(data, Problems):
         return data
@@ -77,10 +68,9 @@ def read_toml(source: Source, limit: int = _TOML_LIMIT) -> Read[dict[str, Any]] 
     text = plain_text(data, found)
     if text is not None:
         try:
-            _check_keys(text)
-            content = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"), parse_float=_toml_float)
-            _check_numbers(content)
-            return Read(content, found.notices)
+            return Read(parse(text), found.notices)
+        except json.JSONDecodeError as error:
+            found.add("json.syntax", row=error.lineno, severity=Severity.MALFORMED, position=error.colno)
         except tomllib.TOMLDecodeError as error:
             found.add("toml.syntax", severity=Severity.MALFORMED, error=str(error)[:200])
         except _Unfit as error:
@@ -90,6 +80,20 @@ def read_toml(source: Source, limit: int = _TOML_LIMIT) -> Read[dict[str, Any]] 
         except ValueError:  # Python's own limit to the digits of a whole number
             found.add("json.number_too_long", severity=Severity.MALFORMED, **_LIMITS)
     return found.problems()
+
+
+def _json_content(text: bytes) -> object:
+    _check_count(text)
+    content: object = json.loads(text.decode("utf-8"), parse_int=_whole, parse_float=_finite, parse_constant=_constant)
+    _check_texts(content)
+    return content
+
+
+def _toml_content(text: bytes) -> dict[str, Any]:
+    _check_keys(text)
+    content = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"), parse_float=_toml_float)
+    _check_numbers(content)
+    return content
 
 
 def json_object(path: Path, writer: str, limit: int = DOCUMENT_LIMIT) -> dict[str, Any]:
