@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -14,12 +15,13 @@ from typing import Any
 import pytest
 from tests.e2e.browser import CHROMIUM, opened, started
 from tests.reporting.synthetic import HOSTILE, synthetic_document
+from tests.reporting.test_numbers import CASES as NUMBER_CASES
 
 from kakurenbo import arena
 from kakurenbo.contracts import Unit
 from kakurenbo.registry import load
-from kakurenbo.reporting import figures, html_report
-from kakurenbo.reporting.numbers import figure
+from kakurenbo.reporting import Estimate, figures, html_report
+from kakurenbo.reporting.numbers import estimated, figure
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no browser: install Debian's chromium (make browser)")
 
@@ -255,10 +257,26 @@ def test_the_picture_from_the_button_is_the_one_that_is_drawn_without_a_browser(
 
 
 FIGURES = [0, 999.96, 0.125, 8.345, 0.1, 1 / 3, 0.95, 1, 12.5, 99.95, 1152, 1234567.5, 0.00002, -0.0001, 3e-17, 0.5, 42]
-HALVES = [None, 0.0113, 1.1e-16, 0.5, 12.7, 0.00031]
+HALVES = [0.0113, 1.1e-16, 0.5, 12.7, 0.00031]
 
 
 def test_the_page_shows_figures_as_every_other_surface_does(page: Any) -> None:
-    cases = [(value, unit.value, half) for value in FIGURES for unit in Unit for half in HALVES]
-    shown = page.evaluate("cases => cases.map(([value, unit, half]) => figure(value, unit, half))", cases)
-    assert dict(zip(cases, shown, strict=True)) == {case: figure(case[0], Unit(case[1]), case[2]) for case in cases}
+    cases = [(value, unit.value) for value in FIGURES for unit in Unit]
+    shown = page.evaluate("cases => cases.map(([value, unit]) => figure(value, unit))", cases)
+    assert dict(zip(cases, shown, strict=True)) == {case: figure(case[0], Unit(case[1])) for case in cases}
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_page_shows_intervals_as_every_other_surface_does(page: Any, language: str) -> None:
+    choose(page, f"language-{language}")
+    found = [
+        Estimate(mean, 3, max(least, mean - half), mean + half, half)
+        for mean in FIGURES
+        for half in HALVES
+        for least in (-1e9, 0)
+    ]
+    cases = [(dataclasses.asdict(one), unit.value) for one in found for unit in Unit]
+    cases += [(case["estimate"], case["unit"]) for case in NUMBER_CASES if "estimate" in case]
+    shown = page.evaluate("cases => cases.map(([found, unit]) => estimated(found, unit))", cases)
+    assert shown == [estimated(Estimate(**one), Unit(unit), language) for one, unit in cases]
+    choose(page, "language-en")

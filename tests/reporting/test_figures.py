@@ -25,7 +25,7 @@ def entry(*measures: MeasureEntry) -> RoundEntry:
     releases = {}
     for place in range(4):
         estimates = {"a": Estimate(1), "b": Estimate(place // 2), "c": Estimate(place)}
-        privacy = {"worst": 0.0, "mean": float(place % 2)}
+        privacy = {"worst": Estimate(0.0), "mean": Estimate(float(place % 2))}
         releases[f"0{place}"] = ReleaseEntry(f"0{place}", f"0{place}", "published", estimates=estimates, privacy=privacy)
     return RoundEntry("main", releases=releases, measures=measures)
 
@@ -56,8 +56,12 @@ def test_scores_are_texts_with_their_intervals() -> None:
     document = synthetic_document(3, 3, 3)
     line = document.rankings["anonymization"].lines[0]
     assert line.half is not None
-    assert "±" in score_texts(document, "anonymization")[0]
-    assert "±" not in score_texts(synthetic_document(3, 3), "anonymization")[0]
+    assert "±" in scores(document)[0]
+    assert "±" not in scores(synthetic_document(3, 3))[0]
+
+
+def scores(document: Document) -> list[str]:
+    return score_texts(document.rankings["anonymization"].lines, document.figure("anonymization"), "en")
 
 
 def test_the_same_document_gives_the_same_bytes() -> None:
@@ -109,7 +113,7 @@ def test_no_label_covers_another_or_a_point() -> None:
 
 def test_a_wide_letter_takes_more_room_and_a_long_name_is_shortened() -> None:
     assert text_width("匿名") > text_width("ab")
-    assert clipped("東京匿名加工研究会", 60) == "東京匿名…"
+    assert clipped("東京匿名加工研究会", 60) == "東京匿…会"
     assert [tick.text for tick in ticks(0.936, 0.991, 6)] == ["0.94", "0.95", "0.96", "0.97", "0.98", "0.99"]
     assert (ramp(0), ramp(1), ramp(7)) == ("#00224e", "#fee838", "#fee838")
 

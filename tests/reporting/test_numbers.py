@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,24 +15,59 @@ from hypothesis import strategies as st
 from kakurenbo import registry
 from kakurenbo.contracts import Threshold, Unit
 from kakurenbo.messages import LANGUAGES
-from kakurenbo.reporting.numbers import against, apart, counted, figure
+from kakurenbo.reporting import Estimate, estimate
+from kakurenbo.reporting.estimates import SHARE, limits_of
+from kakurenbo.reporting.numbers import against, apart, counted, estimated, figure
 
 CASES = json.loads(Path(__file__).with_name("number_cases.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["shown"])
 def test_a_figure_is_shown_as_the_table_of_cases_says(case: dict[str, object]) -> None:
-    assert figure(case["value"], Unit(case["unit"]), case.get("half")) == case["shown"]  # type: ignore[arg-type]
+    assert shown(case) == case["shown"]
+
+
+def shown(case: dict[str, Any]) -> str:
+    unit = Unit(case["unit"])
+    return estimated(Estimate(**case["estimate"]), unit, "en") if "estimate" in case else figure(case["value"], unit)
 
 
 finite = st.floats(-1e9, 1e9, allow_nan=False)
 
 
-@given(finite, st.sampled_from(list(Unit)), st.none() | st.floats(0, 1e6))
-def test_no_figure_has_an_exponent_or_a_negative_zero(value: float, unit: Unit, half: float | None) -> None:
-    shown = figure(value, unit, half)
-    assert re.fullmatch(r"-?[\d,]+(\.\d+)?( ± [\d,]+(\.\d+)?)?( %)?", shown), shown
-    assert not re.match(r"-0(\.0*)?( |$)", shown)
+NUMBER = r"-?[\d,]+(\.\d+)?"
+
+
+@given(finite, st.sampled_from(list(Unit)))
+def test_no_figure_has_an_exponent_or_a_negative_zero(value: float, unit: Unit) -> None:
+    text = figure(value, unit)
+    assert re.fullmatch(f"{NUMBER}( %)?", text), text
+    assert not re.match(r"-0(\.0*)?( |$)", text)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
+def test_an_interval_of_a_share_stays_between_0_and_100_percent_and_around_its_mean(values: list[float]) -> None:
+    found = estimate(values, SHARE)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low <= found.mean + 1e-12
+    assert found.mean - 1e-12 <= found.high <= 1
+    text = estimated(found, Unit.SHARE, "en")
+    assert re.fullmatch(rf"{NUMBER}( ± {NUMBER} %| %( \({NUMBER} to {NUMBER} %\)| \(all \d repeats\)))", text), text
+    assert "± 0 " not in text
+
+
+def test_an_interval_is_cut_where_the_figure_cannot_go_further_but_never_before_what_was_seen() -> None:
+    # Three repeats 0, 0, 1.8 of 200 points: mean 0.6, 0.6 - 2.58 is below 0.
+    assert estimated(estimate([0, 0, 1.8], limits_of(Unit.POINTS, 200)), Unit.POINTS, "en") == "0.6 (0.0 to 3.2)"
+    assert estimate([0.9, 1.2], SHARE).high == 1.2, "the range was declared too narrow"
+    assert estimated(estimate([3, 5]), Unit.NUMBER, "en") == "4 ± 13", "a plain number has no range"
+
+
+def test_where_all_repeats_agree_no_interval_of_nothing_is_claimed() -> None:
+    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "en") == "100.0 % (all 3 repeats)"
+    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "ja") == "100.0 %（3回とも）"
+    assert estimated(estimate([0.0, 0.0, 0.3], SHARE), Unit.SHARE, "ja") == "10 %（0～53 %）"
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.booleans(), st.sampled_from([Unit.SHARE, Unit.SIMILARITY, Unit.DISTANCE]))

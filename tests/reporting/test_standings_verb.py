@@ -94,7 +94,9 @@ def test_one_round_of_a_repeated_run_does_not_go_with_one_that_was_not(capsys: p
 def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixture[str], files: Path) -> None:
     with pytest.raises(SystemExit):
         main(["standings", "amic2020", str(files / "repeated")])
-    assert "0.5 ± 1.3" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "500 (0 to 1,000)" in said, "in points, as the caption says, and in the range that points have"
+    assert "500 (all 2 repeats)" in said
 
 
 @pytest.mark.parametrize("given", [("--pre", "a.json", "--main", "b.json"), ("--main", "b.json"), ()])

@@ -17,7 +17,7 @@ from kakurenbo.cli.common import OUT_FOLDER, described, json_option, option
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import retold, text
+from kakurenbo.messages import text
 from kakurenbo.reporting import results_json
 from kakurenbo.tables import write_file
 
@@ -47,7 +47,6 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
         if not as_json:
             console = output.console()
             console.print(f"\n[bold]{name}[/]: {escape(described('rulebooks', name, cls))}")
-            console.print(text("cli.data", source=retold(str(only.report.get("data", "")))) + "\n", markup=False)
             print_tournament(document)
             console.print(text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False)
     if as_json:

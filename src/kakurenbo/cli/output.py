@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.streams import can_show
@@ -82,6 +83,11 @@ def plain_table(*headings: str) -> RichTable:
     for heading in headings:
         table.add_column(heading)
     return table
+
+
+def titled(title: str, table: RichTable) -> Group:
+    """A table below its title, which has the whole width of the terminal, however narrow the table is."""
+    return Group(Text(title, "bold"), table)
 
 
 def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
 
 from kakurenbo.cli import output
 from kakurenbo.messages import language, retold, text, text_or
-from kakurenbo.reporting import FigureEntry, Ranking, RankingLine
-from kakurenbo.reporting.numbers import apart, count, figure
+from kakurenbo.reporting import FigureEntry, Ranking
+from kakurenbo.reporting.layout import score_texts
+from kakurenbo.reporting.numbers import apart, count
 
 Columns = Mapping[str, Mapping[str, str]]
 """Further columns of a ranking: heading to team to text."""
@@ -20,11 +21,12 @@ _PLAIN = FigureEntry()
 def print_rankings(
     rankings: Mapping[str, Ranking],
     awards: Mapping[str, tuple[str, ...]],
+    notices: Mapping[str, Mapping[str, str]],
     extra: Mapping[str, Columns] | None = None,
     tables: Mapping[str, Mapping[str, float]] | None = None,
     figures: Mapping[str, FigureEntry] | None = None,
 ) -> None:
-    """Every ranking that has lines, one below the other, the figures of each of a team's tables, and who wins a prize."""
+    """Every ranking that has lines, the figures of each of a team's tables, and who wins a prize with what is said beside it."""
     console = output.console()
     known = figures or {}
     for name, ranking in rankings.items():
@@ -43,11 +45,13 @@ def print_rankings(
         console.print(
             text("award", ranking=text_or(f"award.{name}", name), teams=", ".join(teams) or text("award.nobody")), markup=False
         )
+        if language() in notices.get(name, {}):
+            console.print(f"  [dim]{escape(notices[name][language()])}[/]")
 
 
-def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Table:
+def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Group:
     """What scores are made of: a line per table, a column per figure."""
-    shown = _headed(text("ranking.tables"))
+    shown = output.plain_table()
     shown.add_column(text("table.table"))
     headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
     columns = {}
@@ -57,36 +61,26 @@ def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, Fi
         columns[heading] = dict(zip(tables, apart([found.get(heading) for found in tables.values()], unit), strict=True))
     for name in tables:
         shown.add_row(escape(name), *(columns[heading][name] for heading in headings))
-    return shown
+    return output.titled(text("ranking.tables"), shown)
 
 
-def _headed(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-
-
-def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Table:
+def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -> Group:
     direction = text("figure.lower" if ranking.lower_is_better else "figure.higher")
-    told = direction if declared.of is None else text("ranking.score_of", direction=direction, of=count(declared.of))
-    table = _headed(f"{text(f'ranking.{name}').capitalize()} — {told}")
+    of = declared.shown_of
+    told = direction if of is None else text("ranking.score_of", direction=direction, of=count(of))
+    table = output.plain_table()
+    points = declared.shown_times > 1 or any(line.shown for line in ranking.lines)
     table.add_column(text("table.rank"), justify="right")
     table.add_column(text("table.team"))
-    table.add_column(text("table.points" if any(line.shown for line in ranking.lines) else "table.score"), justify="right")
+    table.add_column(text("table.points" if points else "table.score"), justify="right")
     tied, noted = any(line.tied_with for line in ranking.lines), any(line.note for line in ranking.lines)
     for heading in [*(["tied_with"] if tied else []), *(["note"] if noted else [])]:
         table.add_column(text(f"table.{heading}"))
     for heading in extra:
         table.add_column(heading)
-    for line, score in zip(ranking.lines, _scores(ranking.lines, declared), strict=True):
+    for line, score in zip(ranking.lines, score_texts(ranking.lines, declared), strict=True):
         cells = [str(line.rank or "–"), escape(line.team), score]
         cells += [escape(", ".join(line.tied_with))] if tied else []
         cells += [escape(retold(line.note))] if noted else []
         table.add_row(*cells, *(escape(column.get(line.team, "")) for column in extra.values()))
-    return table
-
-
-def _scores(lines: tuple[RankingLine, ...], declared: FigureEntry) -> list[str]:
-    """Scores below each other: with their intervals where there are repeats, else so that different scores look different."""
-    if any(line.half is not None for line in lines):
-        return ["–" if line.score is None else figure(line.score, declared.unit, line.half) for line in lines]
-    plain = apart([line.score for line in lines], declared.unit)
-    return [line.shown or score for line, score in zip(lines, plain, strict=True)]
+    return output.titled(f"{text(f'ranking.{name}').capitalize()} — {told}", table)

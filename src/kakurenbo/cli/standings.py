@@ -14,7 +14,7 @@ from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.reporting import figure_entries, ranked, read_results, standings_json
+from kakurenbo.reporting import award_notices, figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -52,7 +52,7 @@ def _standings(
         output.print_json(standings_json(rankings, awards, details))
     else:
         figures = figure_entries(rules, (), rankings)
-        print_rankings(rankings, awards, tables=details.get("tables", {}), figures=figures)
+        print_rankings(rankings, awards, award_notices(awards, rounds), tables=details.get("tables", {}), figures=figures)
     return output.DONE
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
-from rich.table import Table
 
 from kakurenbo.cli import output
 from kakurenbo.cli.rankings import Columns, print_rankings
+from kakurenbo.contracts import Unit
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.numbers import count, counted, figure, share
+from kakurenbo.reporting.numbers import count, counted, estimated, share
 
 _WIDEST_MATRIX = 14
 
@@ -21,6 +21,8 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     """What ``run`` and ``demo`` show at the end."""
     console = output.console()
     players = {player.team: player for player in document.players}
+    for source in dict.fromkeys(str(entry.report["data"]) for entry in document.rounds if entry.report.get("data")):
+        console.print(text("cli.data", source=retold(source)) + "\n", markup=False)
     for entry in document.rounds:
         title = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
         console.print(_releases(document, entry, players, title))
@@ -29,7 +31,7 @@ def print_tournament(document: Document, played_by: str = "") -> None:
             print_matrix(console, document, entry, title)
     names = {text("table.name"): {team: retold(player.name) for team, player in players.items()}}
     beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
-    print_rankings(document.rankings, document.awards, beside, figures=document.figures)
+    print_rankings(document.rankings, document.awards, document.award_notices, beside, figures=document.figures)
     _print_failures(document)
     _print_verdicts(document)
     counts = text(
@@ -40,29 +42,22 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     console.print(f"\n{counts}{text('tournament.played_by', workers=played_by) if played_by else ''}", markup=False)
 
 
-def _table(title: str, *headings: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    for heading in headings:
-        table.add_column(heading)
-    return table
-
-
-def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Table:
+def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Group:
     headings = (text(f"table.{name}") for name in ("team", "name", "method", "utility"))
-    table = _table(text("tournament.releases") + title, *headings)
+    table = output.plain_table(*headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
         table.add_row(
             release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
         )
-    return table
+    return output.titled(text("tournament.releases") + title, table)
 
 
 def _utility(document: Document, release: ReleaseEntry) -> str:
     """The number that goes into the score where there is one, and what became of the release; its verdict says why."""
     name = document.rulebook.utility_score
     found, declared = release.estimates.get(name), document.figure(name)
-    figures = [f"{name} {figure(found.mean, declared.unit, found.half)}"] if found else []
+    figures = [f"{name} {estimated(found, declared.unit)}"] if found else []
     return ", ".join([*figures, *([text(f"state.{release.verdict}")] if release.verdict else [])]) or text("state.measured")
 
 
@@ -73,7 +68,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     what = text("matrix.hits", of=count(entry.of or 0)) if single else text("matrix.shares")
     methods = {attacker: players[attacker].attack for attacker in entry.attackers if attacker in players}
     described = any(methods.values())
-    table = _table(f"{what}{title}", text("table.attacker"), *([text("table.method")] if described else []))
+    table = output.plain_table(text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:
         table.add_column(target, justify="right")
     for attacker in entry.attackers:
@@ -84,7 +79,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
         if any(cells):
             dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
             table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", *([""] if described else []), *dim)
-    console.print(table)
+    console.print(output.titled(f"{what}{title}", table))
     _print_chance(console, entry, single=single)
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
@@ -117,7 +112,7 @@ def _print_chance(console: Console, entry: RoundEntry, *, single: bool) -> None:
 def _cell(entry: AttackEntry | None, *, single: bool) -> str:
     if entry is None:
         return "–"
-    shown = count(entry.hits) if single else share(entry.accuracy.mean, entry.accuracy.half)
+    shown = count(entry.hits) if single else estimated(entry.accuracy, Unit.SHARE)
     return f"[bold]{shown}[/]" if entry.beyond_chance else shown
 
 
@@ -144,11 +139,11 @@ def _beside(document: Document) -> Columns:
 def _print_failures(document: Document) -> None:
     shown = [failure for failure in document.failures if failure.state != "skipped"]
     if shown:
-        table = _table(text("tournament.failures"), text("table.what"), "", text("table.cause"))
+        table = output.plain_table(text("table.what"), "", text("table.cause"))
         for failure in shown:
             cells = (retold(failure.what), text(f"state.{failure.state}"), retold(failure.cause))
             table.add_row(*map(escape, cells))
-        output.console().print(table)
+        output.console().print(output.titled(text("tournament.failures"), table))
 
 
 def _print_verdicts(document: Document) -> None:

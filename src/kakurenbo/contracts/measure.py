@@ -38,6 +38,8 @@ class Figure:
         The most that it can be, where there is a most.
     code : str
         The sentence of the catalogue that says what it means; empty for none.
+    shown_times : int
+        What the contest multiplies it by before it is shown, e.g. 1,000 where a score of 0.71 is 710 points.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Figure:
     unit: Unit = Unit.NUMBER
     of: float | None = None
     code: str = ""
+    shown_times: int = 1
 
     @property
     def definitions(self) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """One typed results document, and everything that reads it or lays it out; renderers compute nothing."""
 
+from kakurenbo.reporting.awards import award_notices
 from kakurenbo.reporting.building import combined, figure_entries, make_document, ranked, scored_document
 from kakurenbo.reporting.document import (
     AttackEntry,
     AttackerEntry,
     Document,
-    Estimate,
     FailureEntry,
     FigureEntry,
     MeasureEntry,
@@ -17,7 +17,7 @@ from kakurenbo.reporting.document import (
     RulebookEntry,
     standings_json,
 )
-from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.estimates import Estimate, estimate
 from kakurenbo.reporting.figures import figures
 from kakurenbo.reporting.html import html_report
 from kakurenbo.reporting.markdown import markdown_report
@@ -40,6 +40,7 @@ __all__ = [
     "ResultsFile",
     "RoundEntry",
     "RulebookEntry",
+    "award_notices",
     "combined",
     "estimate",
     "figure_entries",

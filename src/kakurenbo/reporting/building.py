@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from kakurenbo.contracts import AnyRulebook, RoundResults, Standing, Standings, by_number
+from kakurenbo.contracts import AnyRulebook, Figure, RoundResults, Standing, Standings, by_number
 from kakurenbo.errors import UsageError
+from kakurenbo.reporting.awards import award_notices
 from kakurenbo.reporting.document import (
     RANKINGS,
     Document,
@@ -20,7 +21,7 @@ from kakurenbo.reporting.document import (
     RoundEntry,
     RulebookEntry,
 )
-from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.estimates import Limits, estimate, limits_of
 from kakurenbo.reporting.rounds import attacker_entries, round_entry
 from kakurenbo.reporting.verdicts import with_verdicts
 from kakurenbo.rounds import ReleaseRecord, ScoredRound
@@ -67,6 +68,7 @@ def make_document(
         rounds=entries,
         rankings=rankings,
         awards=awards,
+        award_notices=award_notices(awards, rounds),
         details=details,
         players=tuple(players),
         sample_attacks=samples,
@@ -88,7 +90,7 @@ def figure_entries(
     higher |= {measure.name: measure.higher_is_better for entry in rounds for measure in entry.measures}
     higher |= {name: not ranking.lower_is_better for name, ranking in rankings.items() if ranking.lines}
     return {
-        name: FigureEntry(figure.unit, figure.of, higher.get(name), figure.definitions)
+        name: FigureEntry(figure.unit, figure.of, higher.get(name), figure.definitions, figure.shown_times)
         for name, figure in rulebook.figures.items()
     }
 
@@ -125,21 +127,23 @@ def ranked(
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
         raise UsageError(f"the rounds have different numbers of repeats: {listed}; give rounds of the same run")
     played = [{name: repeats[number] for name, repeats in rounds.items()} for number in range(max(counts.values()))]
-    return combined([rulebook.standings(one) for one in played])
+    return combined([rulebook.standings(one) for one in played], rulebook.figures)
 
 
 def combined(
-    repeats: Sequence[Standings],
+    repeats: Sequence[Standings], figures: Mapping[str, Figure] | None = None
 ) -> tuple[dict[str, Ranking], dict[str, tuple[str, ...]], dict[str, Any]]:
     """Rankings, awards and details; of several repeats the means with their intervals, ranked by the mean, and no awards."""
     single = len(repeats) == 1
     rankings = {}
     for name in RANKINGS:
+        declared = (figures or {}).get(name, Figure())
+        limits = limits_of(declared.unit, declared.of)
         low = name in repeats[0].lower_is_better
         lines = (
             tuple(_single(line) for line in getattr(repeats[0], name))
             if single
-            else _means([getattr(standings, name) for standings in repeats], lower_is_better=low)
+            else _means([getattr(standings, name) for standings in repeats], limits, lower_is_better=low)
         )
         rankings[name] = Ranking(lines, low, tuple(line.team for line in lines if line.rank == 1))
     return rankings, dict(repeats[0].awards) if single else {}, dict(repeats[0].details) if single else {}
@@ -150,16 +154,16 @@ def _single(line: Standing) -> RankingLine:
     return RankingLine(line.team, score, line.rank, line.note, line.shown)
 
 
-def _means(repeats: Sequence[Sequence[Standing]], *, lower_is_better: bool) -> tuple[RankingLine, ...]:
+def _means(repeats: Sequence[Sequence[Standing]], limits: Limits, *, lower_is_better: bool) -> tuple[RankingLine, ...]:
     lines: dict[str, list[Standing]] = {}
     for ranking in repeats:
         for line in ranking:
             lines.setdefault(line.team, []).append(line)
     means: dict[str, Fraction | None] = {}
     for team, own in lines.items():
-        scores = [line.score for line in own if line.score is not None]
+        exact = [line.score for line in own if line.score is not None]
         # Without a score in some repeat (disqualified there) there is no mean to rank by.
-        means[team] = sum(scores, Fraction(0)) / len(scores) if len(scores) == len(repeats) else None
+        means[team] = sum(exact, Fraction(0)) / len(exact) if len(exact) == len(repeats) else None
     ranked = {team: means[team] is not None and any(line.rank is not None for line in own) for team, own in lines.items()}
     sign = 1 if lower_is_better else -1
 
@@ -171,13 +175,15 @@ def _means(repeats: Sequence[Sequence[Standing]], *, lower_is_better: bool) -> t
     for number, team in enumerate(sorted(lines, key=place), start=1):
         mean, own = means[team], lines[team]
         tied = bool(out) and ranked[team] and ranked[out[-1].team] and mean == means[out[-1].team]
-        found = estimate([float(line.score) for line in own if line.score is not None]) if mean is not None else None
+        scores = [float(line.score) for line in own if line.score is not None]
+        found = estimate(scores, limits) if mean is not None else None
         out.append(
             RankingLine(
                 team=team,
                 score=None if mean is None else float(mean),
                 rank=(out[-1].rank if tied else number) if ranked[team] else None,
                 note="; ".join(dict.fromkeys(line.note for line in own if line.note)),
+                n=found.n if found else 1,
                 low=found.low if found else None,
                 high=found.high if found else None,
                 half=found.half if found else None,

@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contracts import Chance, Measurement, RoundResults, Unit, by_number
+from kakurenbo.reporting.estimates import Estimate
 from kakurenbo.tables import json_bytes
 
-FORMAT = 2  # raise when fields come to mean something else
+FORMAT = 3  # raise when fields come to mean something else
 RANKINGS = ("anonymization", "attack", "overall")
 
 
@@ -51,12 +52,20 @@ class FigureEntry:
         Its direction, where it has one.
     definitions : mapping of language to str
         What it means, in a sentence; empty where the rulebook does not say.
+    shown_times : int
+        What it is multiplied by wherever it is shown.
     """
 
     unit: Unit = Unit.NUMBER
     of: float | None = None
     higher_is_better: bool | None = None
     definitions: Mapping[str, str] = field(default_factory=dict)
+    shown_times: int = 1
+
+    @property
+    def shown_of(self) -> float | None:
+        """The most that is ever shown of it."""
+        return None if self.of is None else self.of * self.shown_times
 
 
 @dataclass(frozen=True)
@@ -83,17 +92,6 @@ class PlayerEntry:
     sweep: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     excluded: bool = False
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The mean of ``n`` repeats and its 95 % interval (Student's t), mean ± half; no interval for a single value."""
-
-    mean: float
-    n: int = 1
-    low: float | None = None
-    high: float | None = None
-    half: float | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class ReleaseEntry:
         Who found most in it, the organizers' own attacks aside; empty for nobody.
     best_accuracy, sample_accuracy : float or None
         What that attacker found, and what the best of the organizers' own attacks did.
-    privacy : mapping of str to float
+    privacy : mapping of str to Estimate
         1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
     chance, constant : float or None
         Accuracy of blind guessing and of the best constant answer on this release.
@@ -195,7 +193,7 @@ class ReleaseEntry:
     best_attack: str = ""
     best_accuracy: float | None = None
     sample_accuracy: float | None = None
-    privacy: Mapping[str, float] = field(default_factory=dict)
+    privacy: Mapping[str, Estimate] = field(default_factory=dict)
     chance: float | None = None
     constant: float | None = None
     verdicts: Mapping[str, str] = field(default_factory=dict)
@@ -263,8 +261,10 @@ class RankingLine:
     note : str
     shown : str
         The score as people read it.
+    n : int
+        How many repeats the score is the mean of.
     low, high, half : float or None
-        95 % interval of the mean, mean ± half.
+        95 % interval of the mean, as that of an ``Estimate``.
     tied_with : tuple of str
         Teams with which noise could reverse the places: the 95 % interval (Student's t) of the mean difference of the two
         teams' scores, repeat by repeat, includes 0. Empty without repeats.
@@ -275,10 +275,16 @@ class RankingLine:
     rank: int | None
     note: str = ""
     shown: str = ""
+    n: int = 1
     low: float | None = None
     high: float | None = None
     half: float | None = None
     tied_with: tuple[str, ...] = ()
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The score with its interval; None without a score."""
+        return None if self.score is None else Estimate(self.score, self.n, self.low, self.high, self.half)
 
 
 @dataclass(frozen=True)
@@ -325,6 +331,8 @@ class Document:
 
     Attributes
     ----------
+    award_notices : mapping of award to mapping of language to str
+        What has to be said beside an award, in a sentence.
     attackers : mapping of attacker to AttackerEntry
         Over all rounds.
     attack_count, repeat_count : int
@@ -341,6 +349,7 @@ class Document:
     rounds: tuple[RoundEntry, ...]
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    award_notices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     players: tuple[PlayerEntry, ...] = ()
     sample_attacks: tuple[str, ...] = ()

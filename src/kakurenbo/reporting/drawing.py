@@ -6,6 +6,7 @@ the direction of writing could stumble over is replaced: names come from players
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ _DIRECTIONS = (
     (-0.4, -0.95), (-0.4, 0.95),
 )  # fmt: skip
 _RADII = (9, 16, 26, 38, 52, 70, 92, 120)
+_STEPS = tuple((across, down, radius) for radius in _RADII for across, down in _DIRECTIONS)
 _NEAR = 16  # a label further away is joined to its point by a line
 _VAR = re.compile(r"var\(--([\w-]+)\)")
 
@@ -94,18 +96,21 @@ def text_width(text: str, size: float = 12) -> float:
 
 
 def clipped(text: str, room: float, size: float = 12) -> str:
-    """A text that takes no more room than there is.
+    """A text that takes no more room than there is: shortened in the middle, because names often differ at the end.
 
     Examples
     --------
-    >>> clipped("uniform noise", 66), clipped("noise", 66)
-    ('uniform…', 'noise')
+    >>> clipped("uniform noise p=0.97", 84), clipped("noise", 66)
+    ('unifor….97', 'noise')
     """
     if text_width(text, size) <= room:
         return text
-    while len(text) > 1 and text_width(text + "…", size) > room:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    for kept in range(len(text) - 1, 1, -1):
+        head = (3 * kept + 4) // 5
+        shown = f"{text[:head].rstrip()}…{text[len(text) - kept + head :].lstrip()}"
+        if text_width(shown, size) <= room:
+            return shown
+    return f"{text[:1]}…"
 
 
 @dataclass(frozen=True)
@@ -169,29 +174,74 @@ def overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and one[2] > other[0] and one[1] < other[3] and one[3] > other[1]
 
 
+def crosses(line: Box, room: Box) -> bool:
+    """Whether a straight line, from its first point to its last, runs through a box.
+
+    Examples
+    --------
+    >>> crosses((0, 0, 10, 10), (4, 4, 6, 6)), crosses((0, 0, 10, 10), (6, 0, 9, 3))
+    (True, False)
+    """
+    x, y, x_end, y_end = line
+    start, end = 0.0, 1.0
+    for at, change, low, high in ((x, x_end - x, room[0], room[2]), (y, y_end - y, room[1], room[3])):
+        if change == 0:
+            if not low < at < high:
+                return False
+        else:
+            sides = (low - at) / change, (high - at) / change
+            start, end = max(start, min(sides)), min(end, max(sides))
+    return start < end
+
+
 def placed_labels(
-    points: Sequence[tuple[float, float, str]], box: Box, rooms: Sequence[Box], size: float = 11
+    points: Sequence[tuple[float, float, str]], box: Box, rooms: Sequence[Box], lines: Sequence[Box] = (), size: float = 11
 ) -> list[Place | None]:
-    """Places for labels beside their points so that none covers another, a point or the edge; None where there is no room."""
-    taken = [*rooms, *(around(x, y) for x, y, _ in points)]
-    return [_place(x, y, text_width(text, size), size, box, taken) for x, y, text in points]
+    """Places for labels beside their points so that none covers another, a point or the edge; None where there is no room.
+
+    Lines run through a label only where there is no other place for it.
+    """
+    taken = _Taken(box, [*rooms, *(around(x, y) for x, y, _ in points)], list(lines), list(rooms))
+    return [taken.place(x, y, text_width(text, size), size) for x, y, text in points]
 
 
-def _place(x: float, y: float, width: float, size: float, box: Box, taken: list[Box]) -> Place | None:
-    height = size + 3
-    for radius in _RADII:
-        for across, down in _DIRECTIONS:
+@dataclass(frozen=True)
+class _Taken:
+    """What stands in a box already: rooms of points and names, lines, and the rooms of names alone."""
+
+    box: Box
+    rooms: list[Box]
+    lines: list[Box]
+    names: list[Box]
+
+    def place(self, x: float, y: float, width: float, size: float) -> Place | None:
+        """The nearest free place beside a point, which is taken then."""
+        height = size + 3
+        for strict, (across, down, radius) in itertools.product((True, False), _STEPS):
             left = x + across * radius - (width if across < 0 else 0 if across > 0 else width / 2)
             middle = y + down * radius + down * height / 2
             room = (left, middle - height / 2, left + width, middle + height / 2)
-            inside = room[0] >= box[0] and room[1] >= box[1] and room[2] <= box[2] and room[3] <= box[3]
-            if inside and not any(overlap(room, other) for other in taken):
-                taken.append(room)
-                end = left + (width if across < 0 else 0 if across > 0 else width / 2)
-                edge = middle - math.copysign(1, down) * height / 2 if across == 0 else middle
-                anchor = "end" if across < 0 else "start" if across > 0 else "middle"
-                return Place(end, middle + size * 0.36, anchor, (x, y, end, edge) if radius > _NEAR else None)
-    return None
+            end = left + (width if across < 0 else 0 if across > 0 else width / 2)
+            edge = middle - math.copysign(1, down) * height / 2 if across == 0 else middle
+            lead = (x, y, end, edge) if radius > _NEAR else None
+            if not self._free(room) or (strict and self._crossed(room, lead)):
+                continue
+            self.rooms.append(room)
+            self.names.append(room)
+            self.lines.extend([] if lead is None else [lead])
+            anchor = "end" if across < 0 else "start" if across > 0 else "middle"
+            return Place(end, middle + size * 0.36, anchor, lead)
+        return None
+
+    def _crossed(self, room: Box, lead: Box | None) -> bool:
+        """Whether a line runs through a name, or the one that joins it to its point through another name."""
+        through = lead is not None and any(crosses(lead, name) for name in self.names)
+        return through or any(crosses(line, room) for line in self.lines)
+
+    def _free(self, room: Box) -> bool:
+        left, top, right, bottom = self.box
+        inside = room[0] >= left and room[1] >= top and room[2] <= right and room[3] <= bottom
+        return inside and not any(overlap(room, other) for other in self.rooms)
 
 
 # -- whole pictures ------------------------------------------------------------------------------------------------------

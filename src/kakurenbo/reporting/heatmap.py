@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from kakurenbo.contracts import Unit
 from kakurenbo.reporting.drawing import CIVIDIS, clipped, moved, on_ramp, picture, pixels, ramp, tag, text_width, words
-from kakurenbo.reporting.numbers import share
+from kakurenbo.reporting.estimates import Estimate
+from kakurenbo.reporting.numbers import estimated, share
 from kakurenbo.reporting.shown import Shown
 
-_ROOM = 1100
+_ROOM = 868  # with the margins of a picture 900 pixels
 _LEAST_CELL, _WIDEST_CELL, _HIGHEST_CELL = 28, 180, 34
+_TWO_LINES = 30  # from this height on a cell has room for an interval
+_NOTHING = 1e-9
 _FLAT = 74  # from this width on names stand level above their columns
 _TENTH = 0.0995  # from this share on a cell shows whole percents
 
@@ -32,7 +36,8 @@ def heatmap(shown: Shown) -> str:
         moved(side, head + whole[1] + 14, _scale(shown, top, min(300, max(160, whole[0])))),
     ]
     title = f"{shown.document.rulebook.name}: {shown.text('heatmap')}"
-    return picture(side + max(whole[0], 160), head + whole[1] + 42, content, title, shown.text("heat_axes"))
+    notes = [shown.text("heat_axes"), *([shown.text("heat_repeats", count=str(shown.repeats))] if shown.repeats > 1 else [])]
+    return picture(side + max(whole[0], 160), head + whole[1] + 42, content, title, " · ".join(notes))
 
 
 def _longest(shown: Shown, names: list[str], most: float) -> float:
@@ -47,7 +52,7 @@ def _scale_top(shown: Shown) -> float:
 def _row_name(shown: Shown, name: str, y: float, side: float, height: float) -> str:
     label, size = shown.label(name), min(12, height - 1)
     at = {"x": side - 8, "y": y + height / 2 + size * 0.36}
-    return words(clipped(label, side - 12, size), title=label, **at, text_anchor="end", font_size=size)
+    return words(shown.fitted_label(name, side - 12, size), title=label, **at, text_anchor="end", font_size=size)
 
 
 def _column_name(shown: Shown, name: str, x: float, width: float, head: float) -> str:
@@ -56,13 +61,13 @@ def _column_name(shown: Shown, name: str, x: float, width: float, head: float) -
         lines = [
             words(clipped(name, width - 6), class_="number", x=middle, y=13, text_anchor="middle"),
             words(
-                clipped(shown.name(name), width - 6, 11), title=label, class_="dim small", x=middle, y=29, text_anchor="middle"
+                shown.fitted_name(name, width - 6, 11), title=label, class_="dim small", x=middle, y=29, text_anchor="middle"
             ),
         ]
         return tag("g", *lines)
     size = min(12, width - 1)
     turned = f"translate({pixels(middle + size * 0.36)},{pixels(head - 6)}) rotate(-90)"
-    return words(clipped(label, head - 10, size), title=label, transform=turned, font_size=size)
+    return words(shown.fitted_label(name, head - 10, size), title=label, transform=turned, font_size=size)
 
 
 def _cell(shown: Shown, target: str, attacker: str, x: float, y: float, sides: tuple[float, float], top: float) -> str:
@@ -72,10 +77,28 @@ def _cell(shown: Shown, target: str, attacker: str, x: float, y: float, sides: t
     if entry is None:
         return tag("rect", class_="cell nothing", **box)
     part = entry.accuracy.mean / top
-    what = f"{shown.label(attacker)} → {shown.label(target)}: {share(entry.accuracy.mean, entry.accuracy.half)}"
-    at = {"x": x + width / 2, "y": y + height / 2 + 4}
-    number = words(_bare(entry.accuracy.mean), title=what, class_=f"small {on_ramp(part)}", **at, text_anchor="middle")
-    return tag("g", tag("rect", class_="cell", **box, fill=ramp(part)), number, class_="found")
+    what = f"{shown.label(attacker)} → {shown.label(target)}: {estimated(entry.accuracy, Unit.SHARE, shown.language)}"
+    interval = _interval(entry.accuracy) if width >= _FLAT and height >= _TWO_LINES else ""
+    middle, line = x + width / 2, y + height / 2
+    number = words(
+        _bare(entry.accuracy.mean),
+        title=what,
+        class_=f"small {on_ramp(part)}",
+        x=middle,
+        y=line - 2 if interval else line + 4,
+        text_anchor="middle",
+    )
+    parts = [tag("rect", class_="cell", **box, fill=ramp(part)), number]
+    if interval:
+        parts.append(words(interval, class_=f"tiny {on_ramp(part)}", x=middle, y=line + 10, text_anchor="middle"))
+    return tag("g", *parts, class_="found")
+
+
+def _interval(accuracy: Estimate) -> str:
+    """The 95 % interval as it stands below a mean; nothing where there is none, or all repeats agree."""
+    if accuracy.low is None or accuracy.high is None or accuracy.high - accuracy.low < _NOTHING:
+        return ""
+    return f"{_bare(accuracy.low)}–{_bare(accuracy.high)}"
 
 
 def _bare(value: float) -> str:

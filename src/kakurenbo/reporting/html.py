@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from kakurenbo.messages import language
+from kakurenbo.messages import LANGUAGES, language
 from kakurenbo.reporting.assets import asset, palettes
 from kakurenbo.reporting.document import Document
 from kakurenbo.reporting.layout import leading_axes, score_texts
@@ -33,7 +33,10 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
         "seconds": seconds_of_work(times),
         "csv": results_csv(document),
         "axes": [leading_axes(entry, document.rulebook.utility_score) for entry in document.rounds],
-        "scores": {name: score_texts(document, name) for name in document.rankings},
+        "scores": {
+            spoken: {name: score_texts(one.lines, document.figure(name), spoken) for name, one in document.rankings.items()}
+            for spoken in LANGUAGES
+        },
         "language": language(),
     }
     scripts = [asset(name) for name in _SCRIPTS]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kakurenbo.reporting.document import Document, MeasureEntry, RoundEntry
-from kakurenbo.reporting.numbers import apart, figure
+from kakurenbo.contracts import Unit
+from kakurenbo.reporting.document import FigureEntry, MeasureEntry, RankingLine, RoundEntry
+from kakurenbo.reporting.numbers import apart, estimated
 from kakurenbo.reporting.rounds import MEAN, SAMPLE, WORST
 
 KINDS = (WORST, MEAN, SAMPLE)
@@ -43,7 +44,7 @@ def threshold_of(measure: MeasureEntry) -> float | None:
 def _fields(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
     """How many fields of the grid hold a release; threshold and blind guessing have their place in the plot, too."""
     points = [
-        (release.estimates[measure.name].mean, release.privacy[kind])
+        (release.estimates[measure.name].mean, release.privacy[kind].mean)
         for release in entry.releases.values()
         if measure.name in release.estimates and kind in release.privacy
     ]
@@ -57,10 +58,25 @@ def _steps(values: Sequence[float], mark: float | None) -> list[int]:
     return [min(_CELLS - 1, int(_CELLS * (value - low) / (high - low))) if high > low else 0 for value in values]
 
 
-def score_texts(document: Document, ranking: str) -> list[str]:
-    """The scores of a ranking, one for each line: points as the contest gives them, means with their intervals."""
-    lines, unit = document.rankings[ranking].lines, document.figure(ranking).unit
-    return [
-        (line.shown or plain) if line.score is None or line.half is None else figure(line.score, unit, line.half)
-        for line, plain in zip(lines, apart([line.score for line in lines], unit), strict=True)
-    ]
+def score_texts(lines: Sequence[RankingLine], declared: FigureEntry, spoken: str | None = None) -> list[str]:
+    """The scores of a ranking, one for each line: as the contest gives them, means of repeats with their intervals.
+
+    Parameters
+    ----------
+    lines : sequence of RankingLine
+    declared : FigureEntry
+        What the score of this ranking is.
+    spoken : str or None
+        The language, that of the moment by default.
+    """
+    plain = apart([line.score for line in lines], declared.unit)
+    return [_score(line, declared, spoken) or line.shown or text for line, text in zip(lines, plain, strict=True)]
+
+
+def _score(line: RankingLine, declared: FigureEntry, spoken: str | None) -> str:
+    """A mean with its interval; empty without repeats. Multiplied as the contest does it, a score is a number of points."""
+    found = line.estimate
+    if found is None or found.half is None:
+        return ""
+    unit = declared.unit if declared.shown_times == 1 else Unit.NUMBER
+    return estimated(found.times(declared.shown_times), unit, spoken)

@@ -7,35 +7,37 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kakurenbo.contracts import Measurement
+from kakurenbo.contracts import Measurement, Unit
 from kakurenbo.reporting.document import (
     AttackEntry,
     Document,
-    FigureEntry,
     PlayerEntry,
     Ranking,
-    RankingLine,
     ReleaseEntry,
     RoundEntry,
 )
 from kakurenbo.reporting.html import seconds_of_work
-from kakurenbo.reporting.numbers import against, apart, figure, share, shown_value
+from kakurenbo.reporting.layout import score_texts
+from kakurenbo.reporting.numbers import against, estimated, figure, share, shown_value
 
 _LANGUAGE = "en"
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~])")
+_MARKUP = re.compile(r"([\\`*_\[\]#+|~])")  # without brackets parentheses make no link
 
 
 def markdown_report(document: Document, times: Mapping[str, Any]) -> str:
     """Standings, awards, the matrix, every measure, failures and the manifest."""
     players = {player.team: player for player in document.players}
     lines = [f"# {safe(document.rulebook.name)}: {safe(document.rulebook.title)}", ""]
-    lines += [line for lesson in document.verdicts.get(_LANGUAGE, ()) for line in (safe(lesson), "")]
+    for source in dict.fromkeys(entry.report["data"] for entry in document.rounds if entry.report.get("data")):
+        lines += [f"Data: {safe(source)}.", ""]
+    lines += [line for lesson in document.verdicts.get(_LANGUAGE, ()) for line in (spoken(lesson), "")]
     for name, ranking in document.rankings.items():
         if ranking.lines:
             lines += [f"## {name.capitalize()}", "", *_ranking(document, name, ranking, players), ""]
     if any(document.awards.values()):
         awards = ((name, ", ".join(teams)) for name, teams in document.awards.items())
         lines += ["## Awards", "", *table(("award", "teams"), awards), ""]
+        lines += [line for notice in document.award_notices.values() for line in (f"{safe(notice[_LANGUAGE])}.", "")]
     for entry in document.rounds:
         lines += _round(document, entry, players)
     lines += _failures(document)
@@ -45,22 +47,22 @@ def markdown_report(document: Document, times: Mapping[str, Any]) -> str:
 
 def _ranking(document: Document, name: str, ranking: Ranking, players: Mapping[str, PlayerEntry]) -> list[str]:
     declared = document.figure(name)
-    of = "" if declared.of is None else f" of {shown_value(declared.of)}"
+    of = "" if declared.shown_of is None else f", out of {shown_value(declared.shown_of)}"
     told = [
         f"{'Lower' if ranking.lower_is_better else 'Higher'} is better{of}. {declared.definitions.get(_LANGUAGE, '')}".rstrip()
     ]
-    headings = ("rank", "team", "name", "score", "tied within the interval with", "note")
-    plain = apart([line.score for line in ranking.lines], declared.unit)
+    points = declared.shown_times > 1 or any(line.shown for line in ranking.lines)
+    headings = ("rank", "team", "name", "points" if points else "score", "tied within the interval with", "note")
     rows = [
         (
             line.rank or "–",
             line.team,
             _name(players, line.team),
-            _score(line, declared, text),
+            score,
             ", ".join(line.tied_with),
             line.note,
         )
-        for line, text in zip(ranking.lines, plain, strict=True)
+        for line, score in zip(ranking.lines, score_texts(ranking.lines, declared, _LANGUAGE), strict=True)
     ]
     tied = any(line.tied_with for line in ranking.lines)
     shown = [place for place, heading in enumerate(headings) if tied or heading != "tied within the interval with"]
@@ -69,12 +71,6 @@ def _ranking(document: Document, name: str, ranking: Ranking, players: Mapping[s
         "",
         *table([headings[place] for place in shown], ([row[place] for place in shown] for row in rows)),
     ]
-
-
-def _score(line: RankingLine, declared: FigureEntry, plain: str) -> str:
-    if line.score is None or line.half is None:
-        return line.shown or plain
-    return figure(line.score, declared.unit, line.half)
 
 
 def _name(players: Mapping[str, PlayerEntry], team: str) -> str:
@@ -102,7 +98,7 @@ def _round(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEn
 
 
 def _cell(entry: AttackEntry | None) -> str:
-    return "–" if entry is None else share(entry.accuracy.mean, entry.accuracy.half)
+    return "–" if entry is None else estimated(entry.accuracy, Unit.SHARE, _LANGUAGE)
 
 
 def _baselines(entry: RoundEntry) -> list[list[str]]:
@@ -131,9 +127,9 @@ def _measures(document: Document, entry: RoundEntry) -> list[str]:
 
 
 def _release(document: Document, release: ReleaseEntry, player: PlayerEntry) -> list[str]:
-    method = f"Method: {safe(player.anonymizer)}. " if player.anonymizer else ""
+    method = f"Method: {code(player.anonymizer)}. " if player.anonymizer else ""
     lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(release.state)}.", ""]
-    lines += [safe(release.verdicts[_LANGUAGE]), ""] if release.verdicts else []
+    lines += [spoken(release.verdicts[_LANGUAGE]), ""] if release.verdicts else []
     lines += [f"- {safe(notice)}" for notice in release.notices] + [""] * bool(release.notices)
     if not release.measurements:
         return lines
@@ -147,9 +143,9 @@ def _measure(document: Document, release: ReleaseEntry, measured: Measurement) -
     if measured.threshold is not None:
         value, needed = against(measured.value, measured.threshold, unit)
     if estimate and estimate.half is not None:
-        value = figure(estimate.mean, unit, estimate.half)
+        value = estimated(estimate, unit, _LANGUAGE)
     verdict = {None: "", True: "passes", False: "disqualified"}[measured.passes]
-    return measured.name, value, needed, verdict, shown_value(measured.limit)
+    return measured.name, value, needed, verdict, shown_value(measured.limit, _LANGUAGE)
 
 
 def _failures(document: Document) -> list[str]:
@@ -185,3 +181,29 @@ def safe(text: object) -> str:
     &lt;b&gt;\\|x\\|
     """
     return _MARKUP.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
+
+
+def spoken(text: str) -> str:
+    """A sentence in which `methods` stand out, and nothing else has an effect.
+
+    Examples
+    --------
+    >>> print(spoken("found by 02 with `rr:p=0.9` (*)"))
+    found by 02 with `rr:p=0.9` (\\*)
+    """
+    return "".join(
+        code(part) if at % 2 else _MARKUP.sub(r"\\\1", html.escape(part, quote=False))
+        for at, part in enumerate(" ".join(text.split()).split("`"))
+    )
+
+
+def code(text: str) -> str:
+    """A method as it is typed; a backtick of its own would end it and is left out.
+
+    Examples
+    --------
+    >>> print(code("rr:p=0.9"))
+    `rr:p=0.9`
+    """
+    plain = " ".join(text.replace("`", "").split())
+    return f"`{plain}`" if plain else ""

@@ -1,7 +1,9 @@
 """The one formatter of figures: terminal, Markdown and the documentation call it, and the report's script has the same rules.
 
-Counts are counts (``1,152``), shares percents (``10.0 %``), means have as many digits as their interval (``0.200 ± 0.011``),
-and no figure has an exponent. ``assets/numbers.js`` is the same in the browser; a table of cases holds the two together.
+Counts are counts (``1,152``), shares percents (``10.0 %``), and no figure has an exponent. A mean over repeats stands with its
+95 % interval and has as many digits: ``0.200 ± 0.011``; ``15 % (0 to 53 %)`` where mean ± half would leave the range of the
+figure; ``50.0 % (all 3 repeats)`` where the repeats agree, which does not mean that others would.
+``assets/numbers.js`` is the same in the browser; a table of cases holds the two together.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from kakurenbo.contracts import Threshold, Unit
-from kakurenbo.messages import render
+from kakurenbo.messages import language, render
+from kakurenbo.reporting.estimates import Estimate
 
 _DECIMALS = {Unit.SHARE: 1, Unit.COUNT: 1, Unit.POINTS: 2, Unit.SIMILARITY: 3, Unit.DISTANCE: 3}
 _MOST_DECIMALS = 9
@@ -18,16 +21,14 @@ _NEGLIGIBLE = 1e-9
 """Below this part of a figure differences are those of the floating point, not of the contest."""
 
 
-def figure(value: float | str, unit: Unit = Unit.NUMBER, half: float | None = None, *, decimals: int | None = None) -> str:
-    """A figure of a kind, with its interval where it has one.
+def figure(value: float | str, unit: Unit = Unit.NUMBER, *, decimals: int | None = None) -> str:
+    """A figure of a kind.
 
     Parameters
     ----------
     value : float or str
         A text, such as the ``inf`` of a document, stays as it is.
     unit : Unit
-    half : float or None
-        Half the interval: the mean has as many decimals as two digits of it need.
     decimals : int or None
         So many decimals instead of those of the unit.
 
@@ -35,31 +36,51 @@ def figure(value: float | str, unit: Unit = Unit.NUMBER, half: float | None = No
     --------
     >>> figure(0.1, Unit.SHARE), figure(1152.0, Unit.COUNT), figure(28 / 3, Unit.COUNT), figure(25, Unit.POINTS)
     ('10.0 %', '1,152', '9.3', '25.00')
-    >>> figure(0.2, Unit.DISTANCE, 0.0113), figure(0.5, Unit.SHARE, 1.1e-16), figure(0.00002, Unit.DISTANCE)
-    ('0.200 ± 0.011', '50.0 ± 0 %', '0.000020')
+    >>> figure(0.00002, Unit.DISTANCE), figure("inf")
+    ('0.000020', 'inf')
     """
     if isinstance(value, str) or not math.isfinite(value):
         return str(value)
-    scale, sign = (100, " %") if unit is Unit.SHARE else (1, "")
-    scaled = scale * value
-    if half is None or not math.isfinite(half):
-        return _single(scaled, unit, decimals) + sign
-    spread = scale * half
-    if spread <= _NEGLIGIBLE * max(1.0, abs(scaled)):
-        return f"{_single(scaled, unit, decimals)} ± 0{sign}"
-    places = _places(spread)
-    return f"{_fixed(scaled, places)} ± {_fixed(spread, places)}{sign}"
+    scale, sign = _scale(unit)
+    return _single(scale * value, unit, decimals) + sign
 
 
-def share(value: float | None, half: float | None = None) -> str:
+def estimated(found: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = None) -> str:
+    """A mean with its interval, in a language, that of the moment by default; a plain figure without repeats.
+
+    Examples
+    --------
+    >>> estimated(Estimate(0.2, 3, 0.1887, 0.2113, 0.0113), Unit.DISTANCE), estimated(Estimate(0.2), Unit.DISTANCE)
+    ('0.200 ± 0.011', '0.200')
+    >>> estimated(Estimate(0.15, 3, 0, 0.53, 0.38), Unit.SHARE), estimated(Estimate(0.5, 3, 0.5, 0.5, 0), Unit.SHARE)
+    ('15 % (0 to 53 %)', '50.0 % (all 3 repeats)')
+    """
+    if found.half is None or not math.isfinite(found.half):
+        return figure(found.mean, unit)
+    scale, sign = _scale(unit)
+    mean, half = scale * found.mean, scale * found.half
+    least = _NEGLIGIBLE * max(1.0, abs(mean))
+    if half <= least:
+        return _said("figure.agreed", spoken, value=figure(found.mean, unit), count=found.n)
+    low, high = (
+        edge if bound is None else scale * bound for bound, edge in ((found.low, mean - half), (found.high, mean + half))
+    )
+    places = _places(half)
+    if max(low - (mean - half), mean + half - high) <= least:
+        return f"{_fixed(mean, places)} ± {_fixed(half, places)}{sign}"
+    shown = {"value": _fixed(mean, places) + sign, "low": _fixed(low, places), "high": _fixed(high, places) + sign}
+    return _said("figure.range", spoken, **shown)
+
+
+def share(value: float | None) -> str:
     """A share in percent; a dash for none.
 
     Examples
     --------
-    >>> share(0.12345), share(1.0, 0.0123), share(0.0004), share(None)
-    ('12.3 %', '100.0 ± 1.2 %', '0.040 %', '–')
+    >>> share(0.12345), share(1.0), share(0.0004), share(None)
+    ('12.3 %', '100.0 %', '0.040 %', '–')
     """
-    return "–" if value is None else figure(value, Unit.SHARE, half)
+    return "–" if value is None else figure(value, Unit.SHARE)
 
 
 def count(value: float) -> str:
@@ -129,25 +150,43 @@ def apart(values: Sequence[float | None], unit: Unit = Unit.NUMBER) -> list[str]
     return ["–" if value is None else figure(value, unit, decimals=places) for value in values]
 
 
-def shown_value(value: object) -> str:
-    """A value of no declared kind: whole numbers whole, lists and mappings in words.
+def shown_value(value: object, spoken: str | None = None) -> str:
+    """A value of no declared kind: whole numbers whole, lists and mappings in words of a language.
 
     Examples
     --------
-    >>> shown_value(1152.0), shown_value(0.123456789), shown_value(["age", "sex"]), shown_value({"row": 3}), shown_value(None)
-    ('1,152', '0.1235', 'age × sex', 'row 3', '–')
+    >>> shown_value(1152.0), shown_value(0.123456789), shown_value(["age", "sex"]), shown_value(None)
+    ('1,152', '0.1235', 'age × sex', '–')
+    >>> shown_value({"original_asks": "age <= 40.5"}, "en")
+    'original asks age <= 40.5'
     """
     if isinstance(value, bool) or value is None:
         return "–" if value is None else str(value).lower()
     if isinstance(value, int | float):
         return figure(value)
     if isinstance(value, list):
-        return " × ".join(map(shown_value, value))
+        return " × ".join(shown_value(item, spoken) for item in value)
     if isinstance(value, tuple):
-        return ",".join(map(shown_value, value))
+        return ",".join(shown_value(item, spoken) for item in value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {shown_value(item)}" for key, item in value.items())
+        return ", ".join(f"{_word(str(key), spoken)} {shown_value(item, spoken)}" for key, item in value.items())
     return str(value)
+
+
+def _word(key: str, spoken: str | None) -> str:
+    """The name of a figure in words; one that the catalogue does not know stays as it is."""
+    code = f"word.{key}"
+    found = render(code, {}, spoken or language()).message
+    return key.replace("_", " ") if found == code else found
+
+
+def _said(code: str, spoken: str | None, **parameters: object) -> str:
+    return render(code, parameters, spoken or language()).message
+
+
+def _scale(unit: Unit) -> tuple[int, str]:
+    """What a figure is multiplied by and followed by."""
+    return (100, " %") if unit is Unit.SHARE else (1, "")
 
 
 def _single(value: float, unit: Unit, decimals: int | None) -> str:

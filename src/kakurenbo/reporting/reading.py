@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contracts import AnyRulebook, Credit, Figure, RoundResults, Unit
+from kakurenbo.reporting.copies import disagreement
 from kakurenbo.reporting.document import FORMAT, Document, parse_document
 from kakurenbo.reporting.matrix import read_matrix
 from kakurenbo.reporting.table import COLUMNS, read_results_csv
@@ -90,9 +91,11 @@ def _document(source: Source, data: bytes) -> Reading[Document]:
     if isinstance(content.value, dict) and content.value.get("format", FORMAT) != FORMAT:
         return refused("results.other_format", source.name, found=str(content.value["format"])[:20], expected=FORMAT)
     try:
-        return Read(parse_document(data))
+        document = parse_document(data)
     except (msgspec.MsgspecError, RecursionError) as error:
         return refused("results.not_a_document", source.name, error=str(error))
+    place = disagreement(document)
+    return refused("results.copies_disagree", source.name, place=place) if place else Read(document)
 
 
 def _from_json(rulebook: AnyRulebook, source: Source, data: bytes) -> Reading[ResultsFile]:

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults, team_of
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, RoundResults, team_of
 from kakurenbo.contracts.results import DISQUALIFIED
-from kakurenbo.reporting.document import AttackEntry, AttackerEntry, Estimate, MeasureEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.estimates import estimate
+from kakurenbo.reporting.document import AttackEntry, AttackerEntry, MeasureEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.estimates import SHARE, Estimate, estimate, limits_of
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import PUBLISHED
 
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
-Attacks = Mapping[str, Mapping[str, AttackEntry]]
 
 
 def round_entry(
@@ -28,33 +27,59 @@ def round_entry(
     rulebook: AnyRulebook,
 ) -> RoundEntry:
     """A round over all its repeats."""
-    every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
-    chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
-    constant = _mean([credit.share(credit.constant) for credit in every if credit.constant is not None])
-    attacks = _attacks(repeats, chance)
-    samples = {attacker for results in repeats for attacker in results.unranked}
-    releases = _releases(records, claims, attacks, samples, _baselines(repeats))
+    attacked = attacked_round(name, repeats)
+    releases = {
+        release.target: with_attacks(release, attacked) for release in _releases(records, claims, rulebook.figures).values()
+    }
     measures = _measures(releases.values())
-    most = {entry.of for row in attacks.values() for entry in row.values()}
-    entry = RoundEntry(
-        name=name,
+    return replace(
+        attacked,
         report=report,
         releases=releases,
-        attacks=attacks,
         measures=measures,
         leading_measure=_leading(rulebook.utility_score, measures),
         frontiers={measure.name: _frontiers(measure, releases.values()) for measure in measures},
         passing=sum(entry.verdict == "passes" for entry in releases.values()),
         judged=sum(was_judged(entry) for entry in releases.values()),
+    )
+
+
+def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
+    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the best constant answer."""
+    every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
+    chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
+    attacks = _attacks(repeats, chance)
+    most = {entry.of for row in attacks.values() for entry in row.values()}
+    entry = RoundEntry(
+        name=name,
+        attacks=attacks,
         of=next(iter(most)) if len(most) == 1 else None,
         chance=chance,
         chance_privacy=None if chance is None else 1 - chance.mean,
         chance_hits=_mean_chance({credit.chance for credit in every if credit.chance is not None}) if len(most) == 1 else None,
-        constant=constant,
+        constant=_mean([credit.share(credit.constant) for credit in every if credit.constant is not None]),
         repeats=tuple(repeats),
     )
     attackers = dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
-    return replace(entry, attackers={attacker: _attacker(attacker, [entry], samples) for attacker in attackers})
+    return replace(entry, attackers={attacker: _attacker(attacker, [entry], _samples(repeats)) for attacker in attackers})
+
+
+def with_attacks(release: ReleaseEntry, entry: RoundEntry) -> ReleaseEntry:
+    """A release with what attackers found in it."""
+    samples, row = _samples(entry.repeats), entry.attacks.get(release.target, {})
+    others = {attacker: found.accuracy.mean for attacker, found in row.items() if attacker not in samples}
+    best = max(others, key=lambda attacker: others[attacker], default="")
+    sample = _best(row, samples)
+    chance, constant = _baselines(release.target, entry.repeats)
+    return replace(
+        release,
+        best_attack=best,
+        best_accuracy=others.get(best),
+        sample_accuracy=None if sample is None else sample.mean,
+        privacy=_privacy(row, best, sample, _mean_accuracy(release.target, samples, entry.repeats)),
+        chance=chance,
+        constant=constant,
+    )
 
 
 def was_judged(release: ReleaseEntry) -> bool:
@@ -75,18 +100,13 @@ def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> di
 def _releases(
     records: Sequence[Sequence[ReleaseRecord]],
     claims: Mapping[str, Mapping[str, float | str]],
-    attacks: Attacks,
-    samples: Iterable[str],
-    baselines: Mapping[str, tuple[float | None, float | None]],
+    figures: Mapping[str, Figure],
 ) -> dict[str, ReleaseEntry]:
+    """What became of every release before anybody attacked it."""
     entries = {}
     for target in dict.fromkeys(record.target for repeat in records for record in repeat):
         same = [one for repeat in records for one in repeat if one.target == target]
         record = next((one for one in same if one.state != PUBLISHED), same[0])
-        row = attacks.get(target, {})
-        others = {attacker: entry.accuracy.mean for attacker, entry in row.items() if attacker not in samples}
-        best = max(others, key=lambda attacker: others[attacker], default="")
-        sample = _best(row, samples)
         decisive = [measured.passes for measured in record.measurements if measured.passes is not None]
         entries[target] = ReleaseEntry(
             target=target,
@@ -96,47 +116,53 @@ def _releases(
             passes=all(decisive) if record.measurements else None,
             verdict=record.state if record.state != PUBLISHED else "passes" if decisive else "",
             measurements=record.measurements,
-            estimates=_estimates(same),
+            estimates=_estimates(same, figures),
             claims=claims.get(target, {}),
             notices=record.notices,
             problems=record.problems,
-            best_attack=best,
-            best_accuracy=others.get(best),
-            sample_accuracy=sample,
-            privacy=_privacy(list(others.values()), sample),
-            chance=baselines.get(target, (None, None))[0],
-            constant=baselines.get(target, (None, None))[1],
         )
     return entries
 
 
-def _baselines(repeats: Sequence[RoundResults]) -> dict[str, tuple[float | None, float | None]]:
-    """Accuracy of blind guessing and of the best constant answer on every target, the mean of all guesses at it."""
-    credits: dict[str, list[Credit]] = {}
-    for results in repeats:
-        for target, row in results.credits.items():
-            credits.setdefault(target, []).extend(row.values())
-    return {
-        target: (
-            _mean([credit.share(credit.chance.mean) for credit in own if credit.chance is not None]),
-            _mean([credit.share(credit.constant) for credit in own if credit.constant is not None]),
-        )
-        for target, own in credits.items()
-    }
+def _samples(repeats: Sequence[RoundResults]) -> set[str]:
+    """The organizers' own attacks."""
+    return {attacker for results in repeats for attacker in results.unranked}
 
 
-def _estimates(records: Sequence[ReleaseRecord]) -> dict[str, Estimate]:
+def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | None, float | None]:
+    """Accuracy of blind guessing and of the best constant answer on a target, the mean of all guesses at it."""
+    own = [credit for results in repeats for credit in results.credits.get(target, {}).values()]
+    return (
+        _mean([credit.share(credit.chance.mean) for credit in own if credit.chance is not None]),
+        _mean([credit.share(credit.constant) for credit in own if credit.constant is not None]),
+    )
+
+
+def _estimates(records: Sequence[ReleaseRecord], figures: Mapping[str, Figure]) -> dict[str, Estimate]:
     values: dict[str, list[float]] = {}
     for record in records:
         for name, value in record.scores.items():
             values.setdefault(name, []).append(value)
-    return {name: estimate(listed) for name, listed in values.items() if all(map(math.isfinite, listed))}
+    declared = {name: figures.get(name, Figure()) for name in values}
+    return {
+        name: estimate(listed, limits_of(declared[name].unit, declared[name].of))
+        for name, listed in values.items()
+        if all(map(math.isfinite, listed))
+    }
 
 
-def _privacy(accuracies: Sequence[float], sample: float | None) -> dict[str, float]:
+def _privacy(row: Mapping[str, AttackEntry], best: str, sample: Estimate | None, mean: Estimate | None) -> dict[str, Estimate]:
     """1 - accuracy; the organizers' own attack stands in where nobody else attacked."""
-    found = {WORST: max(accuracies, default=sample), MEAN: _mean(accuracies) if accuracies else sample, SAMPLE: sample}
-    return {kind: 1 - value for kind, value in found.items() if value is not None}
+    found = {WORST: row[best].accuracy if best else sample, MEAN: mean or sample, SAMPLE: sample}
+    return {kind: accuracy.lacking() for kind, accuracy in found.items() if accuracy is not None}
+
+
+def _mean_accuracy(target: str, samples: Iterable[str], repeats: Sequence[RoundResults]) -> Estimate | None:
+    """What all attackers but the organizers' own found in a release in the mean, repeat by repeat."""
+    rows = [results.credits.get(target, {}) for results in repeats]
+    found = [[credit.accuracy for attacker, credit in row.items() if attacker not in samples] for row in rows]
+    means = [math.fsum(accuracies) / len(accuracies) for accuracies in found if accuracies]
+    return estimate(means, SHARE) if means else None
 
 
 def _measures(releases: Iterable[ReleaseEntry]) -> tuple[MeasureEntry, ...]:
@@ -161,7 +187,7 @@ def _frontiers(measure: MeasureEntry, releases: Iterable[ReleaseEntry]) -> dict[
     found = {}
     for kind in (WORST, MEAN, SAMPLE):
         points = {
-            release.target: (sign * release.estimates[measure.name].mean, release.privacy[kind])
+            release.target: (sign * release.estimates[measure.name].mean, release.privacy[kind].mean)
             for release in releases
             if measure.name in release.estimates and kind in release.privacy
         }
@@ -188,7 +214,7 @@ def _attacks(repeats: Sequence[RoundResults], chance: Chance | None) -> dict[str
 
 
 def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
-    accuracy = estimate([credit.accuracy for credit in credits])
+    accuracy = estimate([credit.accuracy for credit in credits], SHARE)
     names = [name for name in credits[0].details if all(name in credit.details for credit in credits)]
     return AttackEntry(
         accuracy=accuracy,
@@ -208,7 +234,7 @@ def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str
         own += _earned(attacker, entry.repeats)
         for target, row in entry.attacks.items():
             if team_of(target) != attacker and (sample := _best(row, samples)) is not None:
-                best_samples.append(sample)
+                best_samples.append(sample.mean)
         chances += [] if entry.chance is None else [entry.chance.mean]
         constants += [] if entry.constant is None else [entry.constant]
     return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances), _mean(constants))
@@ -233,8 +259,9 @@ def _under_attack(results: RoundResults) -> list[str]:
     return [target for target in results.targets if target in results.credits or target not in results.out]
 
 
-def _best(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> float | None:
-    return max((row[attacker].accuracy.mean for attacker in attackers if attacker in row), default=None)
+def _best(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> Estimate | None:
+    found = [row[attacker].accuracy for attacker in sorted(attackers) if attacker in row]
+    return max(found, key=lambda accuracy: accuracy.mean, default=None)
 
 
 def _shares(credit: Credit, chance: Chance) -> Chance:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kakurenbo.reporting.assets import asset
 from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.drawing import clipped, text_width
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,26 @@ class Shown:
         """Number and name."""
         player = self.player(name)
         return f"{name} {player.name}" if player is not None and player.name else self.name(name)
+
+    def fitted_name(self, name: str, room: float, size: float = 12) -> str:
+        """The name of a team in the room there is: of a sweep what tells it from the others, else shortened."""
+        text, player = self.name(name), self.player(name)
+        if text_width(text, size) <= room:
+            return text
+        own = text.removeprefix(player.sweep).strip() if player is not None else text
+        return clipped(own or text, room, size)
+
+    def fitted_label(self, name: str, room: float, size: float = 12) -> str:
+        """Number and name in the room there is."""
+        label, player = self.label(name), self.player(name)
+        if text_width(label, size) <= room or player is None or not player.name:
+            return clipped(label, room, size)
+        return f"{name} {self.fitted_name(name, room - text_width(f'{name} ', size), size)}"
+
+    @property
+    def repeats(self) -> int:
+        """How often the round was played."""
+        return len(self.entry.repeats)
 
     @cached_property
     def targets(self) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kakurenbo.contracts import Measurement, team_of
+from kakurenbo.contracts import Measurement, Unit, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.messages import LANGUAGES, render, retold
 from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.numbers import against, counted, figure, share, times
+from kakurenbo.reporting.numbers import against, counted, estimated, figure, share, times
 from kakurenbo.reporting.rounds import was_judged
 from kakurenbo.rounds.publishing import PUBLISHED
 
@@ -61,7 +61,7 @@ class _Writer:
             if release.state in (PUBLISHED, DISQUALIFIED):
                 yield self._say("verdict.no_attack")
             return
-        said = {"attacker": self._who(best.attacker), "accuracy": _accuracy(best.found)}
+        said = {"attacker": self._who(best.attacker), "accuracy": self._accuracy(best.found)}
         if not release.chance:
             yield self._say("verdict.found_plain", **said)
         else:
@@ -90,7 +90,7 @@ class _Writer:
 
     def _utility(self, release: ReleaseEntry, measured: Measurement) -> str:
         declared, found = self.document.figure(measured.name), release.estimates.get(measured.name)
-        value = figure(found.mean, declared.unit, found.half) if found else figure(measured.value, declared.unit)
+        value = estimated(found, declared.unit, self.language) if found else figure(measured.value, declared.unit)
         direction = self._say("figure.higher" if measured.higher_is_better else "figure.lower")
         of = {} if declared.of is None else {"of": figure(declared.of)}
         code = "verdict.utility_of" if of else "verdict.utility"
@@ -140,7 +140,7 @@ class _Writer:
             release=self._release(target),
             count=counted(count, "release", self.language),
             attacker=self._who(best.attacker),
-            accuracy=_accuracy(best.found),
+            accuracy=self._accuracy(best.found),
             times=ratio,
             chance=share(chance),
         )
@@ -153,11 +153,11 @@ class _Writer:
         worst = in_play[found[0]]
         if len(found) > 1:
             yield self._say(
-                "lesson.worst_several", releases=[self._release(one) for one in found], accuracy=_accuracy(worst.found)
+                "lesson.worst_several", releases=[self._release(one) for one in found], accuracy=self._accuracy(worst.found)
             )
         else:
             said = {"release": self._release(found[0]), "attacker": self._who(worst.attacker)}
-            yield self._say("lesson.worst", **said, accuracy=_accuracy(worst.found))
+            yield self._say("lesson.worst", **said, accuracy=self._accuracy(worst.found))
 
     def _strongest(self, entry: RoundEntry) -> Iterator[str]:
         guessing = {attacker for row in entry.attacks.values() for attacker in row}
@@ -220,6 +220,9 @@ class _Writer:
         text = self._say("verdict.join").join(parts)
         return text[:1].upper() + text[1:] + self._say("verdict.end")
 
+    def _accuracy(self, found: AttackEntry) -> str:
+        return estimated(found.accuracy, Unit.SHARE, self.language)
+
     def _who(self, attacker: str) -> str:
         return self._named(attacker, lambda player: player.attack)
 
@@ -254,7 +257,3 @@ def _told(found: AttackEntry, chance: float) -> str:
 
 def _times_chance(accuracy: float, chance: float) -> str:
     return times(round(accuracy / chance, 9))  # the same ratio in the same words, whatever the last bits
-
-
-def _accuracy(found: AttackEntry) -> str:
-    return share(found.accuracy.mean, found.accuracy.half)

@@ -27,12 +27,16 @@ const moved = (x, y, ...children) => svg("g", { transform: `translate(${rounded(
 
 /** The room that a text takes at most, whatever the font. */
 const textWidth = (text, size = 12) => [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 1.02 : 0.64), 0) * size;
-/** A text that takes no more room than there is. */
+/** A text that takes no more room than there is: shortened in the middle, because names often differ at the end. */
 function clipped(text, room, size = 12) {
   if (textWidth(text, size) <= room) return text;
   const signs = [...text];
-  while (signs.length > 1 && textWidth(signs.join("") + "…", size) > room) signs.pop();
-  return signs.join("").trimEnd() + "…";
+  for (let kept = signs.length - 1; kept > 1; kept--) {
+    const head = Math.floor((3 * kept + 4) / 5);
+    const shown = `${signs.slice(0, head).join("").trimEnd()}…${signs.slice(signs.length - kept + head).join("").trimStart()}`;
+    if (textWidth(shown, size) <= room) return shown;
+  }
+  return `${signs[0]}…`;
 }
 
 /** Round numbers from low to high, about `count` of them. */
@@ -58,31 +62,50 @@ const onRamp = (share) => share > 0.55 ? "on-bright" : "on-dark";
 
 /**
  * Places for labels beside their points so that none covers another, a point or the edge.
- * points: [{ x, y, text }]; rooms: boxes that are taken already; gives [{ x, y, lead }] or null where there is no room, in the same order.
+ * Lines run through a label only where there is no other place for it.
+ * points: [{ x, y, text }]; rooms: boxes that are taken already; lines: [x, y, x end, y end];
+ * gives [{ x, y, lead }] or null where there is no room, in the same order.
  */
-function placedLabels(points, box, rooms, size = 11) {
-  const taken = [...rooms, ...points.map(aroundPoint)];
+function placedLabels(points, box, rooms, lines, size = 11) {
+  const [taken, names, drawn] = [[...rooms, ...points.map(aroundPoint)], [...rooms], [...lines]];
   const covered = (room) => room[0] < box[0] || room[1] < box[1] || room[2] > box[2] || room[3] > box[3] || taken.some((other) => overlap(room, other));
   return points.map(({ x, y, text }) => {
     const [width, height] = [textWidth(text, size), size + 3];
-    for (const radius of [9, 16, 26, 38, 52, 70, 92, 120]) {
-      for (const [across, down] of DIRECTIONS) {
+    for (const strict of [true, false]) {
+      for (const [across, down, radius] of STEPS) {
         const left = x + across * radius - (across < 0 ? width : across > 0 ? 0 : width / 2);
         const middle = y + down * radius + down * height / 2;
         const room = [left, middle - height / 2, left + width, middle + height / 2];
-        if (covered(room)) continue;
-        taken.push(room);
         const end = across < 0 ? left + width : across > 0 ? left : left + width / 2;
         const edge = across === 0 ? middle - Math.sign(down) * height / 2 : middle;
-        return { x: end, y: middle + size * 0.36, anchor: across < 0 ? "end" : across > 0 ? "start" : "middle", lead: radius > 16 ? [x, y, end, edge] : null };
+        const lead = radius > 16 ? [x, y, end, edge] : null;
+        if (covered(room) || (strict && (drawn.some((line) => crosses(line, room)) || (lead && names.some((name) => crosses(lead, name)))))) continue;
+        taken.push(room);
+        names.push(room);
+        if (lead) drawn.push(lead);
+        return { x: end, y: middle + size * 0.36, anchor: across < 0 ? "end" : across > 0 ? "start" : "middle", lead };
       }
     }
     return null;
   });
 }
+/** Whether a straight line, from its first point to its last, runs through a box. */
+function crosses([x, y, xEnd, yEnd], room) {
+  let [start, end] = [0, 1];
+  for (const [at, change, low, high] of [[x, xEnd - x, room[0], room[2]], [y, yEnd - y, room[1], room[3]]]) {
+    if (change === 0) {
+      if (!(low < at && at < high)) return false;
+    } else {
+      const sides = [(low - at) / change, (high - at) / change];
+      [start, end] = [Math.max(start, Math.min(...sides)), Math.min(end, Math.max(...sides))];
+    }
+  }
+  return start < end;
+}
 const aroundPoint = ({ x, y }) => [x - 6, y - 6, x + 6, y + 6];
 const overlap = (one, other) => one[0] < other[2] && one[2] > other[0] && one[1] < other[3] && one[3] > other[1];
 const DIRECTIONS = [[1, 0], [-1, 0], [0, -1], [0, 1], [0.8, -0.7], [0.8, 0.7], [-0.8, -0.7], [-0.8, 0.7], [0.4, -0.95], [0.4, 0.95], [-0.4, -0.95], [-0.4, 0.95]];
+const STEPS = [9, 16, 26, 38, 52, 70, 92, 120].flatMap((radius) => DIRECTIONS.map(([across, down]) => [across, down, radius]));
 
 // -- pictures to save ---------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 // Who finds whom: attackers down, releases across, bright where many were found.
 
 const NUMBERED_CELL = 28; // from this width on the share stands in the cell
+const FLAT_CELL = 74; // from this width on names stand level above their columns
+const TWO_LINES = 30; // from this height on a cell has room for an interval
 
 function ordered(names, ranking, role) {
   const ranks = rankOf(ranking);
@@ -33,7 +35,7 @@ function heatParts(room) {
   const fit = (room - side - 2 - columnGaps.at(-1)) / columns.length;
   const cellWidth = state.zoom === "fit" ? Math.min(180, Math.max(3, fit)) : Math.min(180, Math.max(NUMBERED_CELL, fit)) * state.zoom;
   const cellHeight = Math.min(34, Math.max(cellWidth, state.zoom === "fit" ? 0 : NUMBERED_CELL));
-  const flat = cellWidth >= 74;
+  const flat = cellWidth >= FLAT_CELL;
   const head = flat ? 36 : longest(columns, "anonymization", 132);
   const xs = columnGaps.map((gap, x) => gap + x * cellWidth);
   const ys = rowGaps.map((gap, y) => gap + y * cellHeight);
@@ -51,33 +53,39 @@ function gaps(names, role) {
   return names.map((name, at) => { if (state.order === "method" && at && family(name, role) !== family(names[at - 1], role)) gap += 7; return gap; });
 }
 const heatName = (name, role) => state.order === "method" && family(name, role) ? `${family(name, role)} ${name}` : label(name);
+const fittedHeatName = (name, role, room, size) => heatName(name, role) === label(name) ? fittedLabel(name, room, size) : clipped(heatName(name, role), room, size);
 const scaleTop = () => Math.max(round().chance ? 3 * round().chance.mean : 0, 0.01, ...targets().flatMap((target) => Object.values(round().attacks[target]).map((cell) => cell.accuracy.mean)));
 
 function rowName(name, y, side, height) {
   if (height < 9) return null;
   const size = Math.min(12, height - 1);
   return svg("text", { x: side - 8, y: y + height / 2 + size * 0.36, "text-anchor": "end", "font-size": size },
-    clipped(heatName(name, "attack"), side - 12, size), svg("title", {}, label(name)));
+    fittedHeatName(name, "attack", side - 12, size), svg("title", {}, label(name)));
 }
 function columnName(name, x, width, head, flat) {
   if (width < 9) return null;
   const middle = x + width / 2;
   if (flat && playerOf(name)) {
     return svg("g", {}, svg("text", { class: "number", x: middle, y: 13, "text-anchor": "middle" }, clipped(name, width - 6)),
-      svg("text", { class: "dim small", x: middle, y: 29, "text-anchor": "middle" }, clipped(state.order === "method" ? family(name) : nameOf(name), width - 6, 11)), svg("title", {}, label(name)));
+      svg("text", { class: "dim small", x: middle, y: 29, "text-anchor": "middle" }, state.order === "method" ? clipped(family(name), width - 6, 11) : fittedName(name, width - 6, 11)), svg("title", {}, label(name)));
   }
   const size = Math.min(12, width - 1);
   return svg("text", { transform: `translate(${rounded(middle + size * 0.36)},${rounded(head - 6)}) rotate(-90)`, "font-size": size },
-    clipped(heatName(name), head - 10, size), svg("title", {}, label(name)));
+    fittedHeatName(name, "anonymization", head - 10, size), svg("title", {}, label(name)));
 }
+
+/** The 95 % interval as it stands below a mean; nothing where there is none, or all repeats agree. */
+const heatInterval = ({ low, high }) => isNumber(low) && isNumber(high) && high - low >= 1e-9 ? `${bare(low)}–${bare(high)}` : "";
 
 function heatCell(target, attacker, x, y, width, height, top) {
   const cell = cellOf(target, attacker);
   if (!cell) return svg("rect", { class: "cell nothing", x, y, width, height, rx: 3 });
   const part = cell.accuracy.mean / top;
+  const interval = width >= FLAT_CELL && height >= TWO_LINES ? heatInterval(cell.accuracy) : "";
   const shown = svg("g", { class: "found", "data-target": target, "data-attacker": attacker, role: "img", "aria-label": `${label(attacker)} → ${label(target)}: ${accuracy(cell)}` },
     svg("rect", { class: "cell", x, y, width, height, rx: width > 12 ? 3 : 0, fill: ramp(part) }),
-    width >= NUMBERED_CELL ? svg("text", { class: `small ${onRamp(part)}`, x: x + width / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, bare(cell.accuracy.mean)) : null);
+    width >= NUMBERED_CELL ? svg("text", { class: `small ${onRamp(part)}`, x: x + width / 2, y: y + height / 2 + (interval ? -2 : 4), "text-anchor": "middle" }, bare(cell.accuracy.mean)) : null,
+    interval ? svg("text", { class: `tiny ${onRamp(part)}`, x: x + width / 2, y: y + height / 2 + 10, "text-anchor": "middle" }, interval) : null);
   return withTip(shown, `${label(attacker)} → ${label(target)}`, () => cellLines(target, attacker, cell));
 }
 
@@ -104,10 +112,11 @@ function heatScale(top, width) {
 }
 
 function heatPicture() {
-  const parts = heatParts(1100);
+  const parts = heatParts(868);
   const content = [moved(parts.side, 0, parts.columnNames), moved(0, parts.head, parts.rowNames), moved(parts.side, parts.head, parts.cells),
     moved(parts.side, parts.head + parts.height + 14, heatScale(parts.top, Math.min(300, Math.max(160, parts.width))))];
-  return picture({ width: parts.side + Math.max(parts.width, 160), height: parts.head + parts.height + 42, content }, `${results.rulebook.name}: ${t("heatmap")}`, t("heat_axes"));
+  return picture({ width: parts.side + Math.max(parts.width, 160), height: parts.head + parts.height + 42, content }, `${results.rulebook.name}: ${t("heatmap")}`,
+    [t("heat_axes"), ...(repeatCount() > 1 ? [t("heat_repeats", { count: repeatCount() })] : [])].join(" · "));
 }
 
 function drawHeatmap(element) {

@@ -7,19 +7,28 @@ const NEGLIGIBLE = 1e-9;
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** A figure of a kind, with half its interval where it has one; with so many decimals instead of the unit's where they are given. */
-function figure(value, unit = "number", half = null, decimals = null) {
+/** A figure of a kind; with so many decimals instead of the unit's where they are given. */
+function figure(value, unit = "number", decimals = null) {
   if (!isNumber(value)) return String(value);
-  const [scale, sign] = unit === "share" ? [100, " %"] : [1, ""];
-  const scaledValue = scale * value;
-  const plain = single(scaledValue, unit, decimals);
-  if (!isNumber(half)) return plain + sign;
-  const spread = scale * half;
-  if (spread <= NEGLIGIBLE * Math.max(1, Math.abs(scaledValue))) return `${plain} ± 0${sign}`;
-  return `${fixed(scaledValue, placesOf(spread))} ± ${fixed(spread, placesOf(spread))}${sign}`;
+  const [scale, sign] = scaleOf(unit);
+  return single(scale * value, unit, decimals) + sign;
 }
+/** A mean over repeats with its interval, which stays in the range of the figure; a plain figure without repeats. */
+function estimated(found, unit = "number") {
+  if (!isNumber(found.half)) return figure(found.mean, unit);
+  const [scale, sign] = scaleOf(unit);
+  const [mean, half] = [scale * found.mean, scale * found.half];
+  const least = NEGLIGIBLE * Math.max(1, Math.abs(mean));
+  if (half <= least) return t("agreed", { value: figure(found.mean, unit), count: found.n });
+  const [low, high] = [isNumber(found.low) ? scale * found.low : mean - half, isNumber(found.high) ? scale * found.high : mean + half];
+  const places = placesOf(half);
+  if (Math.max(low - (mean - half), mean + half - high) <= least) return `${fixed(mean, places)} ± ${fixed(half, places)}${sign}`;
+  return t("range", { value: fixed(mean, places) + sign, low: fixed(low, places), high: fixed(high, places) + sign });
+}
+/** What a figure is multiplied by and followed by. */
+const scaleOf = (unit) => unit === "share" ? [100, " %"] : [1, ""];
 /** A share in percent; a dash for none. */
-const share = (value, half = null) => isNumber(value) ? figure(value, "share", half) : "–";
+const share = (value) => isNumber(value) ? figure(value, "share") : "–";
 /** A count, or the mean of counts. */
 const count = (value) => figure(value, "count");
 

@@ -54,6 +54,19 @@ const teamOf = (target) => release(target)?.team ?? target;
 const playerOf = (name) => players[teamOf(name)];
 const nameOf = (name) => playerOf(name)?.name || (name === "sample attack" ? t("sample") : name);
 const label = (name) => playerOf(name)?.name ? `${name} ${playerOf(name).name}` : nameOf(name);
+/** The name of a team in the room there is: of a sweep what tells it from the others, else shortened. */
+function fittedName(name, room, size = 12) {
+  const text = nameOf(name);
+  if (textWidth(text, size) <= room) return text;
+  const sweep = playerOf(name)?.sweep ?? "";
+  return clipped((text.startsWith(sweep) ? text.slice(sweep.length).trim() : text) || text, room, size);
+}
+/** Number and name in the room there is. */
+function fittedLabel(name, room, size = 12) {
+  const whole = label(name);
+  if (textWidth(whole, size) <= room || !playerOf(name)?.name) return clipped(whole, room, size);
+  return `${name} ${fittedName(name, room - textWidth(`${name} `, size), size)}`;
+}
 const methodOf = (name, role) => playerOf(name)?.[role === "attack" ? "attack" : "anonymizer"] ?? "";
 const standingLines = (ranking) => results.rankings[ranking]?.lines ?? [];
 const rankOf = (ranking) => Object.fromEntries(standingLines(ranking).map((line, place) => [line.team, line.rank ?? 1000 + place]));
@@ -65,7 +78,7 @@ const attackers = () => [...new Set(round().repeats.flatMap((results) => results
 const releases = () => everyTarget().filter(release);
 const releasesOf = (team) => Object.values(round().releases).filter((one) => one.team === team);
 const cellOf = (target, attacker) => round().attacks[target]?.[attacker];
-const accuracy = (cell) => cell ? share(cell.accuracy.mean, cell.accuracy.half) : "–";
+const accuracy = (cell) => cell ? estimated(cell.accuracy, "share") : "–";
 
 /** What the rules say of a release: nothing, or a word and whether it is a good one. */
 function verdict(target) {
@@ -95,7 +108,9 @@ function sortableTable(name, columns, rows, attributes = {}) {
   const body = el("tbody", { role: "rowgroup" });
   const cell = (column, row) => el("td", { role: "cell", class: [column.number && "number", column.mono && "mono"].filter(Boolean).join(" ") || null, "data-title": column.title, "data-place": column.place ?? "below" },
     column.show ? column.show(row) : shownValue(column.value(row)));
-  const fill = (listed) => body.replaceChildren(...listed.map((row) => el("tr", { role: "row" }, columns.map((column) => cell(column, row)))));
+  // Where cells stand below each other with their titles, a title with nothing behind it says nothing.
+  const cellOrNothing = (column, row) => { const made = cell(column, row); if (["", "–"].includes(made.textContent)) made.classList.add("nothing-here"); return made; };
+  const fill = (listed) => body.replaceChildren(...listed.map((row) => el("tr", { role: "row" }, columns.map((column) => cellOrNothing(column, row)))));
   const heads = columns.map((column) => {
     const sort = () => {
       const up = head.getAttribute("aria-sort") !== "ascending";

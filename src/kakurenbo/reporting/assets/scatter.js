@@ -10,7 +10,7 @@ function points(measure, kind) {
   return releases().flatMap((target) => {
     const { estimates, privacy } = release(target);
     const x = estimates[measure.name];
-    return x && isNumber(privacy[kind]) ? [{ target, x: x.mean, y: privacy[kind], half: x.half, good: verdict(target)?.good ?? true }] : [];
+    return x && privacy[kind] ? [{ target, x: x.mean, y: privacy[kind].mean, across: x, up: privacy[kind], good: verdict(target)?.good ?? true }] : [];
   });
 }
 
@@ -34,12 +34,15 @@ function scatterDrawing(width) {
   const across = scaled([...all.map((point) => point.x), ...(isNumber(threshold) ? [threshold] : [])], frame.left, frame.right);
   const up = scaled([...all.map((point) => point.y), ...(isNumber(blind) ? [blind] : [])], frame.bottom, frame.top, [-0.02, 1.02]);
   const at = all.map((point) => ({ ...point, px: across.place(point.x), py: up.place(point.y) }));
-  const marks = markLines(threshold, unitOf(measure.name), blind, across, up, frame, at.map(({ px, py }) => aroundPoint({ x: px, y: py })));
+  const whiskers = whiskerLines(at, across, up, frame);
+  const straight = [...frontierSteps(at, measure, kind), ...sweepsOf(at).flatMap(([, listed]) => joinedLines(listed)), ...whiskers];
+  const marks = markLines(threshold, unitOf(measure.name), blind, across, up, frame, at.map(({ px, py }) => aroundPoint({ x: px, y: py })), straight);
   const content = [
     axesOf(across, up, frame, measure, kind, narrow),
     marks.drawn,
+    whiskers.map(([x1, y1, x2, y2]) => svg("line", { class: "whisker", x1, y1, x2, y2 })),
     lines(at, measure, kind),
-    labelsOf(at, frame, narrow || at.length > 16, marks.rooms),
+    labelsOf(at, frame, narrow || at.length > 16, marks.rooms, [...straight, ...marks.lines]),
     at.map((point) => pointShape(point, measure, kind)),
   ];
   return { width, height, content };
@@ -61,29 +64,54 @@ function axesOf(across, up, frame, measure, kind, narrow) {
     svg("text", { x: 4, y: 14 }, clipped(`↑ ${t("privacy_" + kind)}`, frame.right - 4))];
 }
 
-/** Thresholds of the rules and blind guessing, with their names where no point is. */
-function markLines(threshold, unit, blind, across, up, frame, taken) {
+/** The straight parts of the frontier. */
+function frontierSteps(at, measure, kind) {
+  const by = Object.fromEntries(at.map((point) => [point.target, point]));
+  const best = (round().frontiers[measure.name]?.[kind] ?? []).map((target) => by[target]).filter(Boolean);
+  return best.slice(1).flatMap((other, place) => {
+    const one = best[place];
+    const corner = measure.higher_is_better ? [one.px, other.py] : [other.px, one.py];
+    return [[one.px, one.py, ...corner], [...corner, other.px, other.py]];
+  });
+}
+/** The straight parts of a sweep. */
+const joinedLines = (listed) => listed.slice(1).map((other, place) => [listed[place].px, listed[place].py, other.px, other.py]);
+/** The 95 % interval of every mean, across and upwards, as far as it lies in the plot. */
+function whiskerLines(at, across, up, frame) {
+  const within = (low, high, value) => Math.min(high, Math.max(low, value));
+  const known = ({ low, high }) => isNumber(low) && isNumber(high) && low < high;
+  return at.flatMap((point) => [
+    ...(known(point.across) ? [[within(frame.left, frame.right, across.place(point.across.low)), point.py, within(frame.left, frame.right, across.place(point.across.high)), point.py]] : []),
+    ...(known(point.up) ? [[point.px, within(frame.top, frame.bottom, up.place(point.up.high)), point.px, within(frame.top, frame.bottom, up.place(point.up.low))]] : []),
+  ]);
+}
+
+/** Thresholds of the rules and blind guessing, with their names where no point and no other line is. */
+function markLines(threshold, unit, blind, across, up, frame, taken, others) {
+  const level = isNumber(blind) ? [[frame.left, up.place(blind), frame.right, up.place(blind)]] : [];
+  const upright = isNumber(threshold) ? [[across.place(threshold), frame.top, across.place(threshold), frame.bottom]] : [];
   const drawn = [];
   const rooms = [];
-  const named = (text, places) => {
+  const named = (text, places, avoided) => {
     const width = textWidth(text, 11);
     const room = ({ x, y, end }) => [end ? x - width : x, y - 11, end ? x : x + width, y + 3];
     const inside = (place) => room(place)[0] >= frame.left && room(place)[2] <= frame.right;
-    const place = places.find((one) => inside(one) && ![...taken, ...rooms].some((other) => overlap(room(one), other))) ?? places.find(inside) ?? places[0];
+    const free = places.filter((one) => inside(one) && ![...taken, ...rooms].some((other) => overlap(room(one), other)));
+    const place = free.find((one) => !avoided.some((line) => crosses(line, room(one)))) ?? free[0] ?? places.find(inside) ?? places[0];
     rooms.push(room(place));
     return svg("text", { class: "dim small mark-name", x: place.x, y: place.y, "text-anchor": place.end ? "end" : "start" }, text);
   };
   if (isNumber(blind)) {
     const y = up.place(blind);
     drawn.push(svg("line", { class: "mark-line", x1: frame.left, x2: frame.right, y1: y, y2: y }),
-      named(t("blind"), [y - 5, y + 14].flatMap((height) => [{ x: frame.right - 4, y: height, end: true }, { x: frame.left + 4, y: height, end: false }])));
+      named(t("blind"), [y - 5, y + 14].flatMap((height) => [{ x: frame.right - 4, y: height, end: true }, { x: frame.left + 4, y: height, end: false }]), [...others, ...upright]));
   }
   if (isNumber(threshold)) {
     const x = across.place(threshold);
     drawn.push(svg("line", { class: "mark-line", x1: x, x2: x, y1: frame.top, y2: frame.bottom }),
-      named(`${t("threshold")} ${figure(threshold, unit)}`, [frame.bottom - 6, frame.top + 12, (frame.top + frame.bottom) / 2].flatMap((y) => [{ x: x + 5, y, end: false }, { x: x - 5, y, end: true }])));
+      named(`${t("threshold")} ${figure(threshold, unit)}`, [frame.bottom - 6, frame.top + 12, (frame.top + frame.bottom) / 2].flatMap((y) => [{ x: x + 5, y, end: false }, { x: x - 5, y, end: true }]), [...others, ...level]));
   }
-  return { drawn, rooms };
+  return { drawn, rooms, lines: [...level, ...upright] };
 }
 
 function lines(at, measure, kind) {
@@ -105,7 +133,7 @@ function sweepsOf(at) {
 }
 
 /** A name for each point; points that lie on one another share one. */
-function labelsOf(at, frame, numbersOnly, rooms) {
+function labelsOf(at, frame, numbersOnly, rooms, avoided) {
   const groups = [];
   for (const point of at) {
     const near = groups.find((group) => Math.hypot(group.x - point.px, group.y - point.py) < 7);
@@ -113,7 +141,7 @@ function labelsOf(at, frame, numbersOnly, rooms) {
     else groups.push({ x: point.px, y: point.py, targets: [point.target] });
   }
   const named = groups.map((group) => ({ ...group, text: groupName(group.targets, numbersOnly) }));
-  const places = placedLabels(named, [frame.left + 2, frame.top - 8, frame.right + 8, frame.bottom - 2], rooms);
+  const places = placedLabels(named, [frame.left + 2, frame.top - 8, frame.right + 8, frame.bottom - 2], rooms, avoided);
   return named.map((group, number) => {
     const place = places[number];
     if (!place) return null;
@@ -122,7 +150,7 @@ function labelsOf(at, frame, numbersOnly, rooms) {
   });
 }
 function groupName(listed, numbersOnly) {
-  if (listed.length === 1) return numbersOnly ? clipped(listed[0], 60, 11) : clipped(label(listed[0]), 150, 11);
+  if (listed.length === 1) return numbersOnly ? clipped(listed[0], 60, 11) : fittedLabel(listed[0], 150, 11);
   return listed.length > 3 ? `${listed[0]} +${listed.length - 1}` : listed.join(", ");
 }
 
@@ -133,21 +161,26 @@ function pointShape(point, measure, kind) {
     : svg("path", { ...common, d: `M${rounded(px)} ${rounded(py - 7)}L${rounded(px + 6.5)} ${rounded(py + 5)}H${rounded(px - 6.5)}Z` });
   return withTip(shape, label(target), () => [
     methodOf(target),
-    `${measure.name}: ${figure(point.x, unitOf(measure.name), point.half)}`,
-    `${t("privacy_" + kind)}: ${share(point.y)}`,
+    `${measure.name}: ${estimated(point.across, unitOf(measure.name))}`,
+    `${t("privacy_" + kind)}: ${estimated(point.up, "share")}`,
     sentences(release(target)),
   ]);
 }
 
 function scatterPicture() {
-  const { width, height, content } = scatterDrawing(900);
-  let x = 48;
+  const { width, height, content } = scatterDrawing(868);
+  const [left, right] = [48, width - 12];
+  let [x, row] = [left, 0];
   const legend = signs().map(([shape, text]) => {
-    const sign = moved(x, height + 4, shape, svg("text", { class: "dim small", x: 24, y: 11 }, text));
-    x += 24 + textWidth(text, 11) + 18;
+    const told = clipped(text, right - left - 24, 11);
+    const room = 24 + textWidth(told, 11);
+    if (x > left && x + room > right) [x, row] = [left, row + 1];
+    const sign = moved(x, height + 4 + 20 * row, shape, svg("text", { class: "dim small", x: 24, y: 11 }, told, svg("title", {}, text)));
+    x += room + 18;
     return sign;
   });
-  return picture({ width, height: height + 22, content: [content, legend] }, `${results.rulebook.name}: ${t("frontier")}`, `${t("privacy_" + chosenPrivacy())} · ${chosenMeasure().name}`);
+  return picture({ width, height: height + 2 + 20 * (row + 1), content: [content, legend] }, `${results.rulebook.name}: ${t("frontier")}`,
+    [t("privacy_" + chosenPrivacy()), chosenMeasure().name, ...(repeatCount() > 1 ? [t("scatter_repeats", { count: repeatCount() })] : [])].join(" · "));
 }
 
 function drawScatter(element) {

@@ -4,7 +4,7 @@
 const RANKINGS = ["anonymization", "attack", "overall"];
 
 /** The score of a line as a text. */
-const scoreText = (ranking, line) => scores[ranking][standingLines(ranking).indexOf(line)];
+const scoreText = (ranking, line) => scores[state.language][ranking][standingLines(ranking).indexOf(line)];
 
 function hero() {
   const winners = RANKINGS.flatMap((ranking) => {
@@ -35,34 +35,36 @@ function standings() {
     el("h3", {}, t(name)), el("p", { class: "note" }, meaning(name)), sortableTable(`standings-${name}`, [...commonColumns(name), ...extraColumns(name)], standingLines(name), { id: `table-standings-${name}` })));
   const awards = Object.entries(results.awards).filter(([, teams]) => teams.length);
   return el("section", { id: "standings" }, el("h2", {}, t("standings")), el("div", { class: "three" }, panels),
-    awards.length ? el("p", { id: "awards" }, el("b", {}, `${t("awards")}: `), awards.map(([name, teams]) => `${word(name)}: ${teams.map(label).join(", ")}`).join("; ")) : null);
+    awards.length ? el("p", { id: "awards" }, el("b", {}, `${t("awards")}: `), awards.map(([name, teams]) => `${word(name)}: ${teams.map(label).join(", ")}`).join("; ")) : null,
+    awards.flatMap(([name]) => results.award_notices[name] ? [el("p", { class: "note award-notice" }, `${word(name)}: ${results.award_notices[name][state.language]}`)] : []));
 }
 
 /** What a score is: direction, what it is out of, and a sentence. */
 function meaning(ranking) {
-  const { of } = declared(ranking);
-  return [direction(!results.rankings[ranking].lower_is_better) + (of === null ? "" : t("out_of", { of: figure(of) })), definition(ranking)].filter(Boolean).join(" · ");
+  const { of, shown_times } = declared(ranking);
+  return [direction(!results.rankings[ranking].lower_is_better) + (of === null ? "" : t("out_of", { of: figure(of * shown_times) })), definition(ranking)].filter(Boolean).join(" · ");
 }
 
 function commonColumns(ranking) {
   const role = ranking === "attack" ? "attack" : "anonymization";
+  const times = declared(ranking).shown_times;
   return [
     { title: t("rank"), number: true, place: "lead", value: (line) => line.rank ?? null },
     { title: t("team"), place: "main", value: (line) => line.team, saved: (line) => label(line.team), show: (line) => teamCell(line.team, methodOf(line.team, role), line.note) },
-    { title: t("score"), number: true, place: "figure", value: (line) => line.score, show: (line) => scoreText(ranking, line) },
+    { title: t(times > 1 ? "points" : "score"), number: true, place: "figure", value: (line) => isNumber(line.score) ? times * line.score : null, show: (line) => scoreText(ranking, line) },
     ...(standingLines(ranking).some((line) => tiedWith(line).length) ? [{ title: t("tied"), value: (line) => tiedWith(line).join(", "), show: tiedCell }] : []),
   ];
 }
 
-/** The teams with which noise could exchange places; documents of earlier versions do not tell. */
-const tiedWith = (line) => line.tied_with ?? [];
-const tiedCell = (line) => tiedWith(line).length ? el("span", { class: "tied", title: tiedWith(line).map(label).join(", ") }, `≈ ${tiedWith(line).length > 4 ? t("and_others", { name: tiedWith(line).slice(0, 3).join(", "), count: tiedWith(line).length - 3 }) : tiedWith(line).join(", ")}`) : "–";
+/** The teams with which noise could exchange places. */
+const tiedWith = (line) => line.tied_with;
+const tiedCell = (line) => tiedWith(line).length ? el("span", { class: "tied", title: tiedWith(line).map(label).join(", ") }, `≈ ${tiedWith(line).length > 4 ? t("and_others", { name: tiedWith(line).slice(0, 3).join(", "), count: tiedWith(line).length - 3 }) : tiedWith(line).join(", ")}`) : null;
 
 function extraColumns(ranking) {
   if (ranking === "anonymization") {
     return [{
       title: t("best_attack"), number: true, value: (line) => releasesOf(line.team)[0]?.best_accuracy ?? null,
-      show: (line) => releasesOf(line.team).map((one) => one.best_attack ? t("by", { share: share(one.best_accuracy), name: nameOf(one.best_attack) }) : "–").join(", ") || "–",
+      show: (line) => releasesOf(line.team).map((one) => one.best_attack ? t("by", { share: accuracy(cellOf(one.target, one.best_attack)), name: nameOf(one.best_attack) }) : "–").join(", ") || "–",
     }];
   }
   if (ranking === "overall") return [];
@@ -103,7 +105,7 @@ function heatmapSection() {
     ...targets().map((target) => ({ title: label(target), number: true, value: (team) => cellOf(target, team)?.accuracy.mean ?? null, show: (team) => accuracy(cellOf(target, team)) })),
   ];
   return [el("section", { id: "heatmap" }, el("h2", {}, t("heatmap")),
-    el("p", { class: "hint" }, t("heat_hint"), chance ? ` ${t("heat_blind", { chance: share(chance.mean) })}` : null),
+    el("p", { class: "hint" }, t("heat_hint"), chance ? ` ${t("heat_blind", { chance: share(chance.mean) })}` : null, repeatCount() > 1 ? ` ${t("heat_repeats", { count: repeatCount() })}` : null),
     el("div", { class: "panel" },
       el("div", { class: "chart-bar" },
         segments("order", ["number", "rank", "method"].map((order) => [order, t("order_" + order)]), t("order")), search,
@@ -114,13 +116,15 @@ function heatmapSection() {
       el("details", { id: "heatmap-table" }, el("summary", {}, t("as_table")), el("div", { class: "inside wide-table" }, sortableTable("matrix", columns, attackers(), { id: "matrix" }))))), again];
 }
 
+const repeatCount = () => round().repeats.length;
+
 function frontierSection() {
   const available = round().measures;
   if (!available.length) return [null, () => {}];
   const measure = chosenMeasure();
   const chart = el("div", { class: "chart", id: "scatter-chart", role: "group", "aria-label": t("frontier") });
   return [el("section", { id: "frontier" }, el("h2", {}, t("frontier")),
-    el("p", { class: "hint" }, t("scatter_hint", { better: t(measure.higher_is_better ? "right" : "left") })),
+    el("p", { class: "hint" }, t("scatter_hint", { better: t(measure.higher_is_better ? "right" : "left") }), repeatCount() > 1 ? ` ${t("scatter_repeats", { count: repeatCount() })}` : null),
     el("div", { class: "panel" },
       el("div", { class: "chart-bar" },
         select("measure", measure.name, available.map(({ name }) => [name, name]), t("utility_axis")),

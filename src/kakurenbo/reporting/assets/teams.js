@@ -41,9 +41,9 @@ function measuresTable(one) {
   const bound = (measured) => measured.minimum ?? measured.maximum;
   const sign = (measured) => measured.minimum === null ? "≤" : "≥";
   const shown = (measured) => {
-    const [unit, half] = [unitOf(measured.name), estimate(measured)?.half];
-    const decimals = measured.passes === null || isNumber(half) ? null : decimalsAgainst(value(measured), bound(measured), measured.minimum !== null, unit);
-    return figure(value(measured), unit, half, decimals);
+    const unit = unitOf(measured.name);
+    if (isNumber(estimate(measured)?.half)) return estimated(estimate(measured), unit);
+    return figure(value(measured), unit, measured.passes === null ? null : decimalsAgainst(value(measured), bound(measured), measured.minimum !== null, unit));
   };
   const columns = [
     {

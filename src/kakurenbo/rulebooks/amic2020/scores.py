@@ -25,6 +25,7 @@ from kakurenbo.contracts import (
 from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
 
 FIRST = 3  # how many anonymizers an attacker is scored on
+POINTS = 1000  # what a score is multiplied by before it is shown
 
 
 def count_hits(answer: Answer, rows: NDArray[np.int64]) -> Credit:
@@ -95,10 +96,12 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     overall = rank(_overall(by_anonymization, by_attack), notes)
     releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
     attackers = {name: attack(name) for name in shown if any(name in one.attack for one in scored.values())}
+    # A place in both rankings makes the overall score: who has none is shown without a score.
+    without_places = dict.fromkeys(excluded & {*releases, *attackers})
     return Standings(
         anonymization=_shown(by_anonymization + shown_unranked(releases, notes), rounding),
         attack=_shown(by_attack + shown_unranked(attackers), rounding),
-        overall=_shown(overall, rounding),
+        overall=_shown(overall + shown_unranked(without_places, notes), rounding),
         awards={
             "anonymization": awarded(by_anonymization),
             "attack": awarded(by_attack),
@@ -135,5 +138,5 @@ def points(score: Fraction, rounding: str = "cut") -> str:
     >>> points(Fraction(71, 100)), points(Fraction(2, 3)), points(Fraction(2, 3), "round")
     ('710', '666', '667')
     """
-    scaled = score * 1000 + (Fraction(1, 2) if rounding == "round" else 0)
+    scaled = score * POINTS + (Fraction(1, 2) if rounding == "round" else 0)
     return str(scaled.numerator // scaled.denominator)
