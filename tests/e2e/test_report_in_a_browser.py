@@ -126,6 +126,20 @@ def test_ranks_that_noise_could_reverse_are_marked_as_ties(browser: Any, tmp_pat
     }
 
 
+def test_on_a_phone_a_line_without_a_tie_says_nothing_of_ties(browser: Any, tmp_path: Path) -> None:
+    document = synthetic_document(13, 20, 3)
+    lines = document.rankings["attack"].lines
+    assert any(line.tied_with for line in lines)
+    assert not all(line.tied_with for line in lines)
+    (tmp_path / "report.html").write_text(html_report(document, {}), encoding="utf-8")
+    page = opened(browser, tmp_path / "report.html", 390)
+    rows = page.locator("#table-standings-attack tbody tr").all()
+    titles = "row => [...row.cells].filter((cell) => cell.checkVisibility()).map((cell) => cell.dataset.title)"
+    told = ["tied with" in row.evaluate(titles) for row in rows]
+    assert told == [bool(line.tied_with) for line in lines]
+    page.context.close()
+
+
 # -- choices -------------------------------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,10 @@ from tests.reporting.synthetic import HOSTILE, synthetic_document
 
 from kakurenbo.cli import main
 from kakurenbo.reporting import figures
-from kakurenbo.reporting.document import Document, Estimate, MeasureEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.drawing import Box, clipped, overlap, placed_labels, ramp, text_width, ticks
+from kakurenbo.reporting.document import Document, Estimate, MeasureEntry, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.drawing import Box, clipped, crosses, overlap, placed_labels, ramp, text_width, ticks
 from kakurenbo.reporting.layout import leading_axes, score_texts
+from kakurenbo.reporting.shown import Shown
 
 DRAWN = {"svg", "title", "style", "rect", "text", "g", "line", "path", "circle"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,6 +117,60 @@ def test_a_wide_letter_takes_more_room_and_a_long_name_is_shortened() -> None:
     assert clipped("東京匿名加工研究会", 60) == "東京匿…会"
     assert [tick.text for tick in ticks(0.936, 0.991, 6)] == ["0.94", "0.95", "0.96", "0.97", "0.98", "0.99"]
     assert (ramp(0), ramp(1), ramp(7)) == ("#00224e", "#fee838", "#fee838")
+
+
+def player(team: str, name: str, sweep: str = "") -> PlayerEntry:
+    return PlayerEntry(team, name, "rr", sweep=sweep)
+
+
+def test_of_teams_of_one_sweep_a_short_label_says_what_differs_and_the_tooltip_says_all() -> None:
+    document = synthetic_document(3, 3)
+    names = ("keep with probability p=0.9", "keep with probability p=0.97", "東京匿名加工研究会・第二部会")
+    sweeps = ("keep with probability", "keep with probability", "")
+    players = tuple(player(f"0{at + 1}", name, sweep) for at, (name, sweep) in enumerate(zip(names, sweeps, strict=True)))
+    shown = Shown(replace(document, players=players), document.rounds[0], "en")
+    assert [shown.fitted_label(team, 100, 11) for team in ("01", "02")] == ["01 p=0.9", "02 p=0.97"]
+    assert shown.fitted_label("03", 100, 11) == "03 東京匿名…部会", "shortened in the middle"
+    assert shown.fitted_label("01", 400) == "01 keep with probability p=0.9"
+    for text in figures(replace(document, players=players)).values():
+        assert "01 keep with probability p=0.9</title>" in text
+
+
+def test_lines_run_through_no_label_that_has_another_place() -> None:
+    points = [(100.0, 100.0, "one"), (200.0, 100.0, "other")]
+    lines: list[Box] = [(100, 100, 200, 100), (0, 120, 300, 80), (200, 0, 200, 300)]
+    for (_, _, text), place in zip(points, placed_labels(points, (0, 0, 300, 300), [], lines), strict=True):
+        assert place is not None
+        width = text_width(text, 11)
+        left = {"start": place.x, "middle": place.x - width / 2, "end": place.x - width}[place.anchor]
+        room = (left, place.y - 10, left + width, place.y + 2)
+        assert not any(crosses(line, room) for line in lines)
+
+
+@pytest.mark.parametrize("sweeps", [2, 12])
+def test_pictures_are_no_wider_than_900_pixels_and_their_legends_stay_inside(sweeps: int) -> None:
+    document = synthetic_document(13, 20, 2)
+    names = [f"a sweep with a rather long name {at % sweeps}" for at in range(20)]
+    players = tuple(replace(one, sweep=name) for one, name in zip(document.players, names, strict=True))
+    for name, text in figures(replace(document, players=players)).items():
+        whole = ET.fromstring(text)
+        width, height = float(whole.get("width", 0)), float(whole.get("height", 0))
+        assert width <= 900, name
+        for group in whole.iter(SVG + "g"):
+            label = group.find(SVG + "text")
+            if (group.get("transform") or "").startswith("translate") and label is not None and label.get("x") == "24":
+                x, y = map(float, group.get("transform", "")[10:-1].split(","))
+                assert 16 + x + 24 + text_width(label.text or "", 11) <= width
+                assert 58 + y + 11 <= height
+
+
+def test_where_there_are_repeats_charts_show_intervals_and_say_what_they_are() -> None:
+    repeated, single = figures(synthetic_document(5, 5, 3)), figures(synthetic_document(5, 5))
+    assert 'class="whisker"' in repeated["scatter.svg"]
+    assert "Whiskers: 95 % intervals of the means of 3 repeats." in repeated["scatter.svg"]
+    assert 'class="tiny' in repeated["heatmap.svg"]
+    assert "Means of 3 repeats" in repeated["heatmap.svg"]
+    assert not any("whisker" in text.split("</style>")[1] or 'class="tiny' in text for text in single.values())
 
 
 def test_report_writes_its_charts_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,13 +53,13 @@ def test_an_interval_of_a_share_stays_between_0_and_100_percent_and_around_its_m
     assert 0 <= found.low <= found.mean + 1e-12
     assert found.mean - 1e-12 <= found.high <= 1
     text = estimated(found, Unit.SHARE, "en")
-    assert re.fullmatch(rf"{NUMBER}( ± {NUMBER} %| %( \({NUMBER} to {NUMBER} %\)| \(all \d repeats\)))", text), text
+    assert re.fullmatch(rf"{NUMBER}( ± {NUMBER} %| %( \({NUMBER}–{NUMBER}\)| \(all \d repeats\)))", text), text
     assert "± 0 " not in text
 
 
 def test_an_interval_is_cut_where_the_figure_cannot_go_further_but_never_before_what_was_seen() -> None:
     # Three repeats 0, 0, 1.8 of 200 points: mean 0.6, 0.6 - 2.58 is below 0.
-    assert estimated(estimate([0, 0, 1.8], limits_of(Unit.POINTS, 200)), Unit.POINTS, "en") == "0.6 (0.0 to 3.2)"
+    assert estimated(estimate([0, 0, 1.8], limits_of(Unit.POINTS, 200)), Unit.POINTS, "en") == "0.6 (0.0–3.2)"
     assert estimate([0.9, 1.2], SHARE).high == 1.2, "the range was declared too narrow"
     assert estimated(estimate([3, 5]), Unit.NUMBER, "en") == "4 ± 13", "a plain number has no range"
 
@@ -67,7 +67,7 @@ def test_an_interval_is_cut_where_the_figure_cannot_go_further_but_never_before_
 def test_where_all_repeats_agree_no_interval_of_nothing_is_claimed() -> None:
     assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "en") == "100.0 % (all 3 repeats)"
     assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "ja") == "100.0 %（3回とも）"
-    assert estimated(estimate([0.0, 0.0, 0.3], SHARE), Unit.SHARE, "ja") == "10 %（0～53 %）"
+    assert estimated(estimate([0.0, 0.0, 0.3], SHARE), Unit.SHARE, "ja") == "10 %（0～53）"
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.booleans(), st.sampled_from([Unit.SHARE, Unit.SIMILARITY, Unit.DISTANCE]))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kakurenbo.cli import main
 from kakurenbo.contracts import RoundResults
 from kakurenbo.registry import load
-from kakurenbo.reporting import make_document, read_results
+from kakurenbo.reporting import make_document, read_document, read_results
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import PUBLISHED
 from kakurenbo.tables import Problems
@@ -150,3 +150,36 @@ def test_standings_never_break_whatever_is_in_the_file(content: Any, tmp_path_fa
         main(["standings", "darc2019", str(path), "--json"])
     assert left.value.code in (0, 1, 2)
     assert "a bug in kakurenbo" not in printed.getvalue()
+
+
+def changed_document(change: Callable[[dict[str, Any]], object]) -> str:
+    content = json.loads(json.dumps(WHOLE))
+    change(content)
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda it: it["rounds"][0]["attacks"]["01"]["02"].update(hits=9), "rounds.round.attacks.01.02.hits"),
+        (lambda it: it["rounds"][0]["attacks"]["02"].pop("01"), "rounds.round.attacks.02.01"),
+        (lambda it: it["rounds"][0]["attackers"]["01"].update(accuracy=0.9), "rounds.round.attackers.01.accuracy"),
+        (lambda it: it["rounds"][0]["releases"]["01"].update(best_accuracy=0), "rounds.round.releases.01.best_accuracy"),
+        (lambda it: it.update(attack_count=7), "attack_count"),
+        (lambda it: it["rounds"][0]["repeats"][0]["credits"]["01"]["02"].update(hits=9), "rounds.round"),
+    ],
+)
+def test_a_document_that_shows_something_else_than_its_repeats_is_refused_by_name(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], place: str
+) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(changed_document(change))
+    for read in (read_results(RULEBOOK, path), read_document(path)):
+        assert isinstance(read, Problems)
+        assert read[0].code == "results.copies_disagree"
+        assert place in read[0].in_language("en")
+
+
+def test_a_document_as_it_was_written_is_read(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(WHOLE))
+    assert not isinstance(read_document(tmp_path / "results.json"), Problems)

@@ -95,7 +95,7 @@ def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit):
         main(["standings", "amic2020", str(files / "repeated")])
     said = capsys.readouterr().out
-    assert "500 (0 to 1,000)" in said, "in points, as the caption says, and in the range that points have"
+    assert "500 (0–1,000)" in said, "in points, as the caption says, and in the range that points have"
     assert "500 (all 2 repeats)" in said
 
 
@@ -107,3 +107,9 @@ def test_a_contest_of_one_round_says_that_it_has_no_pre_and_main(
         main(["standings", "darc2019", *given])
     assert left.value.code == 2
     assert "darc2019 has one round: give its RESULTS file, without --pre and --main" in capsys.readouterr().err
+
+
+def test_a_title_is_not_broken_by_a_narrow_table(capsys: pytest.CaptureFixture[str], files: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["standings", "amic2020", str(files / "pre")])
+    assert "Anonymization — higher is better, out of 1,000\nrank" in capsys.readouterr().out

@@ -26,7 +26,7 @@ def print_rankings(
     tables: Mapping[str, Mapping[str, float]] | None = None,
     figures: Mapping[str, FigureEntry] | None = None,
 ) -> None:
-    """Every ranking that has lines, the figures of each of a team's tables, and who wins a prize with what is said beside it."""
+    """Every ranking that has lines, the figures of each of a team's tables, and who wins a prize with what is said beside."""
     console = output.console()
     known = figures or {}
     for name, ranking in rankings.items():

@@ -23,7 +23,7 @@ function estimated(found, unit = "number") {
   const [low, high] = [isNumber(found.low) ? scale * found.low : mean - half, isNumber(found.high) ? scale * found.high : mean + half];
   const places = placesOf(half);
   if (Math.max(low - (mean - half), mean + half - high) <= least) return `${fixed(mean, places)} ± ${fixed(half, places)}${sign}`;
-  return t("range", { value: fixed(mean, places) + sign, low: fixed(low, places), high: fixed(high, places) + sign });
+  return t("range", { value: fixed(mean, places) + sign, low: fixed(low, places), high: fixed(high, places) });
 }
 /** What a figure is multiplied by and followed by. */
 const scaleOf = (unit) => unit === "share" ? [100, " %"] : [1, ""];

@@ -6,13 +6,19 @@ const RANKINGS = ["anonymization", "attack", "overall"];
 /** The score of a line as a text. */
 const scoreText = (ranking, line) => scores[state.language][ranking][standingLines(ranking).indexOf(line)];
 
+/** A score whose interval stands in brackets has it in small letters behind or below it. */
+function scoreCell(ranking, line) {
+  const [, score, interval] = scoreText(ranking, line).match(/^([^(（]*)([(（].*)?$/);
+  return interval ? [score.trimEnd(), " ", el("span", { class: "interval" }, interval)] : score;
+}
+
 function hero() {
   const winners = RANKINGS.flatMap((ranking) => {
     const [first, ...others] = results.rankings[ranking]?.winners ?? [];
     if (!first) return [];
     const line = standingLines(ranking).find((one) => one.team === first);
     return [el("a", { class: "card winner", href: `#standings-${ranking}` }, el("span", {}, t("winner_" + ranking)),
-      el("b", {}, others.length ? t("and_others", { name: nameOf(first), count: others.length }) : nameOf(first)), el("em", {}, scoreText(ranking, line)))];
+      el("b", {}, others.length ? t("and_others", { name: nameOf(first), count: others.length }) : nameOf(first)), el("em", {}, scoreCell(ranking, line)))];
   });
   return el("div", { class: "hero" }, el("div", { class: "cards" }, winners, facts()), el("div", { class: "verdict" }, sentences(results).map((lesson) => el("p", {}, spoken(lesson)))));
 }
@@ -51,8 +57,8 @@ function commonColumns(ranking) {
   return [
     { title: t("rank"), number: true, place: "lead", value: (line) => line.rank ?? null },
     { title: t("team"), place: "main", value: (line) => line.team, saved: (line) => label(line.team), show: (line) => teamCell(line.team, methodOf(line.team, role), line.note) },
-    { title: t(times > 1 ? "points" : "score"), number: true, place: "figure", value: (line) => isNumber(line.score) ? times * line.score : null, show: (line) => scoreText(ranking, line) },
-    ...(standingLines(ranking).some((line) => tiedWith(line).length) ? [{ title: t("tied"), value: (line) => tiedWith(line).join(", "), show: tiedCell }] : []),
+    { title: t(times > 1 ? "points" : "score"), number: true, place: "figure", value: (line) => isNumber(line.score) ? times * line.score : null, show: (line) => scoreCell(ranking, line) },
+    ...(standingLines(ranking).some((line) => tiedWith(line).length) ? [{ title: t("tied"), hint: t("tied_hint"), value: (line) => tiedWith(line).join(", "), show: tiedCell }] : []),
   ];
 }
 
