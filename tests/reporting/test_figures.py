@@ -161,7 +161,7 @@ def test_pictures_are_no_wider_than_900_pixels_and_their_legends_stay_inside(swe
             if (group.get("transform") or "").startswith("translate") and label is not None and label.get("x") == "24":
                 x, y = map(float, group.get("transform", "")[10:-1].split(","))
                 assert 16 + x + 24 + text_width(label.text or "", 11) <= width
-                assert 58 + y + 11 <= height
+                assert 42 + 2 * 16 + y + 11 <= height
 
 
 def test_where_there_are_repeats_charts_show_intervals_and_say_what_they_are() -> None:

@@ -16,7 +16,7 @@ def test_methods_are_code_and_what_limits_a_measure_is_in_words() -> None:
     limited = Measurement("U", 0.9, limit={"depth": 1, "original_asks": "age <= 40.5", "release_asks": "sex=Male"})
     releases = {name: replace(one, measurements=(limited,)) for name, one in document.rounds[0].releases.items()}
     text = markdown_report(replace(document, rounds=(replace(document.rounds[0], releases=releases),)), {})
-    assert "with `nearest:metric=onehot`" in text
+    assert "03 with `synthetic:generator=omth17` won" in text
     assert "Method: `kanony:k=3,columns=age,education`." in text
     assert "\\`" not in text
     assert "original asks age &lt;= 40.5" in text

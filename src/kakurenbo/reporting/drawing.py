@@ -33,6 +33,7 @@ _DIRECTIONS = (
 _RADII = (9, 16, 26, 38, 52, 70, 92, 120)
 _STEPS = tuple((across, down, radius) for radius in _RADII for across, down in _DIRECTIONS)
 _NEAR = 16  # a label further away is joined to its point by a line
+_NOTE = 16  # the height of a line below the title
 _VAR = re.compile(r"var\(--([\w-]+)\)")
 
 
@@ -247,9 +248,9 @@ class _Taken:
 # -- whole pictures ------------------------------------------------------------------------------------------------------
 
 
-def picture(width: float, height: float, content: Iterable[str], title: str, note: str) -> str:
-    """A drawing that stands alone, with title and ground; light or dark as the reader's screen is."""
-    top, margin = 58, 16
+def picture(width: float, height: float, content: Iterable[str], title: str, notes: Sequence[str]) -> str:
+    """A drawing that stands alone, with title, notes below it and ground; light or dark as the reader's screen is."""
+    top, margin = 42 + _NOTE * len(notes), 16
     sides = {"width": width + 2 * margin, "height": height + top + margin}
     view_box = f"0 0 {pixels(sides['width'])} {pixels(sides['height'])}"
     parts = [
@@ -257,7 +258,10 @@ def picture(width: float, height: float, content: Iterable[str], title: str, not
         tag("style", escape(_style(), quote=False)),
         tag("rect", class_="ground", width="100%", height="100%"),
         words(clipped(title, width, 17), class_="title", x=margin, y=28),
-        words(clipped(note, width, 11), class_="dim small", x=margin, y=46),
+        *(
+            words(clipped(note, width, 11), class_="dim small", x=margin, y=46 + _NOTE * line)
+            for line, note in enumerate(notes)
+        ),
         moved(margin, top, content),
     ]
     namespace = {"xmlns": "http://www.w3.org/2000/svg"}

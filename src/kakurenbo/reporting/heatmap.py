@@ -37,7 +37,7 @@ def heatmap(shown: Shown) -> str:
     ]
     title = f"{shown.document.rulebook.name}: {shown.text('heatmap')}"
     notes = [shown.text("heat_axes"), *([shown.text("heat_repeats", count=str(shown.repeats))] if shown.repeats > 1 else [])]
-    return picture(side + max(whole[0], 160), head + whole[1] + 42, content, title, " · ".join(notes))
+    return picture(side + max(whole[0], 160), head + whole[1] + 42, content, title, notes)
 
 
 def _longest(shown: Shown, names: list[str], most: float) -> float:

@@ -77,9 +77,9 @@ def scatter(shown: Shown) -> str:
     legend, rows = _legend(plot)
     content = [*_axes(plot), *marks, *_whiskers(plot), *_lines(plot), *labels, *map(_point, plot.points), *legend]
     title = f"{shown.document.rulebook.name}: {shown.text('frontier')}"
-    notes = [shown.text("privacy_" + plot.kind), plot.measure.name]
+    notes = [f"{shown.text('privacy_' + plot.kind)} · {plot.measure.name}"]
     notes += [shown.text("scatter_repeats", count=str(shown.repeats))] if shown.repeats > 1 else []
-    return picture(_WIDTH, _HEIGHT + 2 + _ROW * rows, content, title, " · ".join(notes))
+    return picture(_WIDTH, _HEIGHT + 2 + _ROW * rows, content, title, notes)
 
 
 def _plot(shown: Shown) -> _Plot:

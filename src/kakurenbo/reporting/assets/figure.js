@@ -109,13 +109,13 @@ const STEPS = [9, 16, 26, 38, 52, 70, 92, 120].flatMap((radius) => DIRECTIONS.ma
 
 // -- pictures to save ---------------------------------------------------------------------------------------------------
 
-/** A drawing as a picture that stands alone: title, ground, and the colours of the moment. */
-function picture(drawing, title, note) {
+/** A drawing as a picture that stands alone: title, notes below it, ground, and the colours of the moment. */
+function picture(drawing, title, notes) {
   const { width, height, content } = drawing;
-  const top = 58;
+  const top = 42 + 16 * notes.length;
   const whole = svg("svg", { xmlns: SVG, class: "figure", width: width + 32, height: height + top + 16, viewBox: `0 0 ${rounded(width + 32)} ${rounded(height + top + 16)}` },
     svg("title", {}, title), svg("style", {}, resolvedStyle()), svg("rect", { class: "ground", width: "100%", height: "100%" }),
-    svg("text", { class: "title", x: 16, y: 28 }, clipped(title, width, 17)), svg("text", { class: "dim small", x: 16, y: 46 }, clipped(note, width, 11)),
+    svg("text", { class: "title", x: 16, y: 28 }, clipped(title, width, 17)), notes.map((note, line) => svg("text", { class: "dim small", x: 16, y: 46 + 16 * line }, clipped(note, width, 11))),
     moved(16, top, content));
   whole.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
   return whole;

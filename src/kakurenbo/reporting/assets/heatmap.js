@@ -116,7 +116,7 @@ function heatPicture() {
   const content = [moved(parts.side, 0, parts.columnNames), moved(0, parts.head, parts.rowNames), moved(parts.side, parts.head, parts.cells),
     moved(parts.side, parts.head + parts.height + 14, heatScale(parts.top, Math.min(300, Math.max(160, parts.width))))];
   return picture({ width: parts.side + Math.max(parts.width, 160), height: parts.head + parts.height + 42, content }, `${results.rulebook.name}: ${t("heatmap")}`,
-    [t("heat_axes"), ...(repeatCount() > 1 ? [t("heat_repeats", { count: repeatCount() })] : [])].join(" · "));
+    [t("heat_axes"), ...(repeatCount() > 1 ? [t("heat_repeats", { count: repeatCount() })] : [])]);
 }
 
 function drawHeatmap(element) {

@@ -180,7 +180,7 @@ function scatterPicture() {
     return sign;
   });
   return picture({ width, height: height + 2 + 20 * (row + 1), content: [content, legend] }, `${results.rulebook.name}: ${t("frontier")}`,
-    [t("privacy_" + chosenPrivacy()), chosenMeasure().name, ...(repeatCount() > 1 ? [t("scatter_repeats", { count: repeatCount() })] : [])].join(" · "));
+    [`${t("privacy_" + chosenPrivacy())} · ${chosenMeasure().name}`, ...(repeatCount() > 1 ? [t("scatter_repeats", { count: repeatCount() })] : [])]);
 }
 
 function drawScatter(element) {
