@@ -10,6 +10,7 @@ from kakurenbo.reporting.shown import Shown
 
 _ROOM = 868  # with the margins of a picture 900 pixels
 _LEAST_CELL, _WIDEST_CELL, _HIGHEST_CELL = 28, 180, 34
+_INTERVAL = 48  # from this width on an interval stands in a cell
 _TWO_LINES = 30  # from this height on a cell has room for an interval
 _NOTHING = 1e-9
 _FLAT = 74  # from this width on names stand level above their columns
@@ -78,7 +79,7 @@ def _cell(shown: Shown, target: str, attacker: str, x: float, y: float, sides: t
         return tag("rect", class_="cell nothing", **box)
     part = entry.accuracy.mean / top
     what = f"{shown.label(attacker)} → {shown.label(target)}: {estimated(entry.accuracy, Unit.SHARE, shown.language)}"
-    interval = _interval(entry.accuracy) if width >= _FLAT and height >= _TWO_LINES else ""
+    interval = _interval(entry.accuracy) if width >= _INTERVAL and height >= _TWO_LINES else ""
     middle, line = x + width / 2, y + height / 2
     number = words(
         _bare(entry.accuracy.mean),

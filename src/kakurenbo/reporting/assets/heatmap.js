@@ -3,6 +3,7 @@
 
 const NUMBERED_CELL = 28; // from this width on the share stands in the cell
 const FLAT_CELL = 74; // from this width on names stand level above their columns
+const INTERVAL_CELL = 48; // from this width on an interval stands in a cell
 const TWO_LINES = 30; // from this height on a cell has room for an interval
 
 function ordered(names, ranking, role) {
@@ -81,7 +82,7 @@ function heatCell(target, attacker, x, y, width, height, top) {
   const cell = cellOf(target, attacker);
   if (!cell) return svg("rect", { class: "cell nothing", x, y, width, height, rx: 3 });
   const part = cell.accuracy.mean / top;
-  const interval = width >= FLAT_CELL && height >= TWO_LINES ? heatInterval(cell.accuracy) : "";
+  const interval = width >= INTERVAL_CELL && height >= TWO_LINES ? heatInterval(cell.accuracy) : "";
   const shown = svg("g", { class: "found", "data-target": target, "data-attacker": attacker, role: "img", "aria-label": `${label(attacker)} → ${label(target)}: ${accuracy(cell)}` },
     svg("rect", { class: "cell", x, y, width, height, rx: width > 12 ? 3 : 0, fill: ramp(part) }),
     width >= NUMBERED_CELL ? svg("text", { class: `small ${onRamp(part)}`, x: x + width / 2, y: y + height / 2 + (interval ? -2 : 4), "text-anchor": "middle" }, bare(cell.accuracy.mean)) : null,
