@@ -11,9 +11,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from kakurenbo import __version__
+from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
-from kakurenbo.cli.interrupts import end_soon_when_interrupted
+from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
 from kakurenbo.messages import language, retold, speaking, text
@@ -41,7 +42,7 @@ VERBS = {
     "doctor": "verb.doctor",
 }
 """Every verb, with the code of the line that says what it does."""
-_DONE, _FAILS_RULES, _INTERRUPTED = 0, 1, 130
+_DONE, _FAILS_RULES = 0, 1
 _JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -105,13 +106,15 @@ def main(arguments: list[str] | None = None) -> None:
     with speaking(_language(given)):
         try:
             if arguments is None:
-                end_soon_when_interrupted(_INTERRUPTED)
+                end_soon_when_interrupted(INTERRUPTED)
             if "--json" not in given:
                 announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
             code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
         except (click.Abort, KeyboardInterrupt):
             print(text("cli.error", message=text("cli.stopped")), file=sys.stderr)
-            code = _INTERRUPTED
+            code = INTERRUPTED
+    if code == INTERRUPTED and arguments is None:
+        end_now(code)
     sys.exit(code)
 
 
