@@ -94,8 +94,7 @@ def processes(count: int) -> Workers:
             ahead = count if count > 1 else 0
             yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False), ahead)
 
-    noun = "process" if count == 1 else "processes"
-    return Workers(f"{count} {noun}", opened)
+    return Workers("1 process" if count == 1 else f"{count} processes", opened)
 
 
 def cluster(address: str, judges: int = 1) -> Workers:
