@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import sys
 
@@ -63,9 +62,10 @@ class _Verbs(click.Group):
     def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in VERBS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, VERBS, n=1)
-            code = "cli.no_verb_but" if near else "cli.no_verb"
-            context.fail(text(code, name=name, near=near[0] if near else ""))
+            from kakurenbo.registry import nearest_name  # not needed where all goes well
+
+            near = nearest_name(name, VERBS)
+            context.fail(text("cli.no_verb_but" if near else "cli.no_verb", name=name, near=near))
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

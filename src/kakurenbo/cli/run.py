@@ -47,7 +47,7 @@ def _run(
     )
     workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
     settings = arena.Settings(time_limit, retry_failed, replace_results)
-    with TournamentProgress(quiet=as_json) as progress:
+    with TournamentProgress(rulebook.name, quiet=as_json) as progress:
         played = arena.play_tournament(plan, out, workers, settings, progress.tell)
     document, report = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
