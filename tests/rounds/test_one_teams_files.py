@@ -165,7 +165,9 @@ def test_a_release_that_breaks_the_organizers_attack_costs_that_figure_alone(
     assert scored.results.credit("01", name) == whole.results.credit("01", name)
     for target, attacker in (("01", "02"), ("02", "01")):
         assert scored.results.credit(target, attacker) == whole.results.credit(target, attacker)
-    assert [(one.team, one.file, one.problems[0].code) for one in scored.failed] == [("02", "targets/02", "sample_attack.broke")]
+    assert [(one.team, one.file, one.problems[0].code) for one in scored.failed] == [
+        ("02", "targets/02", "sample_attack.broke")
+    ]
 
     for options in ((), ("--json",)):
         with pytest.raises(SystemExit) as left:

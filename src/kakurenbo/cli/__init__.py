@@ -16,7 +16,7 @@ from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
-from kakurenbo.messages import language, retold, speaking, text
+from kakurenbo.messages import language, retold, speaking, text, text_or
 
 VERBS = {
     "demo": "verb.demo",
@@ -129,7 +129,7 @@ def _code(given: list[str], *, debug: bool) -> int:
         streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
-        code = _fail(error.format_message(), given, usage)
+        code = _fail(_told(error), given, usage)
     except BrokenPipeError:  # whoever read our output has seen enough
         streams.abandon_output()
         code = _FAILS_RULES
@@ -150,6 +150,21 @@ def _code(given: list[str], *, debug: bool) -> int:
     with contextlib.suppress(BrokenPipeError, KakurenboError):
         streams.flush_output()
     return code if isinstance(code, int) else _DONE
+
+
+def _told(error: click.ClickException) -> str:
+    """What is wrong with a call; of something that is missing also what it is, and a command that has it."""
+    missing = error.param if isinstance(error, click.MissingParameter) else None
+    if missing is None or not isinstance(error, click.UsageError) or error.ctx is None:
+        return error.format_message()
+    from kakurenbo.cli.examples import example_of  # loads rulebooks, which calls without a fault do when they need them
+
+    what = missing.help if isinstance(missing, click.Option) else text_or(f"argument.{missing.name}", "")
+    example = example_of(error.ctx.command_path)
+    if not what or not example:
+        return error.format_message()
+    code = f"cli.missing_{missing.param_type_name}"
+    return text(code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example)
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

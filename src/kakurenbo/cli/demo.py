@@ -73,7 +73,10 @@ def _as_called(command: str) -> str:
 def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.Tournament:
     """In a folder of its own that goes away: a demo is always played, never remembered."""
     plan = arena.make_plan(rulebook, arena.default_teams(rulebook).entrants[:TEAMS], seed)
-    with tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder, TournamentProgress(rulebook.name, quiet=quiet) as progress:
+    with (
+        tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder,
+        TournamentProgress(rulebook.name, quiet=quiet) as progress,
+    ):
         return arena.play_tournament(plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell)
 
 
