@@ -101,7 +101,7 @@ def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixtu
     ("given", "told"),
     [
         (("--main", "b.json"), "No such option '--main'"),
-        ((), "darc2019 has one round: give its RESULTS file, such as results.json"),
+        ((), "darc2019 has one round: give its RESULTS file, such as"),
     ],
 )
 def test_a_contest_of_one_round_has_no_options_for_several(

@@ -32,7 +32,7 @@ def end_soon_when_interrupted(code: int) -> None:
 
 
 def end_now(code: int) -> NoReturn:
-    """End an interrupted process: what Python does at an ordinary end takes a while, and a second Ctrl-C would break into it."""
+    """End an interrupted process: what Python does at an ordinary end takes a while, and another signal would break into it."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

@@ -188,7 +188,7 @@ class PhaseFolder:
 
     @messages.spoken_in("en")
     def sample_attack(self, name: str) -> SampleAttack:
-        """What one of the organizers' own attacks earns on every target; a release on which it breaks costs that figure alone."""
+        """What one of the organizers' attacks earns on every target; a release on which it breaks costs that figure alone."""
         attack = self.rules.sample_attacks[name]
         credits: list[tuple[str, str, Credit]] = []
         broke: list[Refusal] = []
