@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+DEMO_STAMP := $(VENV)/.ready-demo
+INSTALLING := $(VENV)/.installing
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -10,13 +13,25 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+# Whoever interrupts an installation leaves a mark: the next one begins with an empty environment. One that merely fails,
+# without a network say, has changed nothing.
+define install
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "kakurenbo needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
-	@test -x $(BIN)/python || { echo "setting up $(VENV), once: this takes some minutes"; $(PYTHON) -m venv $(VENV); }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
-	@touch $(STAMP)
+	@test ! -e $(INSTALLING) && $(PIP) --version >/dev/null 2>&1 || { echo "setting up $(VENV), once: $(2)"; $(PYTHON) -m venv --clear $(VENV); }
+	@trap 'exit 130' INT TERM; touch $(INSTALLING); \
+	$(PIP) install --quiet --constraint constraints.txt --editable '$(1)'; code=$$?; rm -f $(INSTALLING); exit $$code
+endef
 
-demo: $(STAMP)
+$(STAMP): pyproject.toml constraints.txt
+	$(call install,.[test],this takes some minutes)
+	@touch $(DEMO_STAMP) $(STAMP)
+
+# The demo needs neither tests nor documentation: whoever looks for the first time does not wait for them.
+$(DEMO_STAMP): pyproject.toml constraints.txt
+	$(call install,.,this takes a minute)
+	@touch $(DEMO_STAMP)
+
+demo: $(DEMO_STAMP)
 	@$(BIN)/kakurenbo demo
 
 test: $(STAMP) browser

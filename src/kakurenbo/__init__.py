@@ -3,12 +3,16 @@
 What stands in ``__all__`` is the library's API; everything is loaded on first use, so that importing the package costs nothing.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # the typing module takes longer to load than all the rest of this one
 if TYPE_CHECKING:
+    from typing import Any
+
     from kakurenbo.contracts import (
         ANONYMIZE,
         ATTACK,

@@ -14,6 +14,12 @@ def announce_with(announcer: Callable[[], None]) -> None:
     _announcers[:] = [announcer]
 
 
+def announce() -> None:
+    """Tell, once, that something is compiled: in this process, or in one that works for it."""
+    while _announcers:
+        _announcers.pop()()
+
+
 def compiled(function: Any) -> Any:
     """Compile on first use, without the interpreter's lock; a compiled loop is kept for the next process.
 
@@ -43,8 +49,7 @@ def _listen() -> None:
 
         class Announcing(event.Listener):
             def on_start(self, event: object) -> None:
-                while _announcers:
-                    _announcers.pop()()
+                announce()
 
             def on_end(self, event: object) -> None:
                 """Nothing to say: the result is there."""

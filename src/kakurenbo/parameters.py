@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 
 T = TypeVar("T")
 _KEY = "kakurenbo.parameter"
@@ -40,6 +40,8 @@ class Parameter:
         Inclusive limits of a number.
     choices : tuple of str
         The permitted words of a text; empty for any.
+    none : str
+        What ``None`` stands for, in words: ``all columns``.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    none: str = ""
 
     @property
     def expectation(self) -> str:
@@ -71,7 +74,9 @@ class Parameter:
                 told = text("expects.at_least", kind=told, low=low)
             elif high is not None:
                 told = text("expects.at_most", kind=told, high=high)
-        return text("expects.or_none", expectation=told) if self.optional else told
+        if not self.optional:
+            return told
+        return text("expects.or_none_for" if self.none else "expects.or_none", expectation=told, none=retold(self.none))
 
     def parse(self, given: str) -> object:
         """The value that ``given`` of a command line or a file stands for."""
@@ -121,9 +126,10 @@ def parameter(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    none: str = "",
 ) -> Any:
-    """A dataclass field that describes itself; limits are inclusive."""
-    metadata = {_KEY: {"meaning": meaning, "low": low, "high": high, "choices": choices}}
+    """A dataclass field that describes itself; limits are inclusive, and ``none`` says what ``None`` stands for."""
+    metadata = {_KEY: {"meaning": meaning, "low": low, "high": high, "choices": choices, "none": none}}
     return dataclasses.field(default=default, metadata=metadata)
 
 

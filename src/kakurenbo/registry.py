@@ -6,7 +6,7 @@ The built-in ones are declared in ``pyproject.toml`` like anybody else's; a name
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -37,10 +37,24 @@ def load(group: str, name: str) -> Any:
     """
     declared = _declared(group)
     if name not in declared:
-        near = difflib.get_close_matches(name, declared, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(declared))}"
+        near = nearest_name(name, declared)
+        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(sorted(declared))}"
         raise UsageError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
     return declared[name].load()
+
+
+def nearest_name(typed: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant; empty where none is near. Letters in another order are nearer than other letters.
+
+    Examples
+    --------
+    >>> nearest_name("rpr", ["rr", "rrp"]), nearest_name("keny", ["kanony", "rr"]), nearest_name("zzz", ["rr"])
+    ('rrp', 'kanony', '')
+    """
+    names, letters = sorted(known), sorted(typed.casefold())
+    swapped = [name for name in names if sorted(name.casefold()) == letters]
+    found = difflib.get_close_matches(typed, swapped, n=1, cutoff=0) or difflib.get_close_matches(typed.casefold(), names, n=1)
+    return found[0] if found else ""
 
 
 def package(group: str, name: str) -> str:

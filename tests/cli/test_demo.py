@@ -40,7 +40,10 @@ def test_the_demo_plays_a_contest_in_less_than_a_minute(capsys: pytest.CaptureFi
     assert not re.search(r"\de[+-]\d|\b1 teams|Round round|±1", out), "figures as people read them"
     for title in ("Releases", "Hits", "Anonymization", "Attack", "Overall"):
         assert title in out
-    assert "jobs, " in err, "plain lines where there is no terminal"
+    for contest in ("amic2020", "darc2019", "pwscup2024"):
+        assert re.search(rf"^{contest}: \d+/\d+ jobs, ", err, re.MULTILINE), "plain lines where there is no terminal"
+        assert str(Path("out", "demo", f"{contest}.html")) in out.splitlines()[-1], "the last line says which files to open"
+    assert "kakurenbo prepare amic2020 -o contest --teams 2" in out.splitlines()[-1], "and what to type next"
     assert Path("out", "demo", "amic2020.html").exists()
     assert str(Path("out", "demo", "amic2020.html")) in out, "it says where the report is"
 

@@ -6,13 +6,15 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
 
-from kakurenbo import registry
+from kakurenbo import compiling, registry
+from kakurenbo.arena.executors import ATTACKERS, processes
 from kakurenbo.cli import VERBS, command_line, main
 
 Call = Callable[..., tuple[int, str]]
@@ -142,3 +144,110 @@ def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Pa
         for _ in range(2)
     ]
     assert printed == [["compiling", "3"], ["3"]]
+
+
+def test_what_a_worker_compiles_is_announced_in_the_run() -> None:
+    told = threading.Event()
+    compiling.announce_with(told.set)
+    with processes(1).open() as crews:
+        crews.executors[ATTACKERS].submit(compiling.announce).result(timeout=60)
+        assert told.wait(60)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("anonymize", "amic2020", "rpr"), "rrp"),
+        (("anonymize", "amic2020", "knaony"), "kanony"),
+        (("attack", "darc2019", "tfdif"), "tfidf"),
+        (("measure", "acim2020"), "amic2020"),
+        (("measure", "DARC2019"), "darc2019"),
+        (("mesaure",), "measure"),
+    ],
+)
+def test_letters_in_another_order_are_understood(capfd: pytest.CaptureFixture[str], typed: tuple[str, ...], meant: str) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(list(typed))
+    assert left.value.code == 2
+    assert re.search(f"did you mean ['\"]{meant}['\"]", capfd.readouterr().err)
+
+
+def forgetful_calls() -> list[tuple[str, ...]]:
+    """Every verb of every contest with nothing given, which lacks an argument or an option at least."""
+    verbs = ("prepare", "check", "measure", "publish", "credit", "score", "run", "verify")
+    calls = [(verb, rulebook) for verb in verbs for rulebook in ("amic2020", "darc2019", "pwscup2024")]
+    methods = [("attack", "amic2020", "nearest"), ("anonymize", "darc2019", "dates"), ("anonymize", "pwscup2024", "olh")]
+    return [*calls, *methods, ("generate", "amic2020"), ("sample", "amic2020"), ("report",), ("data", "import")]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_whoever_forgets_an_argument_is_told_what_it_is_and_a_whole_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], language: str
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    missing, example = {"en": ("Missing", "Example: "), "ja": ("がありません: ", "例: ")}[language]
+    for call in forgetful_calls():
+        with pytest.raises(SystemExit) as left:
+            main(list(call))
+        assert left.value.code == 2
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert missing in last, call
+        sentence, _, command = last.partition(example)
+        assert command.startswith(f"kakurenbo {' '.join(call)} "), call
+        assert len(sentence.partition(": ")[2].partition(": ")[2]) > 5, "what it is"
+
+
+def test_an_example_lacks_no_argument(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for call in forgetful_calls():
+        if call[0] in ("run", "generate", "prepare"):
+            continue  # would be done
+        with pytest.raises(SystemExit):
+            main(list(call))
+        command = capsys.readouterr().err.splitlines()[-1].partition("Example: ")[2]
+        with pytest.raises(SystemExit) as left:
+            main(shlex.split(command)[1:])
+        told = capsys.readouterr().err
+        assert left.value.code == 2
+        assert "Missing" not in told, command
+        assert re.search("there is no|give the|cannot be", told), f"nothing is there: {told}"
+
+
+def test_none_is_explained_in_listings_and_help(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = call("anonymizers")[1]
+    assert "columns=none (all columns)" in listed
+    assert not re.search(r"=none(?!\s+\()", listed + call("attacks")[1] + call("rulebooks")[1])
+    shown = " ".join(call("anonymize", "amic2020", "rr", "--help")[1].split())
+    assert "columns to randomize (a list of names a,b,c, or none for all columns; default none)" in shown
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
+    assert "columns=none (すべての列)" in call("anonymizers")[1]
+
+
+def test_measure_says_in_words_what_passes_and_anonymize_what_epsilon_means(call: Call, tmp_path: Path) -> None:
+    contest, release = tmp_path / "contest", tmp_path / "D.csv"
+    call(
+        "prepare", "amic2020", "-o", contest, "--teams", "2", "--scale", "small", "--seed", "1", "--max-histogram-error", "0.5"
+    )
+    made = call("anonymize", "amic2020", "rr", contest / "teams" / "01", release, "--seed", "1")[1]
+    assert re.search(r"epsilon \d", made)
+    assert "a smaller one hides more" in made
+    code, measured = call("measure", "amic2020", contest / "teams" / "01", release)
+    assert code == 1
+    lines = {line.split()[0]: " ".join(line.split()) for line in measured.splitlines() if line.strip()}
+    assert "at least 0.990 fails" in lines["histogram"]
+    assert "at least 0.850 passes" in lines["dta_relationship"]
+    assert "at most 50.0 % passes" in lines["max_histogram_error"]
+    assert "≥" not in measured
+
+
+def test_generate_says_how_near_the_data_are_in_short_and_all_of_it_when_asked(call: Call, tmp_path: Path) -> None:
+    given = ("generate", "amic2020", "--rows", "1000", "--seed", "1", "-o", tmp_path / "B.csv")
+    short, long = (
+        next(line for line in call(*given, *more)[1].splitlines() if "fidelity" in line) for more in ((), ("--verbose",))
+    )
+    assert re.fullmatch(
+        r"fidelity: largest total variation 0\.\d+ \(age\), covariance sum [\d.]+, covariance max [\d.]+", short
+    )
+    assert "workclass" in long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -175,3 +176,39 @@ def test_a_path_that_is_not_there_is_told_in_one_sentence(tmp_path: Path, verb: 
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "absent" in done.stderr
+
+
+def test_a_run_stores_the_same_bytes_whatever_the_language(tmp_path: Path) -> None:
+    release, guesses = tmp_path / "release", tmp_path / "guesses"
+    release.mkdir()
+    guesses.mkdir()
+    (release / "pre_anonymizeddata_03.csv").write_text("39,Private\n")
+    (guesses / "inference_01_04.index").write_text("1\n2\n")
+    (guesses / "inference_02_04.index").symlink_to("nowhere")
+    files = '[[players]]\nteam = "03"\nrelease = "release"\n[[players]]\nteam = "04"\nguesses = "guesses"\n'
+    (tmp_path / "teams.toml").write_text(TEAMS + files)
+    call = ("run", "amic2020", "--teams", "teams.toml", "--jobs", "1", "--seed", "3")
+    kept: list[dict[str, bytes]] = []
+    for language in ("C", "ja_JP.UTF-8"):
+        environment = {name: value for name, value in os.environ.items() if name not in ("KAKURENBO_LANG", "LC_ALL")}
+        environment |= {"LANG": language, "LC_MESSAGES": language, "PYTHONUTF8": "1"}
+        done = subprocess.run(
+            [sys.executable, "-m", "kakurenbo", *call, "-o", f"run-{language}"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 1, done.stderr
+        assert ("受理されず" in done.stdout) == (language != "C"), "people read their own language"
+        folder = tmp_path / f"run-{language}"
+        paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in NOT_OF_THE_PLAN]
+        kept.append({str(path.relative_to(folder)): path.read_bytes() for path in paths})
+    assert {"results.json", "results.csv", "run.json"} <= kept[0].keys()
+    assert len(json.loads(kept[0]["results.json"])["failures"]) >= 3
+    assert [name for name in kept[0].keys() | kept[1].keys() if kept[0].get(name) != kept[1].get(name)] == []
+
+
+NOT_OF_THE_PLAN = ("timings.json", "meta.json", "report.html")
+"""Files with times, and the page, which opens in the language of whoever made it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -156,6 +157,31 @@ def interrupted(call: list[str], cwd: Path, when: Callable[[int], bool]) -> tupl
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)
     return process, time.monotonic() - begun, err
+
+
+LOADING = "import os, runpy; os.write(1, b'.'); runpy.run_module('kakurenbo', run_name='__main__', alter_sys=True)"
+"""Tells that Python itself is there, and then does what ``python -m kakurenbo`` does."""
+
+
+@pytest.mark.parametrize("call", [("rulebooks",), ("demo", "-o", "out")])
+def test_ctrl_c_while_it_is_still_being_loaded_ends_with_130_and_no_traceback(tmp_path: Path, call: tuple[str, ...]) -> None:
+    for seconds in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6):
+        process = subprocess.Popen(
+            [sys.executable, "-c", LOADING, *call],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(seconds)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert "Traceback" not in err.decode(), seconds
+        assert "ignored" not in err.decode(), seconds
+        assert process.returncode == 130 or (call == ("rulebooks",) and process.returncode in (0, -signal.SIGINT)), seconds
 
 
 def others_of_session(session: int) -> list[str]:

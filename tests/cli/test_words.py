@@ -321,3 +321,22 @@ def test_no_terminal_is_too_poor(encoding: str, language: str, speaks: str, argu
     assert done.stderr == b""
     if "--help" in arguments:
         assert speaks in done.stdout.decode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("other", "word"),
+    [("匿名化手法", "匿名加工手法"), ("不受理", "受理されず"), ("シード", "種"), ("という操作", "という動詞")],
+)
+def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_documentation(other: str, word: str) -> None:
+    catalogue = sorted((SOURCE / "messages" / "ja").glob("*.toml"))
+    repository = SOURCE.parents[1]
+    pages = [*sorted((repository / "docs" / "ja").glob("*.md")), repository / "README.ja.md"]
+    texts = {path.name: path.read_text("utf-8") for path in (*catalogue, *pages)}
+    assert [name for name, said in texts.items() if other in said] == []
+    assert any(word in said for said in texts.values())
+
+
+@pytest.mark.usefixtures("japanese")
+def test_who_played_and_how_is_told_in_japanese() -> None:
+    told = [messages.retold(words) for words in ("1 process", "2 processes", "files in entries", "only attacks")]
+    assert told == ["1 プロセス", "2 プロセス", "entries のファイル", "攻撃のみ"]

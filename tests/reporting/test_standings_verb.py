@@ -99,14 +99,34 @@ def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixtu
     assert "500 (all 2 repeats)" in said
 
 
-@pytest.mark.parametrize("given", [("--pre", "a.json", "--main", "b.json"), ("--main", "b.json"), ()])
-def test_a_contest_of_one_round_says_that_it_has_no_pre_and_main(
-    capsys: pytest.CaptureFixture[str], given: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--main", "b.json"), "No such option '--main'"),
+        ((), "darc2019 has one round: give its RESULTS file, such as"),
+    ],
+)
+def test_a_contest_of_one_round_has_no_options_for_several(
+    capsys: pytest.CaptureFixture[str], given: tuple[str, ...], told: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
         main(["standings", "darc2019", *given])
     assert left.value.code == 2
-    assert "darc2019 has one round: give its RESULTS file, without --pre and --main" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("verb", "options"), [("standings", ("--pre", "--main")), ("run", ("--rounds",))])
+def test_the_help_of_a_contest_shows_the_rounds_that_it_has(
+    capsys: pytest.CaptureFixture[str], verb: str, options: tuple[str, ...]
+) -> None:
+    shown = {}
+    for rulebook in ("amic2020", "darc2019"):
+        with pytest.raises(SystemExit):
+            main([verb, rulebook, "--help"])
+        shown[rulebook] = capsys.readouterr().out
+    for option in options:
+        assert f"{option} " in shown["amic2020"]
+        assert f"{option} " not in shown["darc2019"]
 
 
 def test_a_title_is_not_broken_by_a_narrow_table(capsys: pytest.CaptureFixture[str], files: Path) -> None:

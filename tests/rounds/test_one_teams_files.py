@@ -7,12 +7,18 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.cli import main
+from kakurenbo.contracts import AnyRulebook, Attack
+from kakurenbo.errors import ParameterError
 from kakurenbo.rounds import publish_round, score_round, verify_round
 from kakurenbo.rounds.handing_in import handed_in
+from kakurenbo.rounds.scoring import PhaseFolder
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess
@@ -120,3 +126,58 @@ def test_a_folder_that_nobody_may_look_into_is_refused_alone(tmp_path: Path, mon
     sources, refused = handed_in(tmp_path / "02")
     assert sources == []
     assert [(name, problems[0].code) for name, problems in refused] == [("02", "source.forbidden")]
+
+
+class BreaksOn:
+    """An organizers' attack that breaks on one release, as hostile files may make it."""
+
+    def __init__(self, attack: Attack[Any, Any], target: MembershipKnowledge) -> None:
+        self._attack, self._rows = attack, len(target.release)
+
+    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> object:
+        if len(knowledge.release) == self._rows:
+            raise ParameterError("k", "at most the rows of the release", 7)
+        return self._attack(knowledge, rng)
+
+
+def test_a_release_that_breaks_the_organizers_attack_costs_that_figure_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
+    contest = prepared(rules, tmp_path)
+    sample = {team: (contest / "teams" / team / f"pre_samplingdata_{team}.csv").read_bytes() for team in TEAMS}
+    fewer = b"".join(sample["02"].splitlines(keepends=True)[:-1])
+    found = published(rules, tmp_path, {"01/D.csv": sample["01"], "02/D.csv": fewer})
+    assert {state for state, _ in found.values()} == {"published"}
+    rows = b"".join(b"%d\n" % row for row in range(100))
+    write_folder(tmp_path / "given", {"02/inference_01_02.index": rows, "01/inference_02_01.index": rows})
+    phase, given, out = tmp_path / "phase", tmp_path / "given", tmp_path / "results.json"
+    whole = score_round(rules, phase, given)
+    seen = PhaseFolder(rules, phase).targets["02"].knowledge
+    honest = rules.sample_attacks
+    breaking = {name: BreaksOn(attack, seen) for name, attack in honest.items()}
+    monkeypatch.setattr(Amic2020, "sample_attacks", breaking)
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
+
+    scored = score_round(rules, phase, given)
+    (name,) = honest
+    assert scored.results.credit("02", name) is None
+    assert scored.results.credit("01", name) == whole.results.credit("01", name)
+    for target, attacker in (("01", "02"), ("02", "01")):
+        assert scored.results.credit(target, attacker) == whole.results.credit(target, attacker)
+    assert [(one.team, one.file, one.problems[0].code) for one in scored.failed] == [
+        ("02", "targets/02", "sample_attack.broke")
+    ]
+
+    for options in ((), ("--json",)):
+        with pytest.raises(SystemExit) as left:
+            main(["score", "amic2020", str(phase), str(given), "-o", str(out), *options])
+        assert not left.value.code
+    shown, told = capsys.readouterr()
+    assert json.loads(shown.splitlines()[-1])["failed"][0]["file"] == "targets/02"
+    assert f"targets/02: 主催者の攻撃 {name} が" in told
+    assert "at most the rows of the release" in json.loads(out.read_bytes())["failures"][0]["cause"]
+    assert "失敗" not in out.read_text("utf-8"), "documents are English whoever makes them"
+    with pytest.raises(SystemExit) as left:
+        main(["standings", "amic2020", str(out)])
+    assert not left.value.code

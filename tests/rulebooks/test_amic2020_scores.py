@@ -178,9 +178,9 @@ def test_an_excluded_team_that_attacks_does_not_count_against_anybody() -> None:
     assert (found.attack[-1].team, found.attack[-1].rank) == ("09", None)
 
 
-def test_an_attacker_without_a_release_is_missing_as_an_anonymizer() -> None:
+def test_of_who_only_attacks_no_release_is_missing() -> None:
     found = standings({"pre": matrix("attacker,01\n02,10\n")})
-    assert {line.team: (line.rank, line.note) for line in found.anonymization} == {"01": (1, ""), "02": (None, "missing")}
+    assert {line.team: (line.rank, line.note) for line in found.anonymization} == {"01": (1, ""), "02": (None, "only attacks")}
     assert {line.team: line.rank for line in found.attack} == {"02": 1, "01": 2}
 
 

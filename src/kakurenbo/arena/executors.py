@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from typing import Any
 
+from kakurenbo.compiling import announce, announce_with
 from kakurenbo.errors import UsageError
 
 ONE_THREAD = dict.fromkeys(
@@ -94,8 +96,7 @@ def processes(count: int) -> Workers:
             ahead = count if count > 1 else 0
             yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False), ahead)
 
-    noun = "process" if count == 1 else "processes"
-    return Workers(f"{count} {noun}", opened)
+    return Workers("1 process" if count == 1 else f"{count} processes", opened)
 
 
 def cluster(address: str, judges: int = 1) -> Workers:
@@ -136,7 +137,9 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
         if context.get_start_method() == "forkserver":
             context.set_forkserver_preload(list(_LOADED_ONCE))
             _start_forkserver()
-        pools = {role: _pool(role, count, context) for role in roles}
+        heard, telling = context.Pipe(duplex=False)
+        threading.Thread(target=_pass_on, args=(heard,), daemon=True, name="kakurenbo-compiling").start()
+        pools = {role: _pool(role, count, context, telling) for role in roles}
         try:
             yield pools
         except BaseException as error:
@@ -150,11 +153,19 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
             raise
         for pool in pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
+        telling.close()
 
 
-def _pool(role: str, count: int, context: BaseContext) -> ProcessPoolExecutor:
+def _pool(role: str, count: int, context: BaseContext, telling: Connection) -> ProcessPoolExecutor:
     begin = _begin_judge if role == JUDGES else _begin_player
-    return ProcessPoolExecutor(count, mp_context=context, initializer=begin, initargs=(dict(os.environ),))
+    return ProcessPoolExecutor(count, mp_context=context, initializer=begin, initargs=(dict(os.environ), telling))
+
+
+def _pass_on(heard: Connection) -> None:
+    """Announce here what a worker compiles: nobody sees its own words."""
+    with heard, contextlib.suppress(EOFError, OSError):  # all workers are gone, and so is the run's own end
+        heard.recv_bytes()
+        announce()
 
 
 def _start_forkserver() -> None:
@@ -188,20 +199,26 @@ def _stop_forkserver() -> None:
             os.kill(server, signal.SIGKILL)
 
 
-def _begin_judge(environment: Mapping[str, str]) -> None:
+def _begin_judge(environment: Mapping[str, str], telling: Connection) -> None:
     """Begin a worker in the run's own environment; it ends when the run is gone, for a killed run must leave none behind."""
     os.environ.clear()  # the server that it was forked from may have been started long ago
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to hear
+    announce_with(lambda: _tell(telling))
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent").start()
 
 
-def _begin_player(environment: Mapping[str, str]) -> None:
+def _tell(telling: Connection) -> None:
+    with contextlib.suppress(OSError):  # the run has heard of another worker already, and listens no more
+        telling.send_bytes(b"compiling")
+
+
+def _begin_player(environment: Mapping[str, str], telling: Connection) -> None:
     """The same for a worker that runs players' code, which has no business with the command line and its seed."""
     del sys.argv[1:]
-    _begin_judge(environment)
+    _begin_judge(environment, telling)
 
 
 def _end_after(parent: Any) -> None:

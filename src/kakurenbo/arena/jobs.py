@@ -19,8 +19,10 @@ from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
 from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, NOTHING, PREPARE, JudgeRequest, Outcome, Request
 from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Store, Stores
 from kakurenbo.errors import KakurenboError
+from kakurenbo.messages import spoken_in
 
 
+@spoken_in("en")
 def perform(request: Request) -> Result:
     """Do a job and store its result; a job that was done already is not done again."""
     store = Store(request.store)

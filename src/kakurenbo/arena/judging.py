@@ -151,7 +151,7 @@ def _credit_submitted(request: JudgeRequest) -> Outcome:
 
     found = credit_files(rules, targets, answer_of, sources, request.attacker)
     earned = ((target, request.attacker, credit) for target, _, credit in found.credits)
-    return _credited(earned, found.refused, map(str, found.notices))
+    return _credited(earned, found.refused, (notice.in_language("en") for notice in found.notices))
 
 
 def _form_of(request: JudgeRequest, name: str, tree: Tree, attackers: Tree) -> Target[None, Any]:
@@ -176,7 +176,7 @@ def _rules(request: JudgeRequest, target: Tree) -> AnyRulebook:
 def _credited(credits: Iterable[tuple[str, str, Credit]], refused: Iterable[Refusal], notices: Iterable[str] = ()) -> Outcome:
     value = {
         "credits": [(target, attacker, msgspec.to_builtins(earned)) for target, attacker, earned in credits],
-        "refused": [refusal.as_json() for refusal in refused],
+        "refused": [refusal.as_json("en") for refusal in refused],
         "notices": list(notices),
     }
     return Outcome(value, state=DONE)

@@ -134,7 +134,7 @@ def _failures(
 ) -> list[FailureEntry]:
     """Releases that were refused, missing or broke; jobs that broke; files that were refused; guesses that are missing."""
     failures = [
-        FailureEntry(f"files of {team}", team, REFUSED, str(problems[0]), plan.rounds[0], 0, file)
+        FailureEntry(f"files of {team}", team, REFUSED, problems[0].in_language("en"), plan.rounds[0], 0, file)
         for team, file, problems in _strangers(plan)
     ]
     for name in plan.rounds:

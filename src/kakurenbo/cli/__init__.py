@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import sys
 
@@ -11,12 +10,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from kakurenbo import __version__
+from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
-from kakurenbo.cli.interrupts import end_soon_when_interrupted
+from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.compiling import announce_with
 from kakurenbo.errors import KakurenboError
-from kakurenbo.messages import language, retold, speaking, text
+from kakurenbo.messages import language, retold, speaking, text, text_or
 
 VERBS = {
     "demo": "verb.demo",
@@ -41,7 +41,7 @@ VERBS = {
     "doctor": "verb.doctor",
 }
 """Every verb, with the code of the line that says what it does."""
-_DONE, _FAILS_RULES, _INTERRUPTED = 0, 1, 130
+_DONE, _FAILS_RULES = 0, 1
 _JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -62,9 +62,10 @@ class _Verbs(click.Group):
     def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in VERBS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, VERBS, n=1)
-            code = "cli.no_verb_but" if near else "cli.no_verb"
-            context.fail(text(code, name=name, near=near[0] if near else ""))
+            from kakurenbo.registry import nearest_name  # not needed where all goes well
+
+            near = nearest_name(name, VERBS)
+            context.fail(text("cli.no_verb_but" if near else "cli.no_verb", name=name, near=near))
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -105,13 +106,15 @@ def main(arguments: list[str] | None = None) -> None:
     with speaking(_language(given)):
         try:
             if arguments is None:
-                end_soon_when_interrupted(_INTERRUPTED)
+                end_soon_when_interrupted(INTERRUPTED)
             if "--json" not in given:
                 announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
             code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
         except (click.Abort, KeyboardInterrupt):
             print(text("cli.error", message=text("cli.stopped")), file=sys.stderr)
-            code = _INTERRUPTED
+            code = INTERRUPTED
+    if code == INTERRUPTED and arguments is None:
+        end_now(code)
     sys.exit(code)
 
 
@@ -126,7 +129,7 @@ def _code(given: list[str], *, debug: bool) -> int:
         streams.flush_output()
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
-        code = _fail(error.format_message(), given, usage)
+        code = _fail(_told(error), given, usage)
     except BrokenPipeError:  # whoever read our output has seen enough
         streams.abandon_output()
         code = _FAILS_RULES
@@ -147,6 +150,21 @@ def _code(given: list[str], *, debug: bool) -> int:
     with contextlib.suppress(BrokenPipeError, KakurenboError):
         streams.flush_output()
     return code if isinstance(code, int) else _DONE
+
+
+def _told(error: click.ClickException) -> str:
+    """What is wrong with a call; of something that is missing also what it is, and a command that has it."""
+    missing = error.param if isinstance(error, click.MissingParameter) else None
+    if missing is None or not isinstance(error, click.UsageError) or error.ctx is None:
+        return error.format_message()
+    from kakurenbo.cli.examples import example_of  # loads rulebooks, which calls without a fault do when they need them
+
+    what = missing.help if isinstance(missing, click.Option) else text_or(f"argument.{missing.name}", "")
+    example = example_of(error.ctx.command_path)
+    if not what or not example:
+        return error.format_message()
+    code = f"cli.missing_{missing.param_type_name}"
+    return text(code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example)
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, seed_option
 from kakurenbo.cli.examples import anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
-from kakurenbo.messages import text
+from kakurenbo.messages import text, text_or
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file, write_folder
 
@@ -35,7 +36,10 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
         output.print_json(report)
     else:
         shown = [_made(rows), *(f"{name} {output.short(value)}" for name, value in claims.items())]
-        output.console_beside(out).print(text("cli.file", file=str(out), what=shown), markup=False)
+        console = output.console_beside(out)
+        console.print(text("cli.file", file=str(out), what=shown), markup=False)
+        for explained in filter(None, (text_or(f"claim.{name}", "") for name in claims)):
+            console.print(f"[dim]{escape(explained)}[/]")
     return output.DONE
 
 
@@ -54,8 +58,8 @@ def _parameters() -> list[click.Parameter]:
     return [given, out, seed_option(), json_option()]
 
 
-def _example(rulebook: str) -> str:
-    return f"\n\n\b\n{text('help.example', command=anonymize_example(rulebook))}" if rulebook else ""
+def _example(rulebook: str, method: str) -> str:
+    return f"\n\n\b\n{text('help.example', command=anonymize_example(rulebook, method))}" if rulebook else ""
 
 
 def anonymize() -> click.Group:

@@ -53,13 +53,13 @@ def _mechanisms(_context: click.Context, _parameter: click.Parameter, incomplete
     return [name for name in registry.names("anonymizers") if name.startswith(incomplete)]
 
 
-def _known(rulebook: str) -> str:
+def _known(rulebook: str, method: str) -> str:
     """The files that attackers of a contest know, or of every contest; and an example."""
     told = {name: text_or(f"knowledge.{name}", "") for name in ([rulebook] if rulebook else registry.names("rulebooks"))}
     lines = [f"{name}: {files}" for name, files in told.items() if files]
     paragraphs = [text("help.knowledge"), *lines] if lines else []
     if rulebook:
-        paragraphs.append(f"\b\n{text('help.example', command=attack_example(rulebook))}")
+        paragraphs.append(f"\b\n{text('help.example', command=attack_example(rulebook, method))}")
     return "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
 
 

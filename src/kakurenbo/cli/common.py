@@ -111,6 +111,7 @@ def rulebook_verb(
     help_: str,
     *,
     offered: Callable[[Any], bool] | None = None,
+    own: Callable[[Any], list[click.Parameter]] = lambda _: [],
 ) -> click.Group:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
@@ -125,6 +126,8 @@ def rulebook_verb(
     help_ : str
     offered : callable
         Whether a rulebook has this verb at all.
+    own : callable
+        Makes the options that the verb has for one rulebook and not for another, given its class.
     """
 
     def command(rulebook_name: str) -> click.Command:
@@ -138,7 +141,7 @@ def rulebook_verb(
             return body(rulebook, **values)
 
         about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, cls))}"
-        return click.Command(rulebook_name, params=[*parameters(), *options], callback=callback, help=about)
+        return click.Command(rulebook_name, params=[*parameters(), *own(cls), *options], callback=callback, help=about)
 
     return PluginGroup(name, "rulebooks", command, help_, offered)
 
@@ -185,11 +188,11 @@ def method_verb(
     body: Body,
     parameters: Callable[[], list[click.Parameter]],
     help_: str,
-    more: Callable[[str], str] = lambda _: "",
+    more: Callable[[str, str], str] = lambda _rulebook, _method: "",
 ) -> click.Group:
     """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``.
 
-    ``more`` is what the help tells besides, given a rulebook's name; of the verb itself, given none.
+    ``more`` is what the help tells besides, given the names of a rulebook and a method as far as they were told.
     """
 
     def rulebook_command(rulebook_name: str) -> click.Command:
@@ -207,15 +210,15 @@ def method_verb(
                 return body(rulebook, method, **values)
 
             options = [parameter_option(group, method_name, one) for one in wanted]
-            about = f"{described(group, method_name, cls)}{more(rulebook_name)}"
+            about = f"{described(group, method_name, cls)}{more(rulebook_name, method_name)}"
             return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=about)
 
         about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, type(rulebook)))}"
         return PluginGroup(
-            rulebook_name, group, method_command, about + more(rulebook_name), lambda cls: fits(type(rulebook), cls)
+            rulebook_name, group, method_command, about + more(rulebook_name, ""), lambda cls: fits(type(rulebook), cls)
         )
 
-    return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more(""))
+    return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more("", ""))
 
 
 def parameter_option(group: str, method: str, parameter: Parameter) -> click.Option:

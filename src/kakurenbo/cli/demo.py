@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,6 +16,7 @@ from rich.markup import escape
 from kakurenbo import arena, registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FOLDER, described, json_option, option
+from kakurenbo.cli.examples import prepare_example
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
 from kakurenbo.contracts import AnyRulebook
@@ -51,13 +54,28 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
             console.print(text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False)
     if as_json:
         output.print_json(shown)
+    elif shown:
+        reports = text("cli.or").join(str(one["report"]) for one in shown.values())
+        told = text("cli.demo_next", reports=reports, command=_as_called(prepare_example(next(iter(shown)))))
+        output.console().print(f"\n{told}", markup=False)
     return output.DONE
+
+
+def _as_called(command: str) -> str:
+    """A command to type that finds kakurenbo as this call did, be it on the path, in an environment, or as a module."""
+    called = Path(sys.argv[0])
+    if shutil.which("kakurenbo"):
+        return command
+    return command.replace("kakurenbo", str(called) if called.name == "kakurenbo" else "python -m kakurenbo", 1)
 
 
 def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.Tournament:
     """In a folder of its own that goes away: a demo is always played, never remembered."""
     plan = arena.make_plan(rulebook, arena.default_teams(rulebook).entrants[:TEAMS], seed)
-    with tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder, TournamentProgress(quiet=quiet) as progress:
+    with (
+        tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder,
+        TournamentProgress(rulebook.name, quiet=quiet) as progress,
+    ):
         return arena.play_tournament(plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell)
 
 

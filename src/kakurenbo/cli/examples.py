@@ -1,12 +1,16 @@
-"""Commands to copy: one per contest that works as typed, on the folders that ``prepare`` and ``publish`` write."""
+"""Commands to copy: one per verb and contest that works as typed, on the folders that ``prepare`` and ``publish`` write."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern, fits
 
-CONTEST, SUBMISSIONS, PHASE, GUESSES = "contest", "submissions", "phase", "guesses"
+CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
 _ANONYMIZER, _ATTACKER = "01", "02"
+_HANDOUT, _TARGET = f"{CONTEST}/teams/{_ANONYMIZER}", f"{PHASE}/targets/{_ANONYMIZER}"
 
 
 def prepare_example(rulebook: str) -> str:
@@ -19,33 +23,73 @@ def publish_example(rulebook: str) -> str:
     return f"kakurenbo publish {rulebook} {CONTEST} {SUBMISSIONS} -o {PHASE}"
 
 
-def anonymize_example(rulebook: str) -> str:
-    """What a player types to make a release."""
+def anonymize_example(rulebook: str, asked: str = "") -> str:
+    """What a player types to make a release, by the method asked for or by one that plays well."""
     cls = registry.load("rulebooks", rulebook)
-    pattern = cls().phase(ANONYMIZE).files[0]
-    out = f"{SUBMISSIONS}/{_ANONYMIZER}"
-    if "{number}" not in pattern.template:  # a release of several files is a folder
-        out += f"/{pattern.name(team=_ANONYMIZER, round=cls().round_name)}"
-    method, options = _method("anonymizers", cls, [player.anonymizer for player in cls.default_players])
-    return f"kakurenbo anonymize {rulebook} {method} {CONTEST}/teams/{_ANONYMIZER} {out}{options}"
+    method, options = _method("anonymizers", cls, asked, [player.anonymizer for player in cls.default_players])
+    return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
 
 
-def attack_example(rulebook: str) -> str:
-    """What a player types to attack a release."""
+def attack_example(rulebook: str, asked: str = "") -> str:
+    """What a player types to attack a release, by the method asked for or by one that plays well."""
     cls = registry.load("rulebooks", rulebook)
-    files = cls().phase(ATTACK).files
+    method, options = _method("attacks", cls, asked, [player.attack for player in cls.default_players])
+    return f"kakurenbo attack {rulebook} {method} {_TARGET} -o {_guess(rulebook)}{options}"
+
+
+_EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {
+        "prepare": prepare_example,
+        "publish": publish_example,
+        "check": lambda rulebook: f"kakurenbo check {rulebook} {_HANDOUT} {_release(rulebook)}",
+        "measure": lambda rulebook: f"kakurenbo measure {rulebook} {_HANDOUT} {_release(rulebook)}",
+        "generate": lambda rulebook: f"kakurenbo generate {rulebook} -o population.csv",
+        "sample": lambda rulebook: f"kakurenbo sample {rulebook} population.csv -o sample.csv",
+        "credit": lambda rulebook: f"kakurenbo credit {rulebook} {PHASE}/answers/{_ANONYMIZER} {_guess(rulebook)}",
+        "score": lambda rulebook: f"kakurenbo score {rulebook} {PHASE} {GUESSES} -o {RESULTS}",
+        "run": lambda rulebook: f"kakurenbo run {rulebook} -o {RUN}",
+        "verify": lambda rulebook: f"kakurenbo verify {rulebook} {CONTEST} {PHASE}",
+        "report": lambda _: f"kakurenbo report {RUN}",
+        "data": lambda _: "kakurenbo data import adult adult.data adult.test",
+    }
+)
+_OF_METHODS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
+    {"anonymize": anonymize_example, "attack": attack_example}
+)
+
+
+def example_of(begun: str) -> str:
+    """A whole command like the one that was begun, ``kakurenbo measure amic2020``; empty where there is none."""
+    _, verb, rulebook, method, *_ = [*begun.split(), "", "", ""]
+    if verb in _OF_METHODS:
+        return _OF_METHODS[verb](rulebook, method)
+    return _EXAMPLES[verb](rulebook) if verb in _EXAMPLES else ""
+
+
+def _release(rulebook: str) -> str:
+    rules = registry.load("rulebooks", rulebook)()
+    pattern, folder = rules.phase(ANONYMIZE).files[0], f"{SUBMISSIONS}/{_ANONYMIZER}"
+    if "{number}" in pattern.template:  # a release of several files is a folder
+        return folder
+    return f"{folder}/{pattern.name(team=_ANONYMIZER, round=rules.round_name)}"
+
+
+def _guess(rulebook: str) -> str:
+    rules = registry.load("rulebooks", rulebook)()
+    files = rules.phase(ATTACK).files
     pattern: FilePattern = next((file for file in files if "{target}" in file.template), files[0])
-    guess = pattern.name(target=_ANONYMIZER, attacker=_ATTACKER, round=cls().round_name)
-    method, options = _method("attacks", cls, [player.attack for player in cls.default_players])
-    target = f"{PHASE}/targets/{_ANONYMIZER}"
-    return f"kakurenbo attack {rulebook} {method} {target} -o {GUESSES}/{_ATTACKER}/{guess}{options}"
+    return f"{GUESSES}/{_ATTACKER}/{pattern.name(target=_ANONYMIZER, attacker=_ATTACKER, round=rules.round_name)}"
 
 
-def _method(group: str, rulebook: type, played: list[str]) -> tuple[str, str]:
-    """Name and options of a method that plays: the first of the default field, else the first that is installed."""
+def _method(group: str, rulebook: type, asked: str, played: Sequence[str]) -> tuple[str, str]:
+    """Name and options of a method: as it first plays in the default field; else that asked for, or any that is installed."""
     for told in played:
         name, _, parameters = told.partition(":")
-        if name in registry.names(group) and name != "pipeline":
+        if name in registry.names(group) and (name == asked or (not asked and name != "pipeline")):
             pairs = (part.partition("=") for part in parameters.split(",") if "=" in part)
-            return name, "".join(f" --{key.replace('_', '-')} {value}" for key, _, value in pairs)
-    return next(name for name in registry.names(group) if fits(rulebook, registry.load(group, name))), ""
+            return name, "".join(f" --{key.replace('_', '-')} {_quoted(value)}" for key, _, value in pairs)
+    return asked or next(name for name in registry.names(group) if fits(rulebook, registry.load(group, name))), ""
+
+
+def _quoted(value: str) -> str:
+    return f"'{value}'" if "|" in value else value

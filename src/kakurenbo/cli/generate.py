@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import chosen_seed, json_option, option, out_option, rulebook_verb, seed_option
 from kakurenbo.contracts import AnyRulebook, Rulebook
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 from kakurenbo.rng import stream
 from kakurenbo.tables import write_file
 
 
-def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None, out: Path, as_json: bool) -> int:
+def _generate(
+    rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None, out: Path, verbose: bool, as_json: bool
+) -> int:
     seed = chosen_seed(seed)
     content, report = rulebook.generate(rows, stream(seed, "generate"), distinct=distinct)
     write_file(out, content)
@@ -23,8 +27,21 @@ def _generate(rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None
         output.print_json(shown)
     else:
         for name, value in shown.items():
-            output.console_beside(out).print(f"{output.label(name)}: {output.short(value)}", markup=False)
+            told = value if verbose or not isinstance(value, Mapping) else _in_short(value)
+            output.console_beside(out).print(f"{output.label(name)}: {retold(output.short(told))}", markup=False)
     return output.DONE
+
+
+def _in_short(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Of figures by attribute the largest, and which attribute's it is; others as they are."""
+    short: dict[str, Any] = {}
+    for name, value in figures.items():
+        if isinstance(value, Mapping) and value:
+            attribute = max(value, key=value.__getitem__)
+            short[text("cli.largest", figure=output.label(name))] = f"{output.short(value[attribute])} ({attribute})"
+        elif isinstance(value, int | float):
+            short[output.label(name)] = value
+    return short
 
 
 def _parameters() -> list[click.Parameter]:
@@ -32,6 +49,7 @@ def _parameters() -> list[click.Parameter]:
         option("--rows", code="option.rows", type=click.IntRange(1, 10_000_000), default=100_000, show_default=True),
         option("--distinct", code="option.distinct", is_flag=True),
         out_option(),
+        option("--verbose", code="option.all_figures", is_flag=True),
         seed_option(),
         json_option(),
     ]

@@ -15,7 +15,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import described, json_option
 from kakurenbo.cli.examples import anonymize_example, attack_example, prepare_example, publish_example
 from kakurenbo.contracts import rulebooks_for
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 from kakurenbo.parameters import parameters_of
 
 
@@ -56,9 +56,18 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
     for heading in (text("cli.name"), text("cli.does"), text("cli.parameters")):
         table.add_column(heading)
     for name, entry in found.items():
-        shown = ", ".join(f"{item['name']}={output.short(item['default'])}" for item in entry["parameters"])
+        shown = ", ".join(map(_with_default, entry["parameters"]))
         table.add_row(name, escape(entry["does"]), escape(shown))
     return table
+
+
+def _with_default(parameter: Mapping[str, Any]) -> str:
+    """A parameter with its default, and what that means where it is none: ``columns=none (all columns)``."""
+    default, none = parameter["default"], parameter["none"]
+    if default in ("", ()):
+        return str(parameter["name"])
+    meaning = f" ({retold(none)})" if default is None and none else ""
+    return f"{parameter['name']}={output.short(default)}{meaning}"
 
 
 def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
@@ -68,6 +77,7 @@ def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
             "meaning": parameter.meaning,
             "expects": parameter.expectation,
             "default": None if parameter.default is dataclasses.MISSING else parameter.default,
+            "none": parameter.none,
         }
         for parameter in parameters_of(cls)
     ]

@@ -141,13 +141,10 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
         value, needed = figure(score.value, declared.unit), ""
         if threshold is not None:
-            value, needed = against(score.value, threshold, declared.unit)
+            value, bound = against(score.value, threshold, declared.unit)
+            needed = text("measure.at_least" if threshold.minimum else "measure.at_most", bound=bound.partition(" ")[2])
         of = "" if declared.of is None else text("figure.of", of=count(declared.of))
-        mark = (
-            ""
-            if threshold is None
-            else (text("cli.meets") if threshold.met_by(score.value) else f"[bold red]{text('cli.fails')}[/]")
-        )
+        mark = "" if threshold is None else _mark(threshold.met_by(score.value))
         limit = escape(", ".join(f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()))
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
         table.add_row(name, value + of, direction, needed, mark, limit)

@@ -18,13 +18,14 @@ _FAILED = "failed"
 
 
 class TournamentProgress:
-    """Jobs done, running and failed, and the time left, on stderr; says nothing where ``quiet``."""
+    """The contest, its jobs done, running and failed, and the time left, on stderr; says nothing where ``quiet``."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, contest: str, *, quiet: bool) -> None:
+        self._contest, self._quiet = contest, quiet
         self._live = not quiet and sys.stderr.isatty()
         self._console = output.console(stderr=True)
         columns = (
+            TextColumn(escape(contest)),
             TextColumn("{task.description:12.12}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -53,7 +54,8 @@ class TournamentProgress:
             stage = retold(job.kind) if job is not None else ""
             self._bar.update(self._task, completed=tally.finished, description=stage, state=state_text(tally))
         elif time.monotonic() - self._last_line >= _LINE_EVERY or tally.finished == tally.total:
-            print(text("cli.jobs", done=tally.finished, all=tally.total, state=state_text(tally)), file=sys.stderr, flush=True)
+            told = text("cli.jobs", contest=self._contest, done=tally.finished, all=tally.total, state=state_text(tally))
+            print(told, file=sys.stderr, flush=True)
             self._last_line = time.monotonic()
 
 

@@ -27,13 +27,13 @@ def _run(
     out: Path,
     seed: int | None,
     repeat: int | None,
-    rounds: str,
     jobs: int,
     cluster: str | None,
     time_limit: float | None,
     retry_failed: bool,
     replace_results: bool,
     as_json: bool,
+    rounds: str = "",
 ) -> int:
     asked = arena.default_teams(rulebook) if teams is None else arena.read_teams_file(teams)
     plan = arena.make_plan(
@@ -47,7 +47,7 @@ def _run(
     )
     workers = arena.processes(jobs) if cluster is None else arena.cluster(cluster, judges=jobs)
     settings = arena.Settings(time_limit, retry_failed, replace_results)
-    with TournamentProgress(quiet=as_json) as progress:
+    with TournamentProgress(rulebook.name, quiet=as_json) as progress:
         played = arena.play_tournament(plan, out, workers, settings, progress.tell)
     document, report = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
@@ -89,7 +89,6 @@ def _parameters() -> list[click.Parameter]:
         out_folder_option(),
         option("--teams", code="option.teams_file", type=PATH),
         option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
-        option("--rounds", code="option.rounds", default="", metavar="NAME,NAME"),
         option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
         option("--cluster", code="option.cluster", metavar="ADDRESS"),
         option("--time-limit", code="option.time_limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS"),
@@ -100,6 +99,11 @@ def _parameters() -> list[click.Parameter]:
     ]
 
 
+def _rounds(cls: type[AnyRulebook]) -> list[click.Parameter]:
+    """Which rounds to play, where a contest has several."""
+    return [option("--rounds", code="option.rounds", default="", metavar="NAME,NAME")] if len(cls.rounds) > 1 else []
+
+
 def run() -> click.Group:
     """The verb."""
-    return rulebook_verb("run", _run, _parameters, text("help.run"))
+    return rulebook_verb("run", _run, _parameters, text("help.run"), own=_rounds)

@@ -29,6 +29,7 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
                 "round": scored.facts.round,
                 **results_json(scored.results),
                 "refused": [refusal.as_json() for refusal in scored.refused],
+                "failed": [failure.as_json() for failure in scored.failed],
                 "missing": [{"team": attacker, "target": target} for attacker, target in scored.missing],
             }
         )
@@ -39,7 +40,7 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
 
 def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     output.print_notices(scored.notices)
-    for refusal in scored.refused:
+    for refusal in (*scored.refused, *scored.failed):
         output.print_problems(refusal.problems, refusal.count)
     console = output.console_beside(out)
     for entry in document.rounds:

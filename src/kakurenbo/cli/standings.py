@@ -13,7 +13,7 @@ from kakurenbo.cli.common import PATH, json_option, names, option, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.messages import text, text_or
 from kakurenbo.reporting import award_notices, figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
@@ -21,17 +21,16 @@ from kakurenbo.tables import Problems
 def _standings(
     rulebook: AnyRulebook,
     results: tuple[Path, ...],
-    pre: Path | None,
-    main: Path | None,
     disqualified: str,
     unranked: str,
     as_json: bool,
+    **by_round: Path | None,
 ) -> int:
-    named = {name: path for name, path in (("pre", pre), ("main", main)) if path is not None}
-    if rulebook.rounds == ("round",) and (named or not results):
-        raise UsageError(text("usage.one_round", rulebook=rulebook.name))
-    if (not results and not named) or (results and named):
-        raise UsageError(text("usage.results_files"))
+    named = {name: path for name in rulebook.rounds if (path := by_round.get(_slot(name))) is not None}
+    if bool(results) == bool(named):
+        if not by_round:
+            raise UsageError(text("usage.one_round", rulebook=rulebook.name))
+        raise UsageError(text("usage.results_files", options=[f"--{name}" for name in rulebook.rounds]))
     rounds: dict[str, Sequence[RoundResults]] = {}
     settings: list[Mapping[str, Any]] = []
     for name, path in [*(("", path) for path in results), *named.items()]:
@@ -77,14 +76,27 @@ def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[st
 def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["results"], type=PATH, nargs=-1, required=False),
-        option("--pre", code="option.pre", type=PATH),
-        option("--main", code="option.main", type=PATH),
         option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,..."),
         option("--unranked", code="option.unranked", default="", metavar="NN,..."),
         json_option(),
     ]
 
 
+def _rounds(cls: type[AnyRulebook]) -> list[click.Parameter]:
+    """An option for the results of each round, where a contest has several."""
+    return [_round_option(name) for name in cls.rounds] if len(cls.rounds) > 1 else []
+
+
+def _round_option(name: str) -> click.Option:
+    told = text_or(f"option.{name}", text("option.round_results", round=name))
+    return click.Option([f"--{name}", _slot(name)], type=PATH, help=told)
+
+
+def _slot(round_: str) -> str:
+    # A prefix keeps a round apart from the verb's own options of the same name.
+    return f"results_of_{round_}"
+
+
 def standings() -> click.Group:
     """The verb."""
-    return rulebook_verb("standings", _standings, _parameters, text("help.standings"))
+    return rulebook_verb("standings", _standings, _parameters, text("help.standings"), own=_rounds)

@@ -39,7 +39,7 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         teams=counted(len(document.players), "team", language()),
         attacks=counted(document.attack_count, "attack", language()),
     )
-    console.print(f"\n{counts}{text('tournament.played_by', workers=played_by) if played_by else ''}", markup=False)
+    console.print(f"\n{counts}{text('tournament.played_by', workers=retold(played_by)) if played_by else ''}", markup=False)
 
 
 def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Group:
@@ -48,7 +48,7 @@ def _releases(document: Document, entry: RoundEntry, players: Mapping[str, Playe
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
         table.add_row(
-            release.target, escape(retold(player.name)), escape(player.anonymizer), escape(_utility(document, release))
+            release.target, escape(retold(player.name)), escape(retold(player.anonymizer)), escape(_utility(document, release))
         )
     return output.titled(text("tournament.releases") + title, table)
 
@@ -66,7 +66,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
     what = text("matrix.hits", of=count(entry.of or 0)) if single else text("matrix.shares")
-    methods = {attacker: players[attacker].attack for attacker in entry.attackers if attacker in players}
+    methods = {attacker: retold(players[attacker].attack) for attacker in entry.attackers if attacker in players}
     described = any(methods.values())
     table = output.plain_table(text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:

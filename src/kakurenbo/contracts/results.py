@@ -17,6 +17,8 @@ from kakurenbo.errors import UsageError
 DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = "disqualified", "missing", "refused", "failed", "withdrew"
 """Why a target has no score."""
 NOT_RANKED = "not ranked"
+ONLY_ATTACKS = "only attacks"
+"""The note of a team that no round has a release of, refused or not: none was expected of it."""
 
 
 def team_of(target: str) -> str:
@@ -250,6 +252,8 @@ def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
 
 def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
     """Why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
+    if not any(team_of(target) == team for results in rounds.values() for target in results.targets):
+        return ONLY_ATTACKS
     found = {}
     for name, results in rounds.items():
         own = [target for target in results.targets if team_of(target) == team]

@@ -12,6 +12,7 @@ from kakurenbo.messages.catalogue import (
     render,
     shorten,
     speaking,
+    spoken_in,
     text,
     text_or,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "retold",
     "shorten",
     "speaking",
+    "spoken_in",
     "text",
     "text_or",
 ]

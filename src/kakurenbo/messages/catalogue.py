@@ -15,17 +15,19 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 LANGUAGES = ("en", "ja")
 _FALLBACK = "en"
 _OWN_VARIABLE = "KAKURENBO_LANG"
 _SHOWN_VALUE_LENGTH = 60
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 
 class Sentence(NamedTuple):
@@ -70,6 +72,20 @@ def speaking(language: str) -> Iterator[None]:
             os.environ.pop(_OWN_VARIABLE, None)
         else:
             os.environ[_OWN_VARIABLE] = before
+
+
+def spoken_in(language: str) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
+    """A function that speaks a language whatever that of the moment is: what it makes is stored, and alike for everybody."""
+
+    def speaking_so(function: Callable[Given, Made]) -> Callable[Given, Made]:
+        @wraps(function)
+        def spoken(*given: Given.args, **named: Given.kwargs) -> Made:
+            with speaking(language):
+                return function(*given, **named)
+
+        return spoken
+
+    return speaking_so
 
 
 def text(code: str, /, **parameters: Any) -> str:

@@ -110,6 +110,10 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
                 f"guesses of {one.team}", one.team, "refused", one.problems[0].in_language("en"), facts.round, file=one.file
             )
             for one in scored.refused
+        ]
+        + [
+            FailureEntry(one.file, one.team, "failed", one.problems[0].in_language("en"), facts.round, file=one.file)
+            for one in scored.failed
         ],
         manifest={"contest": {"commitments": facts.commitments, "version": facts.version, "settings": dict(facts.settings)}},
     )

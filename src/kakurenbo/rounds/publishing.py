@@ -30,6 +30,7 @@ from kakurenbo.contracts import (
 from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
+from kakurenbo.messages import spoken_in
 from kakurenbo.rounds.handing_in import handed_in, left_aside, printable
 from kakurenbo.tables import (
     Problem,
@@ -124,6 +125,7 @@ class PublishedRound:
         return not self.unassigned and all(record.state in (PUBLISHED, SUPERSEDED) for record in self.records)
 
 
+@spoken_in("en")
 def judge_release(
     prepared: PreparedRound[Any], target: str, sources: Sequence[Source], *, with_disqualified: bool = False
 ) -> JudgedRelease:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kakurenbo import messages
 from kakurenbo.contracts import (
     ATTACK,
     AnyRulebook,
@@ -49,10 +50,11 @@ class Refusal:
         problems = tuple(replace(problem, file=f"{folder}/{problem.file}") for problem in self.problems)
         return replace(self, file=f"{folder}/{self.file}", problems=problems)
 
-    def as_json(self) -> dict[str, Any]:
-        """The stable JSON object of verbs over many teams."""
-        listed = [problem.as_json() for problem in self.problems]
-        return {"team": self.team, "file": self.file, "problem": str(self.problems[0]), "problems": listed}
+    def as_json(self, language: str | None = None) -> dict[str, Any]:
+        """The stable JSON object of verbs over many teams, in a language or that of the moment."""
+        spoken = language or messages.language()
+        listed = [problem.as_json(spoken) for problem in self.problems]
+        return {"team": self.team, "file": self.file, "problem": self.problems[0].in_language(spoken), "problems": listed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,14 @@ class CreditedFiles:
     credits: tuple[tuple[str, str, Credit], ...]
     refused: tuple[Refusal, ...] = ()
     notices: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SampleAttack:
+    """What an organizers' attack earned on every target, and the targets on which it broke, with the cause."""
+
+    credits: tuple[tuple[str, str, Credit], ...]
+    broke: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +89,8 @@ class ScoredRound:
     missing : tuple of (attacker, target)
         Pairs without a valid guess: of every team of the round, but for unranked ones that handed in nothing.
     notices : tuple of Problem
+    failed : tuple of Refusal
+        Targets on which an organizers' attack broke: that figure is missing, and nobody's score.
     """
 
     facts: ContestFacts
@@ -87,8 +99,10 @@ class ScoredRound:
     refused: tuple[Refusal, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
     notices: tuple[Problem, ...] = ()
+    failed: tuple[Refusal, ...] = ()
 
 
+@messages.spoken_in("en")
 def credit_files(
     rules: AnyRulebook, targets: Mapping[str, Target[Any, Any]], answer_of: ReadAnswer, sources: Sequence[Source], attacker: str
 ) -> CreditedFiles:
@@ -130,10 +144,9 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
         attacker: credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
         for attacker, sources in by_attacker.items()
     }
-    samples = opened.rules.sample_attacks if sample_attacks else {}
-    for name in samples:
-        earned[name] = opened.sample_attack(name)
-    results = opened.results({name: one.credits for name, one in earned.items()}, tuple(samples))
+    samples = {name: opened.sample_attack(name) for name in (opened.rules.sample_attacks if sample_attacks else ())}
+    credits = {name: one.credits for name, one in earned.items()} | {name: one.credits for name, one in samples.items()}
+    results = opened.results(credits, tuple(samples))
     expected = [team for team in opened.facts.teams if team in by_attacker or team not in opened.facts.unranked]
     missing = tuple(
         (attacker, target)
@@ -144,7 +157,8 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     for attacker, one in earned.items():
         refusals += [_where_it_lies(guesses, attacker, refusal) for refusal in one.refused]
     notices = tuple(notice for one in earned.values() for notice in one.notices)
-    return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices)
+    broke = tuple(failure for one in samples.values() for failure in one.broke)
+    return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices, broke)
 
 
 class PhaseFolder:
@@ -172,14 +186,20 @@ class PhaseFolder:
             raise KakurenboError(f"answers/{target} was damaged: {read[0]}")
         return read.value
 
-    def sample_attack(self, name: str) -> CreditedFiles:
-        """What one of the organizers' own attacks earns on every target."""
+    @messages.spoken_in("en")
+    def sample_attack(self, name: str) -> SampleAttack:
+        """What one of the organizers' attacks earns on every target; a release on which it breaks costs that figure alone."""
         attack = self.rules.sample_attacks[name]
-        credits = []
+        credits: list[tuple[str, str, Credit]] = []
+        broke: list[Refusal] = []
         for target, seen in self.targets.items():
-            guess = attack(seen.knowledge, sample_stream(self.facts, name, target))
-            credits.append((target, name, self.rules.credit(self.answer(target), guess)))
-        return CreditedFiles(tuple(credits))
+            try:
+                guess = attack(seen.knowledge, sample_stream(self.facts, name, target))
+                credits.append((target, name, self.rules.credit(self.answer(target), guess)))
+            except Exception as error:  # what one team released must not cost the others
+                problems = refused("sample_attack.broke", f"targets/{target}", attack=name, error=_shown(error))
+                broke.append(Refusal.of(team_of(target), f"targets/{target}", problems))
+        return SampleAttack(tuple(credits), tuple(broke))
 
     def results(self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]) -> RoundResults:
         """The results of everybody's credits, with what became of the releases."""
@@ -256,4 +276,8 @@ def _where_it_lies(guesses: Path, attacker: str, refusal: Refusal) -> Refusal:
 
 
 def broken_guess(file: str, error: Exception) -> Problems:
-    return refused("guess.broke", file, error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    return refused("guess.broke", file, error=_shown(error))
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

@@ -97,9 +97,12 @@ class Problem:
         """Message and fix in one sentence."""
         return self._sentence(messages.language())
 
-    def as_json(self) -> dict[str, object]:
-        """The problem as the stable JSON object of the command line."""
-        message, fix = self.wording(messages.language())
+    def as_json(self, language: str | None = None) -> dict[str, object]:
+        """The problem as the stable JSON object of the command line, in a language or that of the moment.
+
+        What is stored is English, so that a document is the same whoever makes it.
+        """
+        message, fix = self.wording(language or messages.language())
         return {
             "code": self.code,
             "file": self.file,

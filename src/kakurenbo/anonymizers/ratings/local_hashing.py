@@ -23,7 +23,7 @@ _LARGEST_EPSILON = 50.0
 class _Cellwise(FileStep):
     """Randomizes every cell by itself, with an epsilon for all columns or one per column."""
 
-    epsilon: float = parameter(2.0, "privacy budget of a cell", low=0, high=_LARGEST_EPSILON)
+    epsilon: float = parameter(2.0, "privacy budget of a cell; smaller hides more", low=0, high=_LARGEST_EPSILON)
     columns: str = parameter("", "budgets of single columns, such as ZIP-code=6/Gender=1")
 
     def __post_init__(self) -> None:

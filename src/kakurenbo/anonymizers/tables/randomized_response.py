@@ -22,7 +22,7 @@ class _KeepOrReplace(Anonymizer):
     """Keep each cell of the chosen columns with probability p, else draw a value from a fixed distribution."""
 
     p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
-    columns: tuple[str, ...] | None = parameter(None, "columns to randomize, all by default")
+    columns: tuple[str, ...] | None = parameter(None, "columns to randomize", none="all columns")
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         changed = {}

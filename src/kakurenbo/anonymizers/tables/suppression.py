@@ -26,7 +26,7 @@ class SuppressRare(Anonymizer):
 
     k: int = parameter(2, "smallest group of equal rows that is kept", low=1)
     columns: tuple[str, ...] | None = parameter(
-        ("education", "marital-status"), "columns that make up a combination; none for all of them"
+        ("education", "marital-status"), "columns that make up a combination", none="all columns"
     )
 
     def unfit(self, schema: Schema) -> str:
