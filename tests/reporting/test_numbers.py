@@ -65,8 +65,8 @@ def test_an_interval_is_cut_where_the_figure_cannot_go_further_but_never_before_
 
 
 def test_where_all_repeats_agree_no_interval_of_nothing_is_claimed() -> None:
-    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "en") == "100.0 % (all 3 repeats)"
-    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "ja") == "100.0 %（3回とも）"
+    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "en") == "100.0 % (3×)"
+    assert estimated(estimate([1.0, 1.0, 1.0], SHARE), Unit.SHARE, "ja") == "100.0 % (3×)"
     assert estimated(estimate([0.0, 0.0, 0.3], SHARE), Unit.SHARE, "ja") == "10 %（0～53）"
 
 

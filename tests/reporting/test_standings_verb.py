@@ -96,7 +96,7 @@ def test_people_are_shown_means_with_their_intervals(capsys: pytest.CaptureFixtu
         main(["standings", "amic2020", str(files / "repeated")])
     said = capsys.readouterr().out
     assert "500 (0–1,000)" in said, "in points, as the caption says, and in the range that points have"
-    assert "500 (all 2 repeats)" in said
+    assert "500 (2×)" in said
 
 
 @pytest.mark.parametrize(

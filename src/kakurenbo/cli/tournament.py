@@ -80,6 +80,8 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
             dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
             table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", *([""] if described else []), *dim)
     console.print(output.titled(f"{what}{title}", table))
+    if len(entry.repeats) > 1:
+        console.print(f"[dim]{text('matrix.repeats', count=len(entry.repeats))}[/]")
     _print_chance(console, entry, single=single)
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:

@@ -2,7 +2,7 @@
 
 Counts are counts (``1,152``), shares percents (``10.0 %``), and no figure has an exponent. A mean over repeats stands with its
 95 % interval and has as many digits: ``0.200 ± 0.011``; ``15 % (0–53)`` where mean ± half would leave the range of the
-figure; ``50.0 % (all 3 repeats)`` where the repeats agree, which does not mean that others would.
+figure; ``50.0 % (3×)`` where the repeats agree, which does not mean that others would.
 ``assets/numbers.js`` is the same in the browser; a table of cases holds the two together.
 """
 
@@ -53,7 +53,7 @@ def estimated(found: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = No
     >>> estimated(Estimate(0.2, 3, 0.1887, 0.2113, 0.0113), Unit.DISTANCE), estimated(Estimate(0.2), Unit.DISTANCE)
     ('0.200 ± 0.011', '0.200')
     >>> estimated(Estimate(0.15, 3, 0, 0.53, 0.38), Unit.SHARE), estimated(Estimate(0.5, 3, 0.5, 0.5, 0), Unit.SHARE)
-    ('15 % (0–53)', '50.0 % (all 3 repeats)')
+    ('15 % (0–53)', '50.0 % (3×)')
     """
     if found.half is None or not math.isfinite(found.half):
         return figure(found.mean, unit)

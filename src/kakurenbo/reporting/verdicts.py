@@ -13,6 +13,7 @@ from kakurenbo.reporting.numbers import against, counted, estimated, figure, sha
 from kakurenbo.reporting.rounds import was_judged
 from kakurenbo.rounds.publishing import PUBLISHED
 
+_MOST_NAMED = 3
 _MUCH = 2  # times chance: an interval that reaches further does not show that a release hides anybody
 
 
@@ -103,17 +104,16 @@ class _Writer:
         winners = self.document.rankings["anonymization"].winners if "anonymization" in self.document.rankings else ()
         # Where everybody is first, nobody has won.
         if 0 < len(winners) < len(self.document.players):
-            teams = [self._release(team) for team in winners]
-            yield self._say("lesson.won", teams=teams, ranking=self._say("ranking.anonymization"))
+            yield self._say("lesson.won", teams=self._some(winners), ranking=self._say("ranking.anonymization"))
         for entry in self.document.rounds:
             for lesson in self._of_round(entry):
                 several = len(self.document.rounds) > 1
                 yield self._say("lesson.round", round=entry.name, lesson=lesson) if several else lesson
         for name, ranking in self.document.rankings.items():
             first = ranking.lines[0] if ranking.lines and ranking.lines[0].rank == 1 else None
-            if first and first.tied_with:
-                teams = [self._release(team) for team in (first.team, *first.tied_with)]
-                yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=teams)
+            tied = (first.team, *first.tied_with) if first and first.tied_with else ()
+            if tied and not (name == "anonymization" and set(tied) == set(winners)):  # which was said above
+                yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=self._some(tied))
 
     def _of_round(self, entry: RoundEntry) -> Iterator[str]:
         excluded = _excluded(entry)
@@ -152,9 +152,7 @@ class _Writer:
             return  # equals
         worst = in_play[found[0]]
         if len(found) > 1:
-            yield self._say(
-                "lesson.worst_several", releases=[self._release(one) for one in found], accuracy=self._accuracy(worst.found)
-            )
+            yield self._say("lesson.worst_several", releases=self._some(found), accuracy=self._accuracy(worst.found))
         else:
             said = {"release": self._release(found[0]), "attacker": self._who(worst.attacker)}
             yield self._say("lesson.worst", **said, accuracy=self._accuracy(worst.found))
@@ -228,6 +226,12 @@ class _Writer:
 
     def _release(self, target: str) -> str:
         return self._named(target, lambda player: player.anonymizer)
+
+    def _some(self, targets: Sequence[str]) -> list[str]:
+        """Releases by name; of many the first few, so that a sentence stays one that people read."""
+        named = [self._release(target) for target in targets[:_MOST_NAMED]]
+        left = len(targets) - len(named)
+        return [*named, *([self._say("lesson.more", count=left)] if left else [])]
 
     def _named(self, name: str, method: Callable[[PlayerEntry], str]) -> str:
         team = team_of(name)
