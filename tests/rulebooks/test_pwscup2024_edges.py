@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import permutations
+from math import comb, factorial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.pwscup2024 import BOOK, small_original, under_attack
 
+from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
 from kakurenbo.contracts import Guesses, Target
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, preparation
+from kakurenbo.rulebooks.pwscup2024 import Pwscup2024, preparation
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.preparation import draw_candidates
 from kakurenbo.rulebooks.pwscup2024.release import split_files
+from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing
 from kakurenbo.rulebooks.pwscup2024.targets import target_files
-from kakurenbo.tables import Problems, Read, Source, sources_of, table_bytes, write_folder
+from kakurenbo.tables import Problems, Read, Source, table_bytes
 
 ROW = b"0,0"
 
@@ -92,3 +97,143 @@ def test_the_choice_by_the_teams_own_name_is_obeyed_before_a_plain_one(tmp_path:
     read = BOOK.read_handout(tmp_path)
     assert isinstance(read, Read)
     assert read.value.chosen == 1
+
+
+# -- preparation ---------------------------------------------------------------------------------------------------------
+
+
+def streams(*purpose: str) -> np.random.Generator:
+    return stream(1, *purpose)
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """A generator that takes no time, and what was asked of it."""
+    asked: list[tuple[int, int]] = []
+
+    def generator(count: int, rows: int, _: np.random.Generator) -> list[object]:
+        asked.append((count, rows))
+        return [small_original(60)] * count
+
+    monkeypatch.setattr(preparation, "_generator", lambda: generator)
+    return asked
+
+
+@pytest.mark.parametrize(("scale", "rows"), [("full", 10_000), ("small", 1_000)])
+def test_each_team_is_drawn_three_candidates_of_10000_rows_or_a_tenth(
+    stand_in: list[tuple[int, int]], scale: str, rows: int
+) -> None:
+    drawn = draw_candidates("embedded", scale, ("01", "03"), streams)
+    assert stand_in == [(3, rows)] * 2
+    assert {team: len(tables) for team, tables in drawn.by_team.items()} == {"01": 3, "03": 3}
+    assert drawn.kind == "embedded"
+    assert set(drawn.report) == {"fidelity"}
+
+
+@pytest.mark.parametrize(("tables", "kind"), [(5, "embedded"), (6, "imported"), (7, "imported")])
+def test_imported_tables_are_taken_of_themselves_where_there_are_three_for_each_team(
+    stand_in: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch, tables: int, kind: str
+) -> None:
+    monkeypatch.setattr(preparation, "load_ratings", lambda: tuple(small_original(60, seed=n) for n in range(tables)))
+    drawn = draw_candidates("auto", "full", ("01", "03"), streams)
+    assert (drawn.kind, bool(stand_in)) == (kind, kind == "embedded")
+    if kind == "imported":
+        assert list(drawn.data["sha256"]) == [f"B0{number}" for number in range(1, tables + 1)]
+
+
+@pytest.mark.parametrize(("tables", "each"), [(2, 1), (3, 1), (4, 2), (5, 2), (6, 3), (9, 3)])
+def test_every_team_gets_as_many_tables_as_there_are_for_each_and_three_at_most(
+    monkeypatch: pytest.MonkeyPatch, tables: int, each: int
+) -> None:
+    monkeypatch.setattr(preparation, "load_ratings", lambda: tuple(small_original(60, seed=n) for n in range(tables)))
+    drawn = draw_candidates("imported", "full", ("01", "03"), streams)
+    assert [len(several) for several in drawn.by_team.values()] == [each, each]
+    assert len({table.digest() for several in drawn.by_team.values() for table in several}) == 2 * each
+
+
+@pytest.mark.parametrize(("rows", "left"), [(60, 50), (509, 50), (510, 51), (600, 60)])
+def test_a_tenth_of_a_real_table_is_different_rows_in_their_order_and_50_at_least(
+    monkeypatch: pytest.MonkeyPatch, rows: int, left: int
+) -> None:
+    monkeypatch.setattr(preparation, "load_ratings", lambda: (small_original(rows),))
+    (table,) = draw_candidates("imported", "small", ("01",), streams).by_team["01"]
+    numbers = [int(name.split()[1]) for name in table.texts(ratings.NAME)]
+    assert len(numbers) == left
+    assert numbers == sorted(set(numbers))
+
+
+def test_the_generator_is_calibrated_by_a_stream_that_no_contest_has_a_part_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "RatingsGenerator", lambda rng: rng)
+    given, wanted = preparation._generator.__wrapped__(), stream(0, "pwscup2024", "calibration")
+    assert (given.random(4) == wanted.random(4)).all()
+
+
+# -- what attackers read -------------------------------------------------------------------------------------------------
+
+
+def published(people: int | None = None) -> list[Source]:
+    """b, a and the ten files, in this order; of so many people alone where that is said."""
+    known, _ = under_attack(small_original(60), ratings.split(small_original(60)))
+    tests = target_files("01", known)
+    if people is not None:
+        tests = {name: b"\n".join(data.split(b"\n")[: people + 1]) + b"\n" for name, data in tests.items()}
+    files = {name: tests[name] for name in ("B01b.csv", "B01a.csv")}
+    return [Source(name, data) for name, data in {**files, **split_files("01", ratings.split(small_original(60)))}.items()]
+
+
+def test_files_a_and_b_are_told_apart_by_their_names_in_whatever_order_they_come() -> None:
+    found = BOOK.read_knowledge(published())
+    assert isinstance(found, Read), found
+    assert found.value.people.schema.names == (ratings.NAME, *ratings.ATTRIBUTES)
+
+
+def test_the_first_two_of_other_names_are_a_and_b() -> None:
+    b, a, *ten = published()
+    assert isinstance(a.origin, bytes)
+    assert isinstance(b.origin, bytes)
+    named = [Source("people.csv", a.origin), Source("ratings.csv", b.origin)]
+    assert isinstance(BOOK.read_knowledge([*named, Source("more.csv", b"x\n"), *ten]), Read)
+    assert isinstance(BOOK.read_knowledge([*ten, *named]), Read)
+    assert isinstance(BOOK.read_knowledge([*named[::-1], *ten]), Problems)
+    assert isinstance(BOOK.read_knowledge([named[0], *ten]), Problems)
+
+
+def test_one_person_can_be_attacked_and_nobody_cannot() -> None:
+    found = BOOK.read_knowledge(published(people=1))
+    assert isinstance(found, Read), found
+    assert len(found.value.people) == len(found.value.ratings) == 1
+    assert isinstance(BOOK.read_knowledge(published(people=0)), Problems)
+
+
+def test_an_attacker_who_assumes_a_method_knows_its_mechanism_on_every_column_of_the_release() -> None:
+    found = BOOK.read_knowledge(published(), PseudoOLH(epsilon=2))
+    assert isinstance(found, Read), found
+    mechanism = found.value.mechanism
+    assert mechanism is not None
+    sizes = {name: len(matrix) for name, matrix in mechanism.transitions.items()}
+    columns = {column.name: column.size for table in found.value.files for column in table.schema}
+    assert sizes == {name: columns[name] for name in sizes}
+    assert set(ratings.MOVIES) <= set(sizes)
+    assert isinstance(plain := BOOK.read_knowledge(published()), Read)
+    assert plain.value.mechanism is None
+
+
+# -- chance --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5])
+def test_the_band_of_blind_guessing_is_that_of_all_orders_and_all_ratings(rows: int) -> None:
+    """Every order of the people is as likely as any other, and so is every rating; counted out in fractions."""
+    law = [Fraction(0)] * (2 * rows + 1)
+    for order in permutations(range(rows)):
+        met = sum(place == person for place, person in enumerate(order))
+        for right in range(rows + 1):
+            law[met + right] += Fraction(comb(rows, right) * 5 ** (rows - right), 6**rows * factorial(rows))
+    assert sum(law) == 1
+    reached = [sum(law[: count + 1]) for count in range(len(law))]
+    low, high = (
+        next(count for count, share in enumerate(reached) if share >= edge)
+        for edge in (Fraction(25, 1000), Fraction(975, 1000))
+    )
+    chance = blind_guessing(rows)
+    assert (chance.mean, chance.low, chance.high) == (pytest.approx(float(sum(n * p for n, p in enumerate(law)))), low, high)
