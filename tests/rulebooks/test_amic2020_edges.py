@@ -1,0 +1,122 @@
+"""amic2020: what the other files leave open of figures, data, rows for the trees and what is handed in, each by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kakurenbo.datasets.adult import SCHEMA, Adult
+from kakurenbo.errors import UsageError
+from kakurenbo.generators import sample_rows
+from kakurenbo.rng import stream
+from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, preparation
+from kakurenbo.rulebooks.amic2020.files import SAMPLE_NAME, Scale, find_file, read_test_rows
+from kakurenbo.rulebooks.amic2020.preparation import TRIAL_ANONYMIZER, personal_data
+from kakurenbo.tables import Problems, Read, Source, Table
+
+ADA = (39, "Private", "Bachelors", "Never-married", "Adm-clerical", "Not-in-family", "Male", 40, "<=50K")
+BOB = (50, "State-gov", "HS-grad", "Divorced", "Sales", "Unmarried", "Female", 20, ">50K")
+CENSUS = "77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 0, 0, 40, United-States"
+
+
+def table(*rows: tuple[object, ...]) -> Table:
+    return Table.from_rows(SCHEMA, rows)
+
+
+def line(row: tuple[object, ...]) -> bytes:
+    return ",".join(map(str, row)).encode() + b"\n"
+
+
+def test_every_figure_has_the_sentence_of_its_name() -> None:
+    for name, figure in Amic2020.figures.items():
+        assert figure.code == f"amic2020.figure.{name}"
+        assert len(set(figure.definitions.values())) == 2
+
+
+# -- the questioner's data -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "there", "source"),
+    [
+        ("auto", True, "imported"),
+        ("imported", True, "imported"),
+        ("embedded", True, "embedded"),
+        ("auto", False, "embedded"),
+        ("embedded", False, "embedded"),
+    ],
+)
+def test_imported_files_are_taken_unless_they_are_not_there_or_not_wanted(
+    monkeypatch: pytest.MonkeyPatch, data: str, there: bool, source: str
+) -> None:
+    real, drawn = Adult(table(ADA), table(BOB)), Adult(table(BOB), table(ADA))
+    monkeypatch.setattr(preparation, "load_adult", lambda: real if there else None)
+    monkeypatch.setattr(preparation, "embedded_adult", lambda: drawn)
+    found, wanted = personal_data(data), real if source == "imported" else drawn
+    assert (found.source, found.personal, found.test) == (source, wanted.train, wanted.test)
+    assert found.facts()["sha256"] == {"train": wanted.train.digest(), "test": wanted.test.digest()}
+
+
+def test_imported_files_that_are_asked_for_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "load_adult", lambda: None)
+    with pytest.raises(UsageError, match="not imported"):
+        personal_data("imported")
+
+
+@pytest.mark.parametrize(("size", "left"), [(3, 3), (4, 4), (5, 4)])
+def test_rows_for_the_trees_are_all_or_always_the_same_ones(size: int, left: int) -> None:
+    rows = table(*((age, *ADA[1:]) for age in (20, 30, 40, 50)))
+    found = preparation._test_rows(rows, Scale(100, size))
+    assert len(set(found.rows())) == left
+    if size == 3:
+        assert found == rows.take(sample_rows(4, 3, stream(0, "amic2020", "test rows", "3")))
+    else:
+        assert found == rows
+
+
+def test_the_release_of_the_trial_keeps_995_of_1000_cells() -> None:
+    assert TRIAL_ANONYMIZER.p == 0.995
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_census_file_of_several_lines_is_known_by_its_first() -> None:
+    lines = [f"{age}, Private, {CENSUS}, <=50K\n".encode() for age in (39, 40)]
+    found = read_test_rows(Source("test.csv", b"".join(lines)))
+    assert isinstance(found, Read), found
+    assert [row[0] for row in found.value.rows()] == [39, 40]
+    assert isinstance(read_test_rows(Source("test.csv", line(ADA) * 2)), Read)
+
+
+def test_a_folder_must_hold_one_sample_and_the_count_and_the_name_are_told(tmp_path: Path) -> None:
+    for names, count in (((), 0), (("pre_samplingdata_01.csv", "pre_samplingdata_02.csv"), 2)):
+        for name in names:
+            (tmp_path / name).write_bytes(line(ADA))
+        found = find_file(tmp_path, SAMPLE_NAME)
+        assert isinstance(found, Problems)
+        assert (found[0].code, found[0].parameters["count"], found[0].parameters["name"]) == (
+            "amic2020.not_one_file",
+            count,
+            "ROUND_samplingdata.csv",
+        )
+
+
+def test_rows_for_the_trees_beside_the_sample_are_taken_unpacked_before_packed(tmp_path: Path) -> None:
+    (tmp_path / "sample.csv").write_bytes(line(ADA))
+    (tmp_path / "test.csv").write_bytes(line(BOB))
+    (tmp_path / "test.csv.gz").write_bytes(line(ADA))
+    found = Amic2020().read_handout(tmp_path / "sample.csv")
+    assert isinstance(found, Read), found
+    assert found.value.test == table(BOB)
+
+
+def test_of_two_tables_the_second_is_named_and_of_none_the_one_that_is_wanted() -> None:
+    handout = Handout("07", table(ADA), None)
+    found = Amic2020().check_release(handout, [Source("one.csv", b""), Source("two.csv", b""), Source("three.csv", b"")])
+    assert isinstance(found, Problems)
+    assert (found[0].file, list(found[0].parameters["files"])) == ("two.csv", ["one.csv", "two.csv", "three.csv"])
+    found = Amic2020().check_release(handout, [])
+    assert isinstance(found, Problems)
+    assert (found[0].file, found[0].parameters["example"]) == ("pre_anonymizeddata_07.csv", "pre_anonymizeddata_07.csv")
