@@ -10,9 +10,11 @@ from kakurenbo.datasets.adult import SCHEMA, Adult
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import sample_rows
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, preparation
+from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, preparation
+from kakurenbo.rulebooks.amic2020.claims import exaggerated_presence
 from kakurenbo.rulebooks.amic2020.files import SAMPLE_NAME, Scale, find_file, read_test_rows
 from kakurenbo.rulebooks.amic2020.preparation import TRIAL_ANONYMIZER, personal_data
+from kakurenbo.rulebooks.amic2020.questionnaire import Claims
 from kakurenbo.tables import Problems, Read, Source, Table
 
 ADA = (39, "Private", "Bachelors", "Never-married", "Adm-clerical", "Not-in-family", "Male", 40, "<=50K")
@@ -120,3 +122,14 @@ def test_of_two_tables_the_second_is_named_and_of_none_the_one_that_is_wanted() 
     found = Amic2020().check_release(handout, [])
     assert isinstance(found, Problems)
     assert (found[0].file, found[0].parameters["example"]) == ("pre_anonymizeddata_07.csv", "pre_anonymizeddata_07.csv")
+
+
+@pytest.mark.parametrize(("claimed", "told"), [(1.0, 0), (0.99, 0), (0.98, 1), (0.0, 1)])
+def test_a_claim_that_is_99_percent_of_the_truth_is_rounded_and_one_below_is_wrong(claimed: float, told: int) -> None:
+    """The only row of the population is in the release: presence 1."""
+    form = Questionnaire(Claims(delta_presence=claimed))
+    assert len(exaggerated_presence(form, table(ADA), table(ADA), "q.json")) == told
+
+
+def test_a_true_claim_of_0_is_not_wrong() -> None:
+    assert exaggerated_presence(Questionnaire(Claims(delta_presence=0)), table(BOB), table(ADA), "q.json") == ()

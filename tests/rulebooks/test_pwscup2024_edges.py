@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import permutations
 from math import comb, factorial
@@ -12,13 +13,13 @@ import pytest
 from tests.pwscup2024 import BOOK, small_original, under_attack
 
 from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
-from kakurenbo.contracts import Guesses, Target
+from kakurenbo.contracts import Guesses, Release, Target
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Pwscup2024, preparation
+from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, preparation
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.preparation import draw_candidates
-from kakurenbo.rulebooks.pwscup2024.release import split_files
+from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing
 from kakurenbo.rulebooks.pwscup2024.targets import target_files
 from kakurenbo.tables import Problems, Read, Source, table_bytes
@@ -237,3 +238,131 @@ def test_the_band_of_blind_guessing_is_that_of_all_orders_and_all_ratings(rows: 
     )
     chance = blind_guessing(rows)
     assert (chance.mean, chance.low, chance.high) == (pytest.approx(float(sum(n * p for n, p in enumerate(law)))), low, high)
+
+
+# -- releases ------------------------------------------------------------------------------------------------------------
+
+
+def release(team: str = "01") -> dict[str, bytes]:
+    return split_files(team, ratings.split(small_original(60)))
+
+
+def check(handout: Handout, files: dict[str, bytes]) -> Read | Problems:
+    return BOOK.check_release(handout, [Source(name, data) for name, data in files.items()])
+
+
+def test_a_file_of_another_team_is_told_with_both_numbers() -> None:
+    single = Handout("01", (small_original(60),), assigned=True)
+    files = {**release(), "C02_3.csv": b""}
+    found = check(single, files)
+    assert isinstance(found, Problems)
+    assert (found[0].code, found[0].parameters["named"], found[0].parameters["team"]) == ("release.other_team", "02", "01")
+    found = check(single, {**release(), "C02_choice.json": b'{"candidate": 1}'})
+    assert isinstance(found, Problems)
+    assert (found[0].file, found[0].parameters["named"], found[0].parameters["team"]) == ("C02_choice.json", "02", "01")
+
+
+def test_files_of_two_teams_are_told_with_both_where_nobody_says_whose_they_are() -> None:
+    mixed = {name: data for name, data in release("02").items() if not name.endswith("_9.csv")}
+    found = check(Handout("00", (small_original(60),)), {**mixed, "C01_9.csv": release()["C01_9.csv"]})
+    assert isinstance(found, Problems)
+    assert [(problem.code, list(problem.parameters["teams"])) for problem in found] == [
+        ("pwscup2024.several_teams", ["01", "02"])
+    ]
+
+
+def test_the_second_of_two_choices_is_named() -> None:
+    choices = {"C01_choice.json": b'{"candidate": 1}', "choice.json": b'{"candidate": 2}'}
+    found = check(Handout("01", (small_original(60),)), {**release(), **choices})
+    assert isinstance(found, Problems)
+    assert (found[0].code, found[0].file) == ("pwscup2024.choice_twice", "choice.json")
+
+
+def test_a_choice_is_one_of_the_candidates_that_there_are_or_of_three_where_one_is_left() -> None:
+    one, two = ((small_original(60),) * count for count in (1, 2))
+    for candidates, number, chosen in ((two, 1, 0), (two, 2, 1), (two, 3, None), (one, 3, 0), (one, 4, None)):
+        found = check(Handout("01", candidates), {**release(), "choice.json": b'{"candidate": %d}' % number})
+        assert (found.value.chosen if isinstance(found, Read) else None) == chosen
+
+
+def test_who_hands_in_is_told_by_the_ten_files_where_nobody_else_says_it() -> None:
+    anybody = Handout("00", (small_original(60),))
+    assert isinstance(check(anybody, {**release("07"), "id.txt": b"7"}), Read)
+    found = check(anybody, {**release("07"), "id.txt": b"8"})
+    assert isinstance(found, Problems)
+    assert (found[0].code, found[0].parameters["team"]) == ("pwscup2024.id_other_team", "07")
+
+
+def test_a_choice_is_handed_in_with_a_release_of_one_of_several_candidates_alone() -> None:
+    tables = ratings.split(small_original(60))
+    one, two = ((small_original(60),) * count for count in (1, 2))
+    made = Release(tables, None)
+    assert len(BOOK.release_files(Handout("01", one), made)) == 10
+    files = BOOK.release_files(Handout("01", two, chosen=1), made)
+    assert (len(files), json.loads(files["C01_choice.json"])) == (11, {"candidate": 2})
+
+
+def test_a_submission_is_of_the_first_candidate_unless_it_says_otherwise() -> None:
+    assert Submission(ratings.split(small_original(60))).chosen == 0
+    assert (Handout("01", (small_original(60),)).chosen, Handout("01", (small_original(60),)).assigned) == (0, False)
+
+
+# -- answers and results -------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_by_another_name_is_of_nobody(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_bytes(b"0,0\n" * 50)
+    found = BOOK.read_answer(tmp_path / "answers.csv")
+    assert isinstance(found, Read), found
+    assert found.value.target == ""
+    assert BOOK.answer_form(found.value) == GuessForm(50, "")
+
+
+def results(text: str) -> Read | Problems:
+    return BOOK.read_published(Source("r.csv", text.encode()))
+
+
+def test_a_column_that_stands_twice_or_without_its_other_half_is_told_in_the_first_line() -> None:
+    for header, code, column in (
+        ("anonymizer,01,1,utility", "pwscup2024.attacker_twice", "1"),
+        ("anonymizer,01i,1i,01d,utility", "pwscup2024.attacker_twice", "1i"),
+        ("anonymizer,01i,utility", "pwscup2024.attacker_columns", "01i"),
+        ("anonymizer,02,01,01d,utility", "pwscup2024.attacker_columns", "01d"),
+    ):
+        found = results(f"{header}\n03{',1' * header.count(',')}\n")
+        assert isinstance(found, Problems)
+        assert [(problem.code, problem.row, problem.column, problem.parameters["team"]) for problem in found] == [
+            (code, 1, column, "01")
+        ]
+
+
+def test_a_table_without_utility_attackers_rows_or_with_equal_columns_is_none_and_its_first_line_is_shown() -> None:
+    for header in ("anonymizer,01", "anonymizer,utility", "anonymizer,01,01,utility"):
+        found = results(f"{header}\n02{',1' * header.count(',')}\n")
+        assert isinstance(found, Problems)
+        assert [(problem.code, problem.row, problem.value) for problem in found] == [("pwscup2024.no_results_table", 1, header)]
+    assert isinstance(results(""), Problems)
+
+
+def test_an_anonymizer_has_a_number_of_its_own_of_at_most_four_digits() -> None:
+    found = results("anonymizer,01,utility\n02,1,70\n2,1,70\nx,1,70\n00003,1,70\n0004,1,70\n")
+    assert isinstance(found, Problems)
+    assert [(problem.code, problem.row, problem.column, problem.value) for problem in found] == [
+        ("pwscup2024.no_anonymizer", row, "anonymizer", value) for row, value in ((3, "2"), (4, "x"), (5, "00003"))
+    ]
+
+
+def test_hits_are_whole_and_utility_need_not_be() -> None:
+    found = results("anonymizer,01,utility\n02,1.5,70.5\n03,2.0,x\n04,-1,70\n")
+    assert isinstance(found, Problems)
+    assert [(problem.code, problem.row, problem.value) for problem in found] == [
+        ("pwscup2024.no_hits", 2, "1.5"),
+        ("pwscup2024.no_utility", 3, "x"),
+        ("pwscup2024.no_hits", 4, "-1"),
+    ]
+
+
+def test_a_team_with_no_hits_against_it_or_no_utility_alone_did_not_withdraw() -> None:
+    read = results("anonymizer,01,02,utility\n01,0,0,60\n02,1,0,0\n03,0,0,0\n")
+    assert isinstance(read, Read)
+    assert (read.value.out, read.value.attackers) == ({"03": "withdrew"}, ("01", "02"))
