@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.datasets.transactions import CONTEST, Calendar
-from kakurenbo.rulebooks.darc2019 import Darc2019
-from kakurenbo.rulebooks.darc2019.credit import count_credit, reid
+from kakurenbo.contracts import Anonymizer, Release
+from kakurenbo.datasets.transactions import CONTEST, SCHEMA, Calendar
+from kakurenbo.errors import ParameterError
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, preparation
+from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
 from kakurenbo.rulebooks.darc2019.matrices import Answer
+from kakurenbo.tables import Table
 
 
 def test_every_figure_has_the_sentence_of_its_name_and_what_is_ranked_shares_one() -> None:
@@ -51,3 +57,89 @@ def test_for_the_evaluator_a_later_guess_of_the_same_is_worth_less_and_by_the_ru
     for cells, thirds in (((0, -1, -1), 3), ((-1, 0, -1), 2), ((-1, -1, 0), 1), ((0, 0, 0), 1), ((0, 0, -1), 2)):
         assert count_credit(one, told(one, ("p",), cells), "aicrowd").hits == pytest.approx(thirds / 3)
         assert count_credit(one, told(one, ("p",), cells), "rules").hits == (cells[0] == 0)
+
+
+def test_the_band_of_blind_guessing_has_two_decimals() -> None:
+    """Twelve cells, two pseudonyms: 6 on average with variance 12 / 4, so 6 -+ 1.96 sqrt(3) = 2.605 to 9.395."""
+    cells = np.array([0, 1] * 6, dtype=np.int32).reshape(-1, 1)
+    answer = Answer(tuple(f"c{row:02d}" for row in range(12)), ("p", "q"), cells, Calendar(CONTEST.first_day, 1))
+    chance = blind_guessing(answer, "rules")
+    assert (chance.mean, chance.low, chance.high) == (6, 2.61, 9.39)
+
+
+# -- the organizer's table -----------------------------------------------------------------------------------------------
+
+T = ["x,2010/12/01,08:00,A,1.0,1", "x,2010/12/02,08:00,B,2.0,3", "y,2011/01/03,08:00,A,1.0,1"]
+
+
+def shop(lines: list[str]) -> Table:
+    return Table.from_rows(SCHEMA, [line.split(",") for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("data", "there", "source"),
+    [("auto", True, "imported"), ("imported", True, "imported"), ("auto", False, "embedded"), ("embedded", True, "embedded")],
+)
+def test_an_imported_shop_is_taken_unless_it_is_not_there_or_not_wanted(
+    monkeypatch: pytest.MonkeyPatch, data: str, there: bool, source: str
+) -> None:
+    monkeypatch.setattr(preparation, "load_part", lambda *_: shop(T) if there else None)
+    monkeypatch.setattr(preparation, "simulate_shop", lambda _, customers: shop(T[: 2 if customers == 400 else 1]))
+    for scale, simulated in (("small", 2), ("full", 1)):
+        drawn = Darc2019(data=data, scale=scale).draw(1, ["01", "02"])
+        assert drawn.settings == {"data": source}
+        assert drawn.report["rows"] == (3 if source == "imported" else simulated)
+        assert set(drawn.handouts) == {"01", "02"}
+        assert ("sha256" in drawn.data) == (source == "imported")
+    if source == "imported":
+        assert drawn.report == {"rows": 3, "customers": 2, "items": 2, "months": 2}
+        assert drawn.data["sha256"] == hashlib.sha256(drawn.attackers["T.csv"]).hexdigest()
+
+
+# -- a team anonymizes ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Renaming(Anonymizer):
+    """Puts these names in the place of the customers'."""
+
+    names: tuple[str, ...] = ()
+
+    def __call__(self, original: Table, rng: np.random.Generator) -> Release:
+        lines = [line.split(",") for line in T]
+        return Release((shop([",".join([name, *cells[1:]]) for name, cells in zip(self.names, lines, strict=True)]),))
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"), [(("p", "p", "q"), True), (("y", "y", "x"), True), (("p", "x", "q"), False), (("x", "x", "y"), False)]
+)
+def test_pseudonyms_are_drawn_where_a_method_leaves_anybody_under_their_own_name(names: tuple[str, ...], kept: bool) -> None:
+    made = Darc2019().anonymize(Handout("01", shop(T)), Renaming(names), np.random.default_rng(1))
+    found = made.table.texts("id_user").to_list()
+    assert (found == list(names)) == kept
+    assert all(name != own for name, own in zip(found, ("x", "x", "y"), strict=True))
+
+
+# -- credit of strange matrices ------------------------------------------------------------------------------------------
+
+
+def test_a_guess_is_of_the_customers_and_of_the_months_of_f() -> None:
+    one = one_month("p")
+    for customers, calendar in ((("other",), one.calendar), (one.customers, Calendar(CONTEST.last_day.replace(day=1), 1))):
+        guess = ReidentificationGuess(customers, ("p",), np.zeros((1, 1, 3), dtype=np.int32), calendar)
+        with pytest.raises(ParameterError, match="customers and months"):
+            count_credit(one, guess, "rules")
+
+
+def test_where_f_names_nobody_every_guess_is_wrong_whatever_its_length() -> None:
+    empty = Answer(("c0",), (), np.full((1, 1), -1, dtype=np.int32), Calendar(CONTEST.first_day, 1))
+    for mode in ("rules", "aicrowd"):
+        assert count_credit(empty, told(empty, ("p", "long"), (0, 1, -1)), mode).hits == 0
+
+
+def test_a_name_that_f_lacks_is_not_taken_for_a_blank_cell() -> None:
+    """c0 is p, c1 has no pseudonym: q is wrong at both, though F holds it nowhere."""
+    cells = np.array([[0], [-1]], dtype=np.int32)
+    two = Answer(("c0", "c1"), ("p",), cells, Calendar(CONTEST.first_day, 1))
+    credit = count_credit(two, told(two, ("q",), (0, -1, -1), (0, -1, -1)), "rules")
+    assert (credit.hits, credit.of, credit.details["reid_of_all_cells"]) == (0, 1, 0)

@@ -325,8 +325,7 @@ def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> 
 
 def _check_lengths(matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector) -> None:
     """No cell is longer than the three longest pseudonyms of S joined; those that were ``told`` already are not told again."""
-    lengths = sorted((len(name) for name in pseudonyms), reverse=True)[:GUESSES]
-    longest = max(len(DELETED), sum(lengths) + len(SEPARATOR) * max(0, len(lengths) - 1))
+    longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
     known = {problem.row for problem in found.problems()}
     long = np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy()).tolist()
     for place in found.to_list([place for place in long if place not in told and matrix.where(place)["row"] not in known]):
