@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,3 +134,44 @@ def test_a_claim_that_is_99_percent_of_the_truth_is_rounded_and_one_below_is_wro
 
 def test_a_true_claim_of_0_is_not_wrong() -> None:
     assert exaggerated_presence(Questionnaire(Claims(delta_presence=0)), table(BOB), table(ADA), "q.json") == ()
+
+
+# -- settings and knowledge ----------------------------------------------------------------------------------------------
+
+
+def test_each_round_has_the_thresholds_of_its_rules() -> None:
+    pre = {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
+    main = {"dta_relationship": 0.95, "dta_income": 0.95, "max_histogram_error": 0.03, "max_correlation_difference": 0.1}
+    for round_, wanted in (("pre", pre), ("trial", pre), ("main", main)):
+        found = Amic2020(round=round_).thresholds()
+        assert {name: value for name, value in found.items() if value is not None} == wanted
+        assert len(found) == 6
+    assert Amic2020(round="main", dta_income=0.5, vcm=0.0).thresholds()["dta_income"] == 0.5
+    assert Amic2020(round="main", dta_income=0.5, vcm=0.0).thresholds()["vcm"] == 0
+
+
+@pytest.mark.parametrize(("scale", "limits"), [("full", (1_000, 100_000)), ("small", (100, 10_000))])
+def test_a_contest_states_the_row_limits_of_a_sample_of_a_tenth(
+    monkeypatch: pytest.MonkeyPatch, scale: str, limits: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(preparation, "draw_round", lambda *_, settings, **__: settings)
+    settings: Any = Amic2020(scale=scale, rate=0.5).draw(1, ["01"])
+    assert (settings["min_rows"], settings["max_rows"]) == limits
+
+
+def test_an_attacker_needs_a_release_with_a_row_and_files_that_can_be_read() -> None:
+    def known(population: bytes, release: bytes, *form: bytes) -> object:
+        forms = [Source("questionnaire.json", content) for content in form]
+        return Amic2020().read_knowledge([Source("B.csv", population), Source("D.csv", release), *forms])
+
+    people = line(ADA) * 100
+    assert isinstance(known(people, line(BOB)), Read)
+    assert isinstance(known(people, line(BOB), b"{}"), Read)
+    for wrong in (known(people, b""), known(people, b"x\n"), known(b"x\n", line(BOB)), known(people, line(BOB), b"[")):
+        assert isinstance(wrong, Problems)
+
+
+def test_a_matrix_needs_a_row_and_a_column() -> None:
+    for text in (b"", b",01\n", b"\n02\n", b"x\n02\n"):
+        found = Amic2020().read_published(Source("matrix.csv", text))
+        assert isinstance(found, Problems)
