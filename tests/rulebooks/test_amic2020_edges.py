@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.datasets.adult import SCHEMA, Adult
 from kakurenbo.errors import UsageError
 from kakurenbo.generators import sample_rows
@@ -175,3 +177,20 @@ def test_a_matrix_needs_a_row_and_a_column() -> None:
     for text in (b"", b",01\n", b"\n02\n", b"x\n02\n"):
         found = Amic2020().read_published(Source("matrix.csv", text))
         assert isinstance(found, Problems)
+
+
+# -- scores --------------------------------------------------------------------------------------------------------------
+
+
+def test_who_can_attack_nobody_or_attacks_in_one_round_alone_has_nothing_for_the_rest() -> None:
+    alone = RoundResults({"01": {}}, ("01",), ("01",))
+    assert [(line.team, line.score) for line in Amic2020().standings({"pre": alone}).attack] == [("01", 0)]
+    pre = RoundResults({"01": {}, "02": {}}, ("01", "02"), ("01", "02"))
+    main = RoundResults({"01": {"03": Credit(50, 100)}}, ("01",), ("03",))
+    found = Amic2020().standings({"pre": pre, "main": main})
+    assert {line.team: line.score for line in found.attack} == {"01": 0, "02": 0, "03": Fraction(9, 10) * Fraction(1, 2)}
+    assert {line.team: line.score for line in found.anonymization} == {
+        "01": Fraction(1, 10) + Fraction(9, 10) * Fraction(1, 2),
+        "02": Fraction(1, 10),
+        "03": None,
+    }

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.contracts import Anonymizer, Release
+from kakurenbo.contracts import Anonymizer, Credit, Release, RoundResults
 from kakurenbo.datasets.transactions import CONTEST, SCHEMA, Calendar
 from kakurenbo.errors import ParameterError
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, preparation
 from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
-from kakurenbo.rulebooks.darc2019.matrices import Answer
-from kakurenbo.tables import Table
+from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_guess
+from kakurenbo.rulebooks.darc2019.scores import standings
+from kakurenbo.tables import Problems, Source, Table
 
 
 def test_every_figure_has_the_sentence_of_its_name_and_what_is_ranked_shares_one() -> None:
@@ -143,3 +145,41 @@ def test_a_name_that_f_lacks_is_not_taken_for_a_blank_cell() -> None:
     two = Answer(("c0", "c1"), ("p",), cells, Calendar(CONTEST.first_day, 1))
     credit = count_credit(two, told(two, ("q",), (0, -1, -1), (0, -1, -1)), "rules")
     assert (credit.hits, credit.of, credit.details["reid_of_all_cells"]) == (0, 1, 0)
+
+
+def test_a_line_that_begins_with_id_user_is_a_header_whatever_it_calls_the_months() -> None:
+    """Thirteen names that are no months are told one by one; the line is not taken for a customer's."""
+    form = GuessForm(("alice",), ("p",), CONTEST, "rules")
+    lines = ["id_user," + ",".join(f"m{month}" for month in range(13)), "alice" + ",p" * 13]
+    found = read_guess(Source("g.csv", "\n".join(lines).encode()), form)
+    assert isinstance(found, Problems)
+    assert {(problem.code, problem.row) for problem in found} == {("darc2019.month_order", 1)}
+    assert [problem.value for problem in found] == [f"m{month}" for month in range(13)]
+
+
+# -- results -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_nobody_attacked_scores_half_its_utility_and_attackers_without_an_attack_on_it_show_0() -> None:
+    """Table 01: U = 0.4, no attack; table 02: U = 0.8 and half of its cells found by S1."""
+    credits = {"01": {}, "02": {"S1": Credit(1, 2)}}
+    given = RoundResults(credits, ("01", "02"), ("S1",), {"01": 0.4, "02": 0.8}, unranked=frozenset({"S1"}))
+    found = standings({"main": given})
+    assert [(line.team, line.rank, line.score) for line in found.anonymization] == [
+        ("01", 1, Fraction(2, 10)),
+        ("02", 2, Fraction(65, 100)),
+    ]
+    assert found.details["tables"] == {
+        "01": {"U": 0.4, "reid": 0.0, "score": 0.2},
+        "02": {"U": 0.8, "reid": 0.5, "score": 0.65},
+    }
+    assert [(line.team, line.rank, line.score) for line in found.attack] == [("S1", None, 0)]
+
+
+def test_the_better_of_two_rates_on_tables_that_tie_is_taken_in_either_order() -> None:
+    for first, second in ((1, 3), (3, 1)):
+        credits = {"01": {"03": Credit(first, 8)}, "02": {"03": Credit(second, 8)}}
+        utility = {"01": 0.5 + (3 - first) / 8, "02": 0.5 + (3 - second) / 8}
+        found = standings({"main": RoundResults(credits, ("01", "02"), ("03",), utility)})
+        assert [line.rank for line in found.anonymization] == [1, 1]
+        assert [(line.team, line.score) for line in found.attack] == [("03", Fraction(3, 8))]

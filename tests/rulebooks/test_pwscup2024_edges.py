@@ -13,7 +13,7 @@ import pytest
 from tests.pwscup2024 import BOOK, small_original, under_attack
 
 from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
-from kakurenbo.contracts import Guesses, Release, Target
+from kakurenbo.contracts import Credit, Guesses, Release, RoundResults, Target
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, preparation
@@ -366,3 +366,30 @@ def test_a_team_with_no_hits_against_it_or_no_utility_alone_did_not_withdraw() -
     read = results("anonymizer,01,02,utility\n01,0,0,60\n02,1,0,0\n03,0,0,0\n")
     assert isinstance(read, Read)
     assert (read.value.out, read.value.attackers) == ({"03": "withdrew"}, ("01", "02"))
+
+
+def test_a_release_that_nobody_attacked_is_fully_anonymous_and_a_guess_that_is_missing_hits_nothing() -> None:
+    """01 was not attacked: A = 100, total 170. 02 was hit 30 times by 03 of the two attackers: A = 70, total 140."""
+    credits = {"01": {}, "02": {"03": Credit(30, 100)}}
+    given = RoundResults(credits, ("01", "02"), ("03", "04"), utility={"01": 70.0, "02": 70.0})
+    found = BOOK.standings({"main": given})
+    assert {line.team: line.score for line in found.anonymization} == {"01": 170, "02": 140, "03": None, "04": None}
+    assert {line.team: line.score for line in found.attack} == {"03": 30, "04": 0, "01": None, "02": None}
+    assert found.details["rounds"]["main"]["02"] == {"utility": 70.0, "anonymity": 70.0, "total": 140.0, "attack": None}
+
+
+def test_only_those_who_stand_in_a_round_are_shown_when_they_are_not_ranked() -> None:
+    """05 anonymizes for the organizers, sample attacks for them; 06 is only said to be left out."""
+    credits = {"01": {"sample": Credit(10, 100)}, "05": {"01": Credit(20, 100)}}
+    given = RoundResults(
+        credits,
+        ("01", "05"),
+        ("01", "sample"),
+        utility={"01": 70.0, "05": 70.0},
+        unranked=frozenset({"sample"}),
+        excluded=frozenset({"05", "06"}),
+    )
+    found = BOOK.standings({"main": given})
+    assert [(line.team, line.rank, line.score) for line in found.anonymization] == [("01", 1, 170), ("05", None, 150)]
+    assert [(line.team, line.rank, line.score) for line in found.attack] == [("01", 1, 0), ("sample", None, 10)]
+    assert found.awards == {"total": ("01",), "attack": ("01",)}
