@@ -24,8 +24,6 @@ from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing
 from kakurenbo.rulebooks.pwscup2024.targets import target_files
 from kakurenbo.tables import Problems, Read, Source, table_bytes
 
-ROW = b"0,0"
-
 
 def wide(pairs: int) -> bytes:
     """An E file with guesses in its first pair of columns, and so many pairs."""
