@@ -13,10 +13,11 @@ import pytest
 from tests.pwscup2024 import BOOK, small_original, under_attack
 
 from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
+from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.contracts import Credit, Guesses, Release, RoundResults, Target
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, preparation
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, preparation
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.preparation import draw_candidates
 from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
@@ -391,3 +392,14 @@ def test_only_those_who_stand_in_a_round_are_shown_when_they_are_not_ranked() ->
     assert [(line.team, line.rank, line.score) for line in found.anonymization] == [("01", 1, 170), ("05", None, 150)]
     assert [(line.team, line.rank, line.score) for line in found.attack] == [("01", 1, 0), ("sample", None, 10)]
     assert found.awards == {"total": ("01",), "attack": ("01",)}
+
+
+def test_always_0_earns_what_is_0_in_either_column() -> None:
+    answer = Answer(np.array([0, 0, 1, 2]), np.array([0, 5, 5, 0]))
+    credit = BOOK.credit(answer, RatingsGuess(np.array([1, 1, 1, 1]), np.array([5, 5, 5, 5])))
+    assert (credit.hits, credit.of, credit.constant) == (1 + 2, 8, 2 + 2)
+
+
+def test_an_empty_id_txt_tells_nobody() -> None:
+    for text in (b"", b"\n", b"1\n1\n"):
+        assert isinstance(check(Handout("01", (small_original(60),), assigned=True), {**release(), "id.txt": text}), Problems)
