@@ -17,6 +17,7 @@ from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, preparation
 from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_guess
 from kakurenbo.rulebooks.darc2019.scores import standings
+from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 from kakurenbo.tables import Problems, Source, Table
 
 
@@ -183,3 +184,10 @@ def test_the_better_of_two_rates_on_tables_that_tie_is_taken_in_either_order() -
         found = standings({"main": RoundResults(credits, ("01", "02"), ("03",), utility)})
         assert [line.rank for line in found.anonymization] == [1, 1]
         assert [(line.team, line.score) for line in found.attack] == [("03", Fraction(3, 8))]
+
+
+def test_the_evaluators_disabled_e2_would_have_been_of_plain_cosines() -> None:
+    """Below the median of 1, 1, 1, 9, 9, 9 are A = B = 1 of x and A = 1 of y: AB is 1 / sqrt(2), which A(T) loses."""
+    lines = [f"{user},2010/12/01,08:00,{item},1.0,{qty}" for user, item, qty in ("xA1", "xB1", "xC9", "yA1", "yC9", "yD9")]
+    apart = [line.replace("x", "q") if ",B," in line else line for line in lines]
+    assert disabled_e2(shop(lines), shop(apart)) == pytest.approx(2 * 0.5**0.5 / (2 + 2 * 0.5**0.5))
