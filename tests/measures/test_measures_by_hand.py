@@ -92,6 +92,7 @@ def test_similarities_of_tables_without_sales_are_equal_and_infinitely_far_from_
     assert similarity_distance(nobody, somebody, (everything, everything), copurchasers=True).overall == np.inf
     assert similarity_distance(somebody, nobody, (everything, everything), copurchasers=True).overall == 1
     assert nobody.norms().tolist() == [0, 0]
+    assert nobody.by_user.shape == (0, 2)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(-3, 3)), min_size=1, max_size=25))

@@ -8,14 +8,14 @@ first wins; features are visited in the order that the library's generator draws
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _LARGEST = 0x7FFFFFFF  # of the library's generator
-_EPSILON = float(np.finfo(np.float64).eps)
-_LEAF = -1
+_WORDS = 1 << 32  # numbers of 32 bits, in which it works
+LEAF = -1
+_NO_QUESTION = (LEAF, float("nan"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Tree:
     def predict(self, rows: NDArray[np.float32]) -> NDArray[np.bool_]:
         """The class of each row of shape (n, d): that of the leaf it falls into."""
         nodes = np.zeros(len(rows), dtype=np.int64)
-        while (inner := self.children_left[nodes] != _LEAF).any():
+        while (inner := self.children_left[nodes] != LEAF).any():
             at = nodes[inner]
             left = rows[inner, self.feature[at]] <= self.threshold[at]
             nodes[inner] = np.where(left, self.children_left[at], self.children_right[at])
@@ -49,13 +49,12 @@ class Tree:
 
 @dataclass(frozen=True)
 class _Task:
-    """Rows of a node that is still to be split, below a parent on one of its sides."""
+    """Rows of a node that is still to be split; where it stands is a parent and one of its sides, nowhere for the root."""
 
     rows: NDArray[np.int64]
     depth: int
-    parent: int
-    side: int
     constant_features: int
+    place: tuple[int, int] | None = None
 
 
 def grow(features: NDArray[np.float32], truth: NDArray[np.int8], max_depth: int) -> Tree:
@@ -63,64 +62,49 @@ def grow(features: NDArray[np.float32], truth: NDArray[np.int8], max_depth: int)
     visits, counter = _Visits(features.shape[1]), _Counter(features, truth)
     nodes: list[tuple[int, float, bool]] = []
     children: list[list[int]] = []
-    waiting = [_Task(np.arange(len(features)), 0, _LEAF, 0, 0)]
+    waiting = [_Task(np.arange(len(features)), 0, 0)]
     while waiting:
         task = waiting.pop()
         number = len(nodes)
-        if task.parent != _LEAF:
-            children[task.parent][task.side] = number
+        if task.place is not None:
+            parent, side = task.place
+            children[parent][side] = number
         count, positives = len(task.rows), int(truth[task.rows].sum())
-        impurity = float(_gini(np.float64(count - positives), np.float64(positives)))
         found = None
-        if task.depth < max_depth and count >= 2 and impurity > _EPSILON:
+        if task.depth < max_depth and 0 < positives < count:
             splits = counter.best_splits(task.rows)
             feature, constants = visits.best(splits.gain, task.constant_features)
-            if feature is not None and _improves(splits, feature, impurity, len(features), count):
+            if feature is not None:
                 found = feature, float(splits.threshold[feature])
-        nodes.append((found[0] if found else _LEAF, found[1] if found else 0.0, 2 * positives > count))
-        children.append([_LEAF, _LEAF])
+        nodes.append((*(found or _NO_QUESTION), 2 * positives > count))
+        children.append([LEAF, LEAF])
         if found:
             left = features[task.rows, found[0]] <= found[1]
             for side in (1, 0):  # the left one is split first
                 below = task.rows[left if side == 0 else ~left]
-                waiting.append(_Task(below, task.depth + 1, number, side, constants))
+                waiting.append(_Task(below, task.depth + 1, constants, (number, side)))
     feature_of, threshold, positive = zip(*nodes, strict=True)
     sides = np.array(children, dtype=np.int64)
     return Tree(sides[:, 0], sides[:, 1], np.array(feature_of), np.array(threshold), np.array(positive))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class _Splits:
     """Splits side by side, arrays of one length; in those of a node a feature without any has the gain -inf."""
 
     gain: NDArray[np.float64]
     threshold: NDArray[np.float64]
-    left: NDArray[np.float64]
-    left_impurity: NDArray[np.float64]
-    right_impurity: NDArray[np.float64]
 
     @classmethod
     def none(cls, count: int) -> _Splits:
-        return cls(np.full(count, -np.inf), *(np.zeros(count) for _ in range(4)))
-
-    @classmethod
-    def of(cls, threshold: NDArray[np.float64], left: NDArray[Any], left_yes: NDArray[Any], rows: int, yes: int) -> _Splits:
-        """Splits that put so many rows, and so many positive ones, to the left; arithmetic in the library's order."""
-        right, right_yes = rows - left, yes - left_yes
-        left_impurity, right_impurity = _gini(left - left_yes, left_yes), _gini(right - right_yes, right_yes)
-        return cls(-right * right_impurity - left * left_impurity, threshold, left, left_impurity, right_impurity)
-
-    def put(self, places: NDArray[np.int64], others: _Splits, chosen: slice = slice(None)) -> None:
-        """Take over some of the others."""
-        for name in ("gain", "threshold", "left", "left_impurity", "right_impurity"):
-            getattr(self, name)[places] = getattr(others, name)[chosen]
+        return cls(np.full(count, -np.inf), np.full(count, np.nan))
 
 
 class _Counter:
     """Counts the rows of a node by value, and judges every split of every feature from the counts."""
 
     def __init__(self, features: NDArray[np.float32], truth: NDArray[np.int8]) -> None:
-        is_binary = (features.min(axis=0) >= 0) & (features.max(axis=0) <= 1)
+        is_binary = (features == features.astype(np.bool_)).all(axis=0)
         self._width, self._truth = features.shape[1], truth
         self._binary, self._numbers = np.flatnonzero(is_binary), np.flatnonzero(~is_binary)
         self._row, self._column = np.nonzero(features[:, self._binary])  # where the ones stand
@@ -133,14 +117,15 @@ class _Counter:
         ones, ones_yes = self._ones(rows), self._ones(rows[truth == 1])
         varying = (ones > 0) & (ones < count)
         left, left_yes = count - ones[varying], yes - ones_yes[varying]
-        best.put(self._binary[varying], _Splits.of(np.full(len(left), 0.5), left, left_yes, count, yes))
+        best.gain[self._binary[varying]] = _gain(left, left_yes, count, yes)
+        best.threshold[self._binary] = 0.5
         for number, (values, places) in zip(self._numbers, self._values, strict=True):
             below, below_yes, there = _below(places[rows], truth, len(values))
             if len(there) > 1:
                 thresholds = values[there[:-1]] / 2 + values[there[1:]] / 2
-                splits = _Splits.of(thresholds, below, below_yes, count, yes)
-                first = int(splits.gain.argmax())
-                best.put(np.array([number]), splits, slice(first, first + 1))
+                gain = _gain(below, below_yes, count, yes)
+                first = int(gain.argmax())
+                best.gain[number], best.threshold[number] = gain[first], thresholds[first]
         return best
 
     def _ones(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -161,20 +146,19 @@ def _below(
     return below.astype(np.float64), below_yes.astype(np.float64), there
 
 
-def _gini(no: NDArray[np.float64] | np.float64, yes: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
+def _gain(left: NDArray[np.float64], left_yes: NDArray[np.float64], rows: int, yes: int) -> NDArray[np.float64]:
+    """How good splits are that put so many rows, and so many positive ones, to the left; arithmetic in the library's order.
+
+    The library also refuses a split that is worse than none by more than the machine epsilon: rounding of counts is less.
+    """
+    right, right_yes = rows - left, yes - left_yes
+    return -right * _gini(right - right_yes, right_yes) - left * _gini(left - left_yes, left_yes)
+
+
+def _gini(no: NDArray[np.float64], yes: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 - p^2 - q^2, with the rounding of the library: equal splits must stay equal."""
     count = no + yes
-    return np.asarray(1.0 - (no * no + yes * yes) / (count * count))
-
-
-def _improves(splits: _Splits, feature: int, impurity: float, count: int, rows: int) -> bool:
-    """The library does not split where rounding makes a split worse than none."""
-    left = float(splits.left[feature])
-    right = rows - left
-    gained = (
-        impurity - right / rows * float(splits.right_impurity[feature]) - left / rows * float(splits.left_impurity[feature])
-    )
-    return rows / count * gained + _EPSILON >= 0
+    return 1.0 - (no * no + yes * yes) / (count * count)
 
 
 class _Visits:
@@ -182,7 +166,7 @@ class _Visits:
 
     def __init__(self, width: int) -> None:
         self._features = list(range(width))
-        self._constants = [0] * width
+        self._constants: list[int] = []
         self._state = int(np.random.RandomState(0).randint(0, _LARGEST))
 
     def best(self, gain: NDArray[np.float64], known: int) -> tuple[int | None, int]:
@@ -207,14 +191,14 @@ class _Visits:
             if best is None or gain[feature] > gain[best]:
                 best = feature
         features[:known] = self._constants[:known]
-        self._constants[known : known + found] = features[known : known + found]
+        self._constants[known:] = features[known : known + found]
         return best, known + found
 
     def _draw(self, low: int, high: int) -> int:
         """A number from ``low`` to ``high - 1`` by the library's xorshift of 32 bits."""
         state = self._state
-        state ^= state << 13 & 0xFFFFFFFF
+        state ^= (state << 13) % _WORDS
         state ^= state >> 17
-        state ^= state << 5 & 0xFFFFFFFF
+        state ^= (state << 5) % _WORDS
         self._state = state
         return low + state % (_LARGEST + 1) % (high - low)

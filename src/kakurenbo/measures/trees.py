@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.contracts import Score
-from kakurenbo.measures.cart import Tree, grow
+from kakurenbo.measures.cart import LEAF, Tree, grow
 from kakurenbo.tables import Category, Schema, Table, dummy_names
 
 
@@ -88,12 +88,12 @@ def _first_difference(ours: Tree, theirs: Tree, names: Sequence[tuple[str, str |
             for left, right in front
             for side in ("children_left", "children_right")
         ]
-        front, depth = [(left, right) for left, right in children if left >= 0], depth + 1
+        front, depth = [(left, right) for left, right in children if left != LEAF], depth + 1
     return {}
 
 
 def _question(tree: Tree, node: int, names: Sequence[tuple[str, str | None]]) -> str:
-    if tree.children_left[node] < 0:
+    if tree.children_left[node] == LEAF:
         return "nothing (a leaf)"
     name, level = names[tree.feature[node]]
     return f"{name}={level}" if level is not None else f"{name} <= {tree.threshold[node]:g}"

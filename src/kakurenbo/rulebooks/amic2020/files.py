@@ -163,7 +163,7 @@ def read_test_rows(source: Source) -> Reading[Table]:
     data = source.read()
     if isinstance(data, Problems):
         return data
-    if data.startswith(b"|1x3") or data.split(b"\n", 1)[0].count(b",") == 14:
+    if data.startswith(b"|1x3") or data.partition(b"\n")[0].count(b",") == 14:
         return read_uci(source)
     return read_table(source, SCHEMA, Layout(min_rows=1))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,7 +52,7 @@ def blind_guessing(answer: Answer, mode: str) -> Chance:
             once, squared = float(worth.sum()) / pseudonyms, float((worth**2).sum()) / pseudonyms
             mean += len(there) * once
             variance += len(there) * (squared - once**2)
-    spread = 1.96 * max(0.0, variance) ** 0.5
+    spread = 1.96 * math.sqrt(variance)
     return Chance(round(mean, 2), round(max(0.0, mean - spread), 2), round(mean + spread, 2))
 
 
@@ -85,7 +87,7 @@ def _equal(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: 
     if guess.pseudonyms == answer.pseudonyms:
         return np.asarray(guessed == truth[:, :, None])
     position = {name: code for code, name in enumerate(answer.pseudonyms)}
-    lookup = np.array([*(position.get(name, -2) for name in guess.pseudonyms), NOBODY])
+    lookup = np.array([*(position.get(name, NOBODY) for name in guess.pseudonyms), NOBODY])
     return np.asarray(lookup[guessed] == truth[:, :, None])
 
 

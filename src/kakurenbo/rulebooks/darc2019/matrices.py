@@ -76,7 +76,7 @@ def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
         _, first = np.unique(cell * len(rows.vocabularies["id_user"]) + pseudonym, return_index=True)
         newly_seen = np.sort(first)
         cells[cell[newly_seen]] = pseudonym[newly_seen]
-    return Answer(customers, rows.vocabularies["id_user"], cells.reshape(-1, calendar.months), calendar), rows
+    return Answer(customers, rows.vocabularies["id_user"], cells.reshape(len(customers), calendar.months), calendar), rows
 
 
 # -- files out --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def guess_bytes(guess: ReidentificationGuess, mode: str) -> bytes:
 def _matrix_bytes(customers: Sequence[str], pseudonyms: Sequence[str], cells: NDArray[np.int32], calendar: Calendar) -> bytes:
     """A matrix as CSV; ``cells`` has shape (n, months, guesses), and -1 stands for no guess."""
     names = pl.Series([*pseudonyms, None], dtype=pl.String)  # code -1 takes the last
-    parts = [names.gather(cells[:, :, place].reshape(-1) % len(names)) for place in range(cells.shape[2])]
+    parts = [names.gather(cells[:, :, place].ravel() % len(names)) for place in range(cells.shape[2])]
     joined = pl.DataFrame({str(place): part for place, part in enumerate(parts)}).select(
         pl.concat_str(pl.all(), separator=SEPARATOR, ignore_nulls=True).alias("cell")
     )["cell"]
@@ -123,7 +123,7 @@ def read_answer(source: Source) -> Reading[Answer]:
     if found:
         return found.problems()
     pseudonyms, (codes,) = _numbered([matrix.cells])
-    answer = Answer(matrix.customers, pseudonyms, codes.reshape(calendar.months, -1).T[order], calendar)
+    answer = Answer(matrix.customers, pseudonyms, codes.reshape(calendar.months, len(order)).T[order], calendar)
     return Read(answer, matrix.notices)
 
 
@@ -175,7 +175,7 @@ def read_guess(source: Source, form: GuessForm) -> Reading[ReidentificationGuess
     _notice_unknown(matrix, places, pseudonyms, found)
     cells = np.full((len(order), calendar.months, GUESSES), NOBODY, dtype=np.int32)
     for place, code in enumerate(codes):
-        cells[:, :, place] = code.reshape(calendar.months, -1).T
+        cells[:, :, place] = code.reshape(calendar.months, len(order)).T
     guess = ReidentificationGuess(matrix.customers, guessed, cells[order], calendar)
     return Read(guess, (*matrix.notices, *found.notices))
 
@@ -325,8 +325,7 @@ def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> 
 
 def _check_lengths(matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector) -> None:
     """No cell is longer than the three longest pseudonyms of S joined; those that were ``told`` already are not told again."""
-    lengths = sorted((len(name) for name in pseudonyms), reverse=True)[:GUESSES]
-    longest = max(len(DELETED), sum(lengths) + len(SEPARATOR) * max(0, len(lengths) - 1))
+    longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
     known = {problem.row for problem in found.problems()}
     long = np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy()).tolist()
     for place in found.to_list([place for place in long if place not in told and matrix.where(place)["row"] not in known]):

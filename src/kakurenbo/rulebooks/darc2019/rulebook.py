@@ -34,7 +34,7 @@ from kakurenbo.contracts import (
     Utility,
     read_facts,
 )
-from kakurenbo.datasets.transactions import SCHEMA, kept, release_bytes
+from kakurenbo.datasets.transactions import SCHEMA, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
@@ -101,8 +101,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         """Run a method on T; monthly pseudonyms are its base where it leaves customers under their own names."""
         release = anonymizer(handout.original, rng)
         table = release.table
-        own = (handout.original.texts("id_user") == table.texts("id_user")).to_numpy()
-        if not (own & kept(table)).any():
+        if not (handout.original.texts("id_user") == table.texts("id_user")).any():
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -119,7 +120,7 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
     for table in first:
         for attacker, rate in _rates(results, table).items():
             known = rates if attacker in rates else shown
-            known[attacker] = max(known.get(attacker) or Fraction(0), rate)
+            known[attacker] = max(known.get(attacker) or rate, rate)
     notes = {team: "owns the table" if team in owners else MISSING for team, rate in rates.items() if rate is None}
     return (*rank(rates, notes), *shown_unranked(shown))
 
@@ -151,7 +152,7 @@ def read_published(source: Source) -> Reading[RoundResults]:
             found.add("darc2019.bad_results_row", row=number, value=row[0])
             continue
         shares = _shares(("utility", *attackers), row[1:], number, found)
-        utility[table] = shares.pop("utility", 0.0)
+        utility[table] = shares.pop("utility", math.nan)  # where there is none, that is told
         earned = [(team_of(name), Credit(share, 1, details={"reid": share})) for name, share in shares.items()]
         credits[table], tries[table] = _best(earned)
     if found:

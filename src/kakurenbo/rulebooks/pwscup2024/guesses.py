@@ -59,7 +59,7 @@ def guess_bytes(guesses: Sequence[RatingsGuess | None], rows: int) -> bytes:
 def guesses_bytes(guesses: Mapping[str, RatingsGuess], attacker: str) -> bytes:
     """All guesses of an attacker as one E file."""
     by_team = {int(team): guess for team, guess in guesses.items()}
-    last = max(*by_team, int(attacker), 1)
+    last = max([*by_team, int(attacker)])
     rows = next((len(guess.people) for guess in guesses.values()), TEST_ROWS)
     return guess_bytes([by_team.get(number) for number in range(1, last + 1)], rows)
 
@@ -154,9 +154,9 @@ class _Reader:
             return
         pairs = read.value
         targets = {int(target): target for target in self.forms}
-        last = max((number for number in targets if number != self.own), default=0)
-        if pairs.count < last:
-            self._refuse(source, _too_few(source.name, pairs, targets[last]))
+        missed = [number for number in targets if number > pairs.count and number != self.own]
+        if missed:
+            self._refuse(source, _too_few(source.name, pairs, targets[max(missed)]))
             return
         for number in pairs.filled():
             if number == self.own or number not in targets:
@@ -201,7 +201,7 @@ class _Reader:
 # -- pairs of columns ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class _Pairs:
     """The cells of a file of guesses, two columns for each team; blank cells are stars."""
 
@@ -235,7 +235,7 @@ def _read_pairs(source: Source, rows: int) -> Reading[_Pairs]:
     data = source.read(names.GUESSES.max_bytes)
     if isinstance(data, Problems):
         return data
-    width = data[: data.find(b"\n") + 1 or None].count(b",") + 1
+    width = data.partition(b"\n")[0].count(b",") + 1
     if width > _MOST_COLUMNS:
         return refused("pwscup2024.too_many_columns", source.name, row=1, severity=Severity.MALFORMED, most=_MOST_COLUMNS)
     if width % 2:

@@ -145,10 +145,11 @@ def _tells(name: str) -> bool:
 
 
 def _named_team(numbered: Reading[Numbered]) -> str:
+    """The team of the ten files, which have one; empty where they are not all there."""
     if isinstance(numbered, Problems):
         return ""
-    named = names.release_number(numbered.value[0].name)
-    return named[0] if named else ""
+    named = (names.release_number(source.name) for source in numbered.value.values())
+    return next(team for team, _ in filter(None, named))
 
 
 def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
@@ -157,14 +158,7 @@ def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
     if len(choices) > 1:
         return refused("pwscup2024.choice_twice", choices[1].name)
     if choices:
-        fields = names.CHOICE.parse(choices[0].name) or {}
-        named = fields.get("team", handout.team)
-        if handout.assigned and named != handout.team:
-            return refused("release.other_team", choices[0].name, named=named, team=handout.team)
-        several = len(handout.candidates) > 1
-        choice = read_choice(choices[0], len(handout.candidates) if several else CANDIDATES)
-        # A single table is the chosen one, whatever its number was where it came from.
-        return choice if several else choice.map(lambda _: handout.chosen)
+        return _told_choice(handout, choices[0])
     if len(handout.candidates) == 1:
         return Read(handout.chosen)
     told = Problem(
@@ -174,3 +168,15 @@ def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
         severity=Severity.NOTICE,
     )
     return Read(handout.chosen, (told,))
+
+
+def _told_choice(handout: Handout, source: Source) -> Reading[int]:
+    """The candidate that a file names, which must be the team's own where it is known whose it is."""
+    fields = names.CHOICE.parse(source.name) or {}
+    named = fields.get("team", handout.team)
+    if handout.assigned and named != handout.team:
+        return refused("release.other_team", source.name, named=named, team=handout.team)
+    several = len(handout.candidates) > 1
+    choice = read_choice(source, len(handout.candidates) if several else CANDIDATES)
+    # A single table is the chosen one, whatever its number was where it came from.
+    return choice if several else choice.map(lambda _: handout.chosen)

@@ -56,11 +56,14 @@ def blind_guessing(rows: int) -> Chance:
     >>> round(chance.mean, 2), chance.low, chance.high
     (9.33, 4.0, 15.0)
     """
-    from scipy.stats import binom, poisson
+    from scipy.special import factorial
+    from scipy.stats import binom
 
-    # The fixed points of a random permutation are close to Poisson(1); the ratings are binomial.
-    law = np.convolve(poisson.pmf(np.arange(rows + 1), 1), binom.pmf(np.arange(rows + 1), rows, 1 / RATING_VALUES))
-    below = np.cumsum(law)
+    counts = np.arange(rows + 1)
+    # Of n people, k stay in their place with the chance that the other n - k do not, 1/0! - 1/1! + 1/2! ..., over k!.
+    nobody_stays = np.cumsum((-1.0) ** counts / factorial(counts))
+    met = nobody_stays[::-1] / factorial(counts)
+    below = np.cumsum(np.convolve(met, binom.pmf(counts, rows, 1 / RATING_VALUES)))
     low, high = np.searchsorted(below, 0.025), np.searchsorted(below, 0.975)
     return Chance(1 + rows / RATING_VALUES, float(low), float(high))
 
