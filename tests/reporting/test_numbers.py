@@ -53,7 +53,7 @@ def test_an_interval_of_a_share_stays_between_0_and_100_percent_and_around_its_m
     assert 0 <= found.low <= found.mean + 1e-12
     assert found.mean - 1e-12 <= found.high <= 1
     text = estimated(found, Unit.SHARE, "en")
-    assert re.fullmatch(rf"{NUMBER}( ± {NUMBER} %| %( \({NUMBER}–{NUMBER}\)| \(all \d repeats\)))", text), text
+    assert re.fullmatch(rf"{NUMBER}( ± {NUMBER} %| %( \({NUMBER}–{NUMBER}\)| \(\d×\)))", text), text
     assert "± 0 " not in text
 
 
