@@ -195,6 +195,17 @@ def test_a_method_that_exits_or_interrupts_costs_its_own_job_and_the_run_goes_on
     assert set(played.document.rounds[0].attacks["01"]) == {"02", "sample attack"}
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_attack_that_returns_no_guess_or_no_numbers_fails_in_one_short_sentence(play_plan: Play, tmp_path: Path) -> None:
+    mumbling = [("", f"mumble:what={what}") for what in ("text", "nothing", "nan")]
+    played, _ = play_plan(plan_of(FIELD[0], *mumbling), tmp_path / "run")
+    assert {failure.team: failure.cause for failure in played.document.failed("failed")} == {
+        "02": "the attack did not return a guess of this contest (got str)",
+        "03": "the attack did not return a guess of this contest (got NoneType)",
+        "04": "parameter 'rows' must be whole numbers; got nan",
+    }
+
+
 def test_a_guess_against_the_rules_costs_itself_alone(play_plan: Play, tmp_path: Path) -> None:
     played, _ = play_plan(plan_of(*FIELD, ("", "babble")), tmp_path / "run")
     assert {(failure.team, failure.file) for failure in played.document.failed("refused")} == {

@@ -378,10 +378,30 @@ def test_results_of_another_round_are_refused(contest: Contest, tmp_path: Path) 
 def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:
     contest.publish()
     (contest.phase / "targets" / "99").symlink_to(contest.phase / "targets" / "01")
-    with pytest.raises(UsageError, match="99: this is a link"):
-        verify_round(contest.rulebook, contest.preparation, contest.phase)
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase)
+    assert [(one.name, one.why) for one in findings if one.state != KEPT] == [("phase: targets/99", "this is a link")]
     contest.guesses.mkdir()
     assert "99" not in score_round(contest.rulebook, contest.phase, contest.guesses).results.credits
+
+
+def test_links_pipes_and_empty_folders_are_listed_with_all_other_findings(contest: Contest) -> None:
+    contest.publish()
+    for root in (contest.preparation, contest.phase):
+        (root / "public" / "link.csv").symlink_to("nowhere")
+        os.mkfifo(root / "public" / "pipe")
+        (root / "empty" / "inside").mkdir(parents=True)
+        (root / "public" / "extra.csv").write_text("x")
+    (contest.phase / "targets" / "01" / "contest.json").write_text("{}")
+    found = verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)
+    told = {(one.name, one.state, one.why) for one in found if one.state != KEPT and not one.name.startswith("made again")}
+    strays = {
+        ("public/link.csv", "this is a link"),
+        ("public/pipe", "this is a pipe, a socket or a device"),
+        ("empty/inside/", "this folder is empty"),
+        ("public/extra.csv", ""),
+    }
+    expected = {(f"{place}{name}", "not committed", why) for place in ("", "phase: ") for name, why in strays}
+    assert told == expected | {("phase: targets/01/contest.json", "broken", "")}
 
 
 # -- hostile folders ------------------------------------------------------------------------------------------------------

@@ -153,6 +153,18 @@ class Babble(_Misbehaving):
 
 
 @dataclass(frozen=True)
+class Mumble(_Misbehaving):
+    """Returns something that is no guess, or one that holds no numbers."""
+
+    what: str = kb.parameter("text", "what it returns", choices=("text", "nothing", "nan"))
+
+    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> Any:
+        if self.what == "nan":
+            return MembershipGuess(np.full(knowledge.guesses * 100, np.nan))
+        return "1, 2, 3" if self.what == "text" else None
+
+
+@dataclass(frozen=True)
 class Snoop(_Misbehaving):
     """Looks for answers: in all that is in memory, in the open files, and in every folder it can learn of from there."""
 
