@@ -164,6 +164,48 @@ def test_a_job_that_raises_is_shown_with_its_cause_and_the_others_go_on(play_pla
     assert played.document.rounds[0].attacks["01"]["03"].of == 10
 
 
+LEAVING = {
+    "exit 0": "SystemExit: 0 (misbehaving.py:",
+    "exit 7": "SystemExit: 7 (misbehaving.py:",
+    "interrupt": "KeyboardInterrupt (misbehaving.py:",
+    "generator": "GeneratorExit (misbehaving.py:",
+    "unspeakable": "_Unspeakable: its message cannot be read (SystemExit) (misbehaving.py:",
+    "damage": "its worker could not do it (Damaged: a stored folder was changed after it was written)",
+}
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_method_that_exits_or_interrupts_costs_its_own_job_and_the_run_goes_on(
+    play_plan: Play, here: arena.Workers, tmp_path: Path, count: int
+) -> None:
+    leaving = [("", f"leave:way={way}") for way in LEAVING]
+    plan = plan_of(*FIELD[:2], *leaving, ("leave-early:way=exit 7", ""))
+    played, told = play_plan(plan, tmp_path / "run", arena.processes(count) if count else here)
+    failed = {(failure.what, failure.team): failure.cause for failure in played.document.failed("failed")}
+    expected = {
+        (f"{number:02d} attacks {target} (only)", f"{number:02d}"): cause
+        for number, cause in enumerate(LEAVING.values(), start=3)
+        for target in ("01", "02")
+    }
+    for early in ("09 anonymizes (only)", "release of 09 (only)"):
+        assert "SystemExit: 7 (misbehaving.py:" in failed.pop((early, "09"))
+    assert failed.keys() == expected.keys()
+    assert all(failed[job].startswith(cause) for job, cause in expected.items()), failed
+    assert told.tally.failed == 2 * len(LEAVING) + 1
+    assert set(played.document.rounds[0].attacks["01"]) == {"02", "sample attack"}
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_attack_that_returns_no_guess_or_no_numbers_fails_in_one_short_sentence(play_plan: Play, tmp_path: Path) -> None:
+    mumbling = [("", f"mumble:what={what}") for what in ("text", "nothing", "nan")]
+    played, _ = play_plan(plan_of(FIELD[0], *mumbling), tmp_path / "run")
+    assert {failure.team: failure.cause for failure in played.document.failed("failed")} == {
+        "02": "the attack did not return a guess of this contest (got str)",
+        "03": "the attack did not return a guess of this contest (got NoneType)",
+        "04": "parameter 'rows' must be whole numbers; got nan",
+    }
+
+
 def test_a_guess_against_the_rules_costs_itself_alone(play_plan: Play, tmp_path: Path) -> None:
     played, _ = play_plan(plan_of(*FIELD, ("", "babble")), tmp_path / "run")
     assert {(failure.team, failure.file) for failure in played.document.failed("refused")} == {
@@ -289,6 +331,19 @@ def test_what_the_judge_keeps_and_what_teams_were_given_is_for_its_owner_alone(p
     shutil.rmtree(tmp_path / "run" / "teams")
     kept = b"".join(path.read_bytes() for path in (tmp_path / "run" / "store").rglob("*") if path.is_file())
     assert b"members" not in kept
+
+
+def test_documents_that_hold_the_seed_are_for_their_owner_alone_also_when_they_are_written_again(
+    play_plan: Play, tmp_path: Path
+) -> None:
+    run, plan = tmp_path / "run", plan_of(*FIELD, seed=314159265358979323846264338327950288)
+    for _ in range(2):
+        play_plan(plan, run)
+        holding = {path for path in run.iterdir() if path.is_file() and str(plan.seed).encode() in path.read_bytes()}
+        assert {path.name for path in holding} == {"run.json", "results.json", "report.html"}
+        assert {path.stat().st_mode & 0o777 for path in holding} == {0o600}
+        for path in holding:
+            path.chmod(0o644)
 
 
 @pytest.mark.usefixtures("plugins")

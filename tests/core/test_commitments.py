@@ -71,12 +71,23 @@ def test_a_damaged_opening_is_told(damaged: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"{", b"[]", b"{}", b'{"commitments": {}}', b'{"commitments": {"seed": "00"}}', b'{"commitments": ["seed"]}']
+    "damaged", [b"{", b"[]", b"{}", b'{"commitments": {}}', b'{"commitments": {"a": "00"}}', b'{"commitments": ["seed"]}']
 )
 def test_a_file_without_commitments_is_never_kept(damaged: bytes) -> None:
     _, opening = commitments.commit(1, {}, SCOPE)
     with pytest.raises(UsageError, match=r"commitments\.json"):
         commitments.verify(damaged, opening, {})
+
+
+@pytest.mark.parametrize("entry", ["00", 5, None, ["x"], "g" * 64, "A" * 64, "é" * 64])
+@pytest.mark.parametrize("name", ["a", "seed"])
+def test_an_entry_that_is_no_digest_is_named_and_the_others_are_checked(name: str, entry: object) -> None:
+    committed, opening = commitments.commit(5, {"a": b"1", "b": b"2"}, SCOPE)
+    content = json.loads(committed)
+    content["commitments"][name] = entry
+    found = {one.name: one for one in commitments.verify(commitments._canonical(content), opening, {"a": b"1", "b": b"2"})}
+    assert (found[name].state, found[name].why) == ("broken", "its entry in commitments.json is no SHA-256 in hexadecimal")
+    assert {one.state for one in found.values() if one.name != name} == {"kept"}
 
 
 def test_a_digest_is_sha256_in_hexadecimal() -> None:

@@ -19,6 +19,7 @@ from tests.reporting.test_numbers import CASES as NUMBER_CASES
 
 from kakurenbo import arena
 from kakurenbo.contracts import Unit
+from kakurenbo.messages import escaped
 from kakurenbo.registry import load
 from kakurenbo.reporting import Estimate, figures, html_report
 from kakurenbo.reporting.numbers import estimated, figure
@@ -90,7 +91,7 @@ def test_it_opens_from_a_file_with_no_error_and_asks_the_network_for_nothing(pag
 
 def test_a_name_that_wants_to_be_code_is_shown_as_it_is(hostile: Any) -> None:
     assert hostile.evaluate("window.hacked") is None
-    assert hostile.locator("#team-01 summary b").text_content() == f"01 {HOSTILE}"
+    assert hostile.locator("#team-01 summary b").text_content() == f"01 {escaped(HOSTILE)}"
     assert hostile.locator("img, #app script").count() == 0
     assert hostile.faults == []
 

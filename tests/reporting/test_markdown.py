@@ -49,3 +49,9 @@ def test_where_the_caption_speaks_of_points_the_column_shows_points_with_repeats
     score = next(line.score for line in in_points(3).rankings["anonymization"].lines if line.score is not None)
     row = next(line for line in text.splitlines() if line.startswith("| 1 | "))
     assert row.split(" | ")[3].startswith(f"{1000 * score:.0f} ±")
+
+
+def test_signs_that_nobody_sees_or_that_turn_the_direction_are_written_out() -> None:
+    report = markdown_report(synthetic_document(3, 3, 1, "a\u202eb\x1b\u200b`c"), {})
+    assert not {"\u202e", "\x1b", "\u200b"} & set(report)
+    assert r"a\\u202eb\\x1b\\u200b" in report

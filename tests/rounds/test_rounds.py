@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from kakurenbo import testing
+from kakurenbo.cli import publish
 from kakurenbo.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
 from kakurenbo.contracts import read_facts
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.reporting import read_results, scored_document
 from kakurenbo.rng import stream
-from kakurenbo.rounds import PublishedRound, handing_in, publish_round, score_round, verify_round
-from kakurenbo.tables import Problems, json_bytes, read_folder, write_folder
+from kakurenbo.rounds import PublishedRound, Refusal, handing_in, publish_round, score_round, verify_round
+from kakurenbo.tables import ProblemCollector, Problems, json_bytes, read_folder, write_folder
 
 SEED = 2**100 + 1
 TEAMS = ("01", "03", "07", "12")
@@ -377,10 +378,30 @@ def test_results_of_another_round_are_refused(contest: Contest, tmp_path: Path) 
 def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:
     contest.publish()
     (contest.phase / "targets" / "99").symlink_to(contest.phase / "targets" / "01")
-    with pytest.raises(UsageError, match="99: this is a link"):
-        verify_round(contest.rulebook, contest.preparation, contest.phase)
+    findings = verify_round(contest.rulebook, contest.preparation, contest.phase)
+    assert [(one.name, one.why) for one in findings if one.state != KEPT] == [("phase: targets/99", "this is a link")]
     contest.guesses.mkdir()
     assert "99" not in score_round(contest.rulebook, contest.phase, contest.guesses).results.credits
+
+
+def test_links_pipes_and_empty_folders_are_listed_with_all_other_findings(contest: Contest) -> None:
+    contest.publish()
+    for root in (contest.preparation, contest.phase):
+        (root / "public" / "link.csv").symlink_to("nowhere")
+        os.mkfifo(root / "public" / "pipe")
+        (root / "empty" / "inside").mkdir(parents=True)
+        (root / "public" / "extra.csv").write_text("x")
+    (contest.phase / "targets" / "01" / "contest.json").write_text("{}")
+    found = verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)
+    told = {(one.name, one.state, one.why) for one in found if one.state != KEPT and not one.name.startswith("made again")}
+    strays = {
+        ("public/link.csv", "this is a link"),
+        ("public/pipe", "this is a pipe, a socket or a device"),
+        ("empty/inside/", "this folder is empty"),
+        ("public/extra.csv", ""),
+    }
+    expected = {(f"{place}{name}", "not committed", why) for place in ("", "phase: ") for name, why in strays}
+    assert told == expected | {("phase: targets/01/contest.json", "broken", "")}
 
 
 # -- hostile folders ------------------------------------------------------------------------------------------------------
@@ -462,6 +483,69 @@ def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(contest: Co
     codes = [problems[0].code for _, problems in published.unassigned]
     assert sorted(set(codes)) == ["release.too_many_bytes", "release.too_many_files"]
     assert states(published)["03"] == "published"
+
+
+@pytest.mark.parametrize("stray", ["hidden_01.csv", "hidden_01.zip.csv", "01.csv", "hidden_99.csv"])
+def test_a_stray_file_beside_the_folder_of_a_team_is_nobodys_and_leaves_the_folder_valid(contest: Contest, stray: str) -> None:
+    alone = contest.publish()
+    (contest.submissions / stray).write_bytes(b"1\n")
+    published = contest.publish()
+    assert states(published) == states(alone) == dict.fromkeys(TEAMS, "published")
+    assert [file for file, _ in published.unassigned] == [stray]
+    assert not published.complete
+
+
+def test_a_stray_guess_beside_the_folder_of_an_attacker_is_nobodys_and_leaves_the_folder_valid(contest: Contest) -> None:
+    contest.publish()
+    shutil.copy(contest.guess("01", "03"), contest.guesses / "guess_03_01.csv")
+    contest.guess("01", "07")
+    (contest.guesses / "guess_07_01.csv").write_bytes(b"stray\n")
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses, sample_attacks=False)
+    assert {target for target in TEAMS if scored.results.credit(target, "01") is not None} == {"03", "07"}
+    assert [(refusal.team, refusal.file, refusal.problems[0].code) for refusal in scored.refused] == [
+        ("", name, "guess.beside_folder") for name in ("guess_03_01.csv", "guess_07_01.csv")
+    ]
+
+
+def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
+    contest: Contest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    for folder in (contest.guesses / "01", contest.submissions / "01", contest.submissions):
+        for number in range(2000):
+            (folder / f"junk-{number:04d}.csv").touch()
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    listed = [refusal for refusal in scored.refused if refusal.team == "01"]
+    assert len(listed) == 21
+    assert (listed[-1].file, listed[-1].more_files, listed[-1].as_json()["more_files"]) == ("01", 1980, 1980)
+    assert str(listed[-1].problems[0]).startswith("01: further files that are refused: 1,980")
+    assert len(scored_document(contest.rulebook, scored).as_bytes()) < 50_000
+    published = contest.publish()
+    publish._print(published, contest.phase)
+    printed = capsys.readouterr().err.splitlines()
+    assert len([line for line in printed if "junk-" in line]) <= 40
+    assert "…: further files that are refused: 1,980; hand in what the contest asks for alone" in printed
+    told = publish._report(published)["unassigned"]
+    assert sum(entry.get("more_files", 1) for entry in told) == len(published.unassigned)
+
+
+def test_a_team_of_junk_alone_is_refused_in_few_words(contest: Contest) -> None:
+    shutil.rmtree(contest.submissions / "01")
+    (contest.submissions / "01").mkdir()
+    for number in range(300):
+        (contest.submissions / "01" / f"{number}.csv").symlink_to("nothing")
+    record = next(record for record in contest.publish().records if record.team == "01")
+    assert (record.state, len(record.problems), len(record.files)) == ("refused", 21, 20)
+    assert record.problems[-1].startswith("01: further files that are refused: 280")
+
+
+def test_a_refused_file_with_very_many_problems_lists_twenty_and_tells_their_number() -> None:
+    found = ProblemCollector("guess_03_01.csv")
+    for row in range(1, 3001):
+        found.add("line.empty", row=row)
+    told = Refusal.of("01", "guess_03_01.csv", found.problems()).as_json()
+    assert (len(told["problems"]), told["problem_count"]) == (20, 3000)
 
 
 def test_only_teams_of_the_round_attack(contest: Contest) -> None:

@@ -14,7 +14,7 @@ from kakurenbo.datasets import ratings
 from kakurenbo.rulebooks.pwscup2024 import Handout, Submission
 from kakurenbo.rulebooks.pwscup2024.release import split_files
 from kakurenbo.rulebooks.pwscup2024.targets import answer_files, target_files
-from kakurenbo.tables import Problems, Read, Reading, Source, sources_of, table_bytes, write_folder
+from kakurenbo.tables import Problems, Read, Reading, Source, open_archive, read_folder, sources_of, table_bytes, write_folder
 
 HANDOUT = Handout("01", (small_original(),), assigned=True)
 TWO = Handout("01", (small_original(), small_original(seed=2)), assigned=True)
@@ -274,6 +274,24 @@ def test_what_anonymize_writes_says_which_candidate_it_is_of() -> None:
     files = dict(BOOK.release_files(second, Release(ratings.split(second.table))))
     assert accepted(files, TWO)[0].chosen == 1
     assert set(BOOK.release_files(HANDOUT, Release(ratings.split(HANDOUT.table)))) == set(release())
+
+
+def test_anonymize_writes_a_zip_of_the_entry_where_out_ends_in_zip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    handout = tmp_path / "Bi01.csv"
+    handout.write_bytes(table_bytes(small_original(), header=True))
+
+    def anonymized(out: Path) -> None:
+        with pytest.raises(SystemExit) as left:
+            main(["anonymize", "pwscup2024", "shuffle_rows", str(handout), str(out), "--seed", "1"])
+        assert not left.value.code, capsys.readouterr().err
+
+    for out in ("folder", "C01.zip", "again.ZIP"):
+        anonymized(tmp_path / out)
+    archive = open_archive(Source.of(tmp_path / "C01.zip"))
+    assert isinstance(archive, Read)
+    assert {source.name: source.read() for source in archive.value} == read_folder(tmp_path / "folder")
+    assert (tmp_path / "again.ZIP").read_bytes() == (tmp_path / "C01.zip").read_bytes()
+    assert isinstance(BOOK.check_release(HANDOUT, sources_of(tmp_path / "C01.zip")), Read)
 
 
 # -- what attackers get --------------------------------------------------------------------------------------------------

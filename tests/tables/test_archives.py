@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kakurenbo.tables import Problem, Problems, Source, archives
-from kakurenbo.tables.archives import open_archive
+from kakurenbo.tables.archives import archive_bytes, open_archive
 
 
 def zipped(files: dict[str, bytes], change: Callable[[zipfile.ZipInfo], None] | None = None) -> bytes:
@@ -141,3 +141,15 @@ def test_no_bytes_break_the_reader(noise: bytes, cut: int) -> None:
         sound[:cut] + noise + sound[cut + len(noise) :],
     ):
         assert isinstance(opened(data)[0], Problems | list)
+
+
+def test_an_archive_that_we_write_is_read_again_and_has_the_same_bytes_whatever_the_order_and_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = {"C01_1.csv": b"2\n", "C01_0.csv": b"*," * 100_000}
+    written = archive_bytes(files)
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    assert archive_bytes(dict(reversed(files.items()))) == written
+    found, notices = opened(written)
+    assert {source.name: source.read() for source in found if isinstance(source, Source)} == files
+    assert not notices

@@ -68,10 +68,25 @@ def test_a_packed_file_of_several_parts_is_read_whole() -> None:
     assert code(Source("a.gz", gzip.compress(b"one") + b"rest").read()) == "source.unreadable"
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"candidate": 1, "candidate": 2}',
+        b'[{"a": {"candidate": 1, "b": 0, "candidate": 1}}]',
+        b'{"candidate": 1, "c\\u0061ndidate": 2}',
+    ],
+)
+def test_a_json_object_that_gives_a_key_twice_is_refused(data: bytes) -> None:
+    reading = read_json(Source("choice.json", data))
+    assert isinstance(reading, Problems)
+    assert [(problem.code, problem.value) for problem in reading] == [("json.key_twice", "candidate")]
+    assert str(reading[0]) == 'choice.json: the key "candidate" is given twice in one object; give it once'
+
+
 def test_a_json_document_is_read_with_its_notices() -> None:
-    reading = read_json(Source("a.json", b'\xef\xbb\xbf{"a": [1, 2.5, null, "\xe3\x81\x82"], "a": {"b": true}}\r\n'))
+    reading = read_json(Source("a.json", b'\xef\xbb\xbf{"a": [1, 2.5, null, "\xe3\x81\x82"], "c": {"b": true}}\r\n'))
     assert isinstance(reading, Read)
-    assert reading.value == {"a": {"b": True}}, "of a key that is given twice the last value counts"
+    assert reading.value == {"a": [1, 2.5, None, "あ"], "c": {"b": True}}
     assert [notice.code for notice in reading.notices] == ["text.bom"]
 
 

@@ -46,14 +46,14 @@ def perform(request: Request) -> Result:
             outcome = _KINDS[request.kind](request)
     except TimeLimitExceeded:
         return failed(late, limit=limit)
-    except Damaged:
-        raise  # not the job's fault: the run repeats what is damaged
+    except Damaged as error:
+        raise Damaged(_message(error)) from None  # not the job's fault: the run repeats what is damaged
     except KakurenboError as error:
-        return failed(str(error))
+        return failed(_message(error))
     except MemoryError:
-        return failed("it needs more memory than there is", traceback=traceback.format_exc())
-    except Exception as error:
-        return failed(_sentence(error), traceback=traceback.format_exc())
+        return failed("it needs more memory than there is", traceback=_traceback())
+    except BaseException as error:  # a method that asks to exit, or acts as if somebody pressed Ctrl-C, ends its own job alone
+        return failed(_sentence(error), traceback=_traceback())
     handed_out = _hand_out(request, outcome) if isinstance(request, JudgeRequest) else {}
     return store.put(
         request.key,
@@ -111,9 +111,24 @@ _KINDS: dict[str, Callable[[Any], Outcome]] = {
 }
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     """The error and the place it came from, for people who write methods."""
     frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    message = " ".join(str(error).split())[:300]
+    message = " ".join(_message(error).split())[:300]
     return f"{type(error).__name__}{': ' if message else ''}{message}{place}"
+
+
+def _message(error: BaseException) -> str:
+    """What an error says; a method's own kind of error may fail even at that."""
+    try:
+        return "".join(str(error))
+    except BaseException as another:
+        return f"its message cannot be read ({type(another).__name__})"
+
+
+def _traceback() -> str:
+    try:
+        return traceback.format_exc()
+    except BaseException as another:
+        return f"its traceback cannot be read ({type(another).__name__})"

@@ -17,7 +17,7 @@ from kakurenbo.commitments import COMMITMENTS_FILE
 from kakurenbo.contracts import CONTEST_FILE, AnyRulebook, Credit, Files, PreparedRound, Target, read_facts
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import KakurenboError
-from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files
+from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files, few_per_team
 from kakurenbo.rounds.publishing import SUBMITTED, judge_team, read_records, release_folders
 from kakurenbo.rounds.scoring import broken_guess
 from kakurenbo.tables import Problems, Source, read_folder, sources_of
@@ -176,7 +176,7 @@ def _rules(request: JudgeRequest, target: Tree) -> AnyRulebook:
 def _credited(credits: Iterable[tuple[str, str, Credit]], refused: Iterable[Refusal], notices: Iterable[str] = ()) -> Outcome:
     value = {
         "credits": [(target, attacker, msgspec.to_builtins(earned)) for target, attacker, earned in credits],
-        "refused": [refusal.as_json("en") for refusal in refused],
+        "refused": [refusal.as_json("en") for refusal in few_per_team(list(refused))],
         "notices": list(notices),
     }
     return Outcome(value, state=DONE)

@@ -39,7 +39,7 @@ def attack(request: PlayerRequest) -> Outcome:
         method, rng = request.method.make(), stream(int(request.seed), "attack")
     else:
         method, rng = seen.rules.sample_attacks[request.attacker], sample_stream(seen.facts, request.attacker, request.target)
-    return Outcome({}, {"guess": {GUESS_FILE: seen.rules.guess_bytes(method(seen.knowledge, rng))}})
+    return Outcome({}, {"guess": {GUESS_FILE: seen.rules.bytes_of_attack(method(seen.knowledge, rng))}})
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,9 @@ from kakurenbo.contracts import ATTACK, Credit, RoundResults, team_of
 from kakurenbo.contracts.guesses import by_pair
 from kakurenbo.contracts.results import MISSING, REFUSED
 from kakurenbo.reporting import Document, FailureEntry, PlayerEntry, make_document
-from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds import Refusal, ReleaseRecord, few_per_team
 from kakurenbo.rounds.publishing import tables_of
 from kakurenbo.rounds.scoring import round_results
-from kakurenbo.tables import Problems
 
 Found = Mapping[Job, Result]
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "numba")
@@ -134,8 +133,8 @@ def _failures(
 ) -> list[FailureEntry]:
     """Releases that were refused, missing or broke; jobs that broke; files that were refused; guesses that are missing."""
     failures = [
-        FailureEntry(f"files of {team}", team, REFUSED, problems[0].in_language("en"), plan.rounds[0], 0, file)
-        for team, file, problems in _strangers(plan)
+        FailureEntry(f"files of {one.team}", one.team, REFUSED, one.problems[0].in_language("en"), plan.rounds[0], 0, one.file)
+        for one in few_per_team(list(_strangers(plan)))
     ]
     for name in plan.rounds:
         for repeat in range(plan.repeats):
@@ -149,16 +148,16 @@ def _failures(
     return failures
 
 
-def _strangers(plan: Plan) -> Iterator[tuple[str, str, Problems]]:
-    """Team, name and problems of everything in the folders of files that is refused before it is judged."""
+def _strangers(plan: Plan) -> Iterator[Refusal]:
+    """Everything in the folders of files that is refused before it is judged."""
     for entrant in plan.entrants:
         for folder in (entrant.release, entrant.guesses):
             for file, problems in plan.handed_in[folder][1] if folder is not None else ():
-                yield entrant.team, file, problems
+                yield Refusal.of(entrant.team, file, problems)
         if entrant.release is not None:
             given, _ = plan.handed_in[entrant.release]
             for file, problems in tables_of(plan.rules, entrant.team, given.names)[1]:
-                yield entrant.team, file, problems
+                yield Refusal.of(entrant.team, file, problems)
 
 
 def _of_releases(records: Sequence[ReleaseRecord], round_: str, repeat: int) -> Iterator[FailureEntry]:

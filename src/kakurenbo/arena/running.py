@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
 from filelock import FileLock, Timeout
 
 from kakurenbo.arena.dispatch import Dispatcher, obstacle
-from kakurenbo.arena.executors import Crews, Workers
+from kakurenbo.arena.executors import PLAYERS, Crews, Workers
 from kakurenbo.arena.jobs import load_code, perform
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Stores
@@ -197,15 +196,14 @@ class _Run:
 
     def _land(self, job: Job, future: Future[Result]) -> None:
         try:
-            result = future.result()
-        except BrokenExecutor:
-            raise _WorkerDied(job.role) from None
-        except Damaged as error:
-            self._repeat_inputs(job, error)
+            error = future.exception()  # asked for, not raised: only a Ctrl-C of this process may end the run
         except CancelledError:
             raise KakurenboError("the workers are gone; run the same command again to go on") from None
-        except Exception as error:
-            result = self._lost(job, error)
+        if isinstance(error, BrokenExecutor):
+            raise _WorkerDied(job.role)
+        if isinstance(error, Damaged):
+            self._repeat_inputs(job, error)
+        result = future.result() if error is None else self._lost(job, error)
         del self.flying[job]
         if self.alone and self.alone[0] == job:
             self.alone.popleft()
@@ -219,15 +217,19 @@ class _Run:
         key = self.dispatcher.request(job).key
         return self.stores.at(job.root).get(key) or Result(key, FAILED, cause=cause)
 
-    def _repeat_inputs(self, job: Job, error: Damaged) -> NoReturn:
-        """Forget the damaged results that a job stumbled over, and begin again without them."""
+    def _repeat_inputs(self, job: Job, error: Damaged) -> None:
+        """Forget the damaged results that a job stumbled over, and begin again without them.
+
+        A player's job reads nothing else: where all is whole, the method made the damage up, and its job fails.
+        """
         behind = {need for direct in job.needs for need in (direct, *direct.needs)}
         damaged = [need for need in behind if not self.stores.is_whole(need.root, self.found[need])]
-        if not damaged:
-            raise KakurenboError(f"{job}: {error}; submitted files must not change while they are played") from None
         for need in damaged:
             self.stores.drop(need.root, self.found[need])
-        raise _InputsRepeated
+        if damaged:
+            raise _InputsRepeated
+        if job.role not in PLAYERS:
+            raise KakurenboError(f"{job}: {error}; submitted files must not change while they are played")
 
     def _after_crash(self, role: str) -> None:
         """A worker died. Jobs of its role in flight are played again, alone; three times around means guilty."""

@@ -54,10 +54,10 @@ class Tournament:
         return cls(path, read.value, _json(path / TIMINGS_FILE))
 
     def write_report(self, format_: str = "html", out: Path | None = None) -> Path:
-        """Make the report; gives its path."""
+        """Make the report; gives its path. In the run's own folder it is for the owner alone, for the seed is in it."""
         make = {"html": html_report, "md": markdown_report}[format_]
         target = out or self.path / REPORT_FILES[format_]
-        write_file(target, make(self.document, self.times).encode())
+        write_file(target, make(self.document, self.times).encode(), private=out is None)
         return target
 
 
@@ -67,13 +67,13 @@ def play_tournament(
     """Play a plan in a folder, going on where an earlier start was stopped, and write documents and report."""
     _check_folder(plan, out, replace_results=settings.replace_results)
     with locked(out):
-        write_file(out / PLAN_FILE, json_bytes(plan.as_json()))
+        write_file(out / PLAN_FILE, json_bytes(plan.as_json()), private=True)  # the seed is in it
         stores = Stores(out)
         found = play(plan, stores, workers, settings, listener)
         tournament = Tournament(out, collect(plan, found), timings(stores, found))
         write_file(out / TIMINGS_FILE, json_bytes(tournament.times))
         write_file(out / CSV_FILE, results_csv(tournament.document).encode())
-        write_file(out / RESULTS_FILE, tournament.document.as_bytes())
+        write_file(out / RESULTS_FILE, tournament.document.as_bytes(), private=True)  # so are the seeds
         tournament.write_report()
         return tournament
 

@@ -13,7 +13,7 @@ from kakurenbo.cli.examples import anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
 from kakurenbo.messages import text, text_or
 from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, write_file, write_folder
+from kakurenbo.tables import Problems, archive_bytes, write_file, write_folder
 
 
 def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, as_json: bool) -> int:
@@ -27,6 +27,8 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
     files = rules.release_files(handout.value, release)
     if len(files) == 1:
         write_file(out, next(iter(files.values())))
+    elif out.suffix.lower() == ".zip":
+        write_file(out, archive_bytes(files))
     else:
         write_folder(out, files)
     claims = {name: json_number(value) for name, value in release.claims.items()}

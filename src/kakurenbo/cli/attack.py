@@ -35,7 +35,7 @@ def _attack(
     output.print_notices(known.notices)
     seed = chosen_seed(seed)
     guess = method(known.value.knowledge, stream(seed, "attack"))
-    write_file(out, rules.guess_bytes(guess))
+    write_file(out, rules.bytes_of_attack(guess))
     if as_json:
         output.print_json({"out": str(out), "target": known.value.name, "seed": seed})
     else:

@@ -13,7 +13,7 @@ from kakurenbo.cli.common import json_option, option, out_folder_option, path_ar
 from kakurenbo.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import retold, text
-from kakurenbo.rounds import PublishedRound, Refusal, publish_round
+from kakurenbo.rounds import PublishedRound, Refusal, few_per_team, publish_round
 from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
 from kakurenbo.tables import check_free, write_folder
 
@@ -49,12 +49,18 @@ def _report(published: PublishedRound) -> dict[str, Any]:
         if record.problems:
             entry["problems"] = list(record.problems)
         states[record.state].append(record.target if record.state in (PUBLISHED, SUPERSEDED) else entry)
+    return {**states, "unassigned": [refusal.as_json() for refusal in _unassigned(published)]}
+
+
+def _unassigned(published: PublishedRound) -> list[Refusal]:
+    """What belongs to no release, by the folder that it lies in; of very many files the first ones."""
     teams = {record.team for record in published.records}
-    unassigned = [
-        Refusal.of(folder if (folder := file.partition("/")[0]) in teams else "", file, problems).as_json()
-        for file, problems in published.unassigned
-    ]
-    return {**states, "unassigned": unassigned}
+    return few_per_team(
+        [
+            Refusal.of(folder if (folder := file.partition("/")[0]) in teams else "", file, problems)
+            for file, problems in published.unassigned
+        ]
+    )
 
 
 def _print(published: PublishedRound, out: Path) -> None:
@@ -64,8 +70,8 @@ def _print(published: PublishedRound, out: Path) -> None:
         table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
         output.print_notices(f"{record.target}: {retold(notice)}" for notice in record.notices)
     console.print(table)
-    for _, problems in published.unassigned:
-        output.print_problems(problems, problems.total)
+    for refusal in _unassigned(published):
+        output.print_problems(refusal.problems, refusal.count)
     console.print(f"{out}/public     {text('cli.published_public', digest=_committed(published))}", markup=False)
     console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
     console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)

@@ -6,7 +6,7 @@ from kakurenbo.contracts.credit import Chance, Credit
 from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, Counting, Feedback, FilePattern, Phase, Tries
 from kakurenbo.contracts.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contracts.fitting import fits, misfit, rulebooks_for
-from kakurenbo.contracts.guesses import FoundGuess, Guesses
+from kakurenbo.contracts.guesses import FoundGuess, Guesses, whole_numbers
 from kakurenbo.contracts.measure import Figure, Measurement, Score, Threshold, Unit, Utility, json_number
 from kakurenbo.contracts.preparation import Files, Preparation, PreparedRound, Publication, RoundData, Secrets
 from kakurenbo.contracts.results import (
@@ -75,5 +75,6 @@ __all__ = [
     "team_of",
     "two_digits",
     "unknown_column",
+    "whole_numbers",
     "why_out",
 ]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from kakurenbo.contracts.guesses import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contracts.measure import Figure, Utility
 from kakurenbo.contracts.preparation import Files, Preparation, Publication, RoundData, Secrets, gathered
 from kakurenbo.contracts.results import RoundResults, Standings, weights_of
-from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.errors import KakurenboError, ParameterError, UsageError
 from kakurenbo.parameters import Method, parameters_of
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Read, Reading, Schema, Source, refused
@@ -193,6 +193,27 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     @abstractmethod
     def guess_bytes(self, guess: G) -> bytes:
         """One guess as the file that ``attack`` writes and ``credit`` reads."""
+
+    def bytes_of_attack(self, guess: object) -> bytes:
+        """What an attack returned, as its file.
+
+        Raises
+        ------
+        KakurenboError
+            Where that is no guess of this contest at all.
+        """
+        wanted = self._guess_type()
+        if not isinstance(guess, wanted):
+            raise KakurenboError(f"the attack did not return a guess of this contest (got {type(guess).__name__})")
+        return self.guess_bytes(cast(G, guess))
+
+    @classmethod
+    def _guess_type(cls) -> type:
+        """The type that this rulebook gives for G; ``object`` where it gives none that could be asked for."""
+        bases = (base for one in cls.__mro__ for base in getattr(one, "__orig_bases__", ()) if get_origin(base) is Rulebook)
+        named = next((get_args(base)[-1] for base in bases), object)
+        plain = get_origin(named) or named
+        return plain if isinstance(plain, type) else object
 
     @property
     @abstractmethod

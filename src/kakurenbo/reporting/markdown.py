@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kakurenbo.contracts import Measurement, Unit
+from kakurenbo.messages import escaped
 from kakurenbo.reporting.document import (
     AttackEntry,
     Document,
@@ -173,14 +174,19 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 
 def safe(text: object) -> str:
-    """Text without effect as Markdown or HTML.
+    """Text without effect as Markdown or HTML, and without signs that nobody sees.
 
     Examples
     --------
-    >>> print(safe("<b>|x|"))
-    &lt;b&gt;\\|x\\|
+    >>> print(safe("<b>|x|"), safe("a\\u202eb"))
+    &lt;b&gt;\\|x\\| a\\\\u202eb
     """
-    return _MARKUP.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
+    return _MARKUP.sub(r"\\\1", html.escape(_line(str(text)), quote=False))
+
+
+def _line(text: str) -> str:
+    """A text in one line whose every sign can be seen."""
+    return escaped(" ".join(text.split()))
 
 
 def spoken(text: str) -> str:
@@ -193,7 +199,7 @@ def spoken(text: str) -> str:
     """
     return "".join(
         code(part) if at % 2 else _MARKUP.sub(r"\\\1", html.escape(part, quote=False))
-        for at, part in enumerate(" ".join(text.split()).split("`"))
+        for at, part in enumerate(_line(text).split("`"))
     )
 
 
@@ -205,5 +211,5 @@ def code(text: str) -> str:
     >>> print(code("rr:p=0.9"))
     `rr:p=0.9`
     """
-    plain = " ".join(text.replace("`", "").split())
+    plain = _line(text.replace("`", ""))
     return f"`{plain}`" if plain else ""

@@ -4,7 +4,7 @@ Nothing of one team touches another: a file that is bad, or that makes a step fa
 """
 
 from kakurenbo.rounds.publishing import PublishedRound, ReleaseRecord, judge_release, publish_round
-from kakurenbo.rounds.scoring import Refusal, ScoredRound, credit_files, score_round
+from kakurenbo.rounds.scoring import Refusal, ScoredRound, credit_files, few_per_team, score_round
 from kakurenbo.rounds.verifying import verify_round
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "ReleaseRecord",
     "ScoredRound",
     "credit_files",
+    "few_per_team",
     "judge_release",
     "publish_round",
     "score_round",

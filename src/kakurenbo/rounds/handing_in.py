@@ -7,7 +7,7 @@ pipe that waits, no more bytes than a contest needs.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kakurenbo.tables import Problems, Severity, Source, refused
@@ -44,6 +44,11 @@ def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
         else:
             strangers.append((shown, refused(code, shown, files=MOST_FILES, bytes=MOST_BYTES)))
     return sources, strangers
+
+
+def folders_in(entries: Iterable[Path]) -> frozenset[str]:
+    """The names of those entries that are folders themselves, and no links to one."""
+    return frozenset(entry.name for entry in entries if entry.is_dir() and not entry.is_symlink())
 
 
 def left_aside(name: str) -> bool:

@@ -31,8 +31,9 @@ from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import spoken_in
-from kakurenbo.rounds.handing_in import handed_in, left_aside, printable
+from kakurenbo.rounds.handing_in import folders_in, handed_in, left_aside, printable
 from kakurenbo.tables import (
+    LISTED_PER_FILE,
     Problem,
     Problems,
     Source,
@@ -192,8 +193,11 @@ def judge_team(
     ``unfit`` is what it handed in that is no file to judge: where there is nothing else, that is refused.
     """
     if not sources and unfit:
-        told = tuple(_recorded(problem) for _, problems in unfit for problem in problems)
-        files = tuple(name for name, _ in unfit)
+        few = unfit[:LISTED_PER_FILE]
+        told = tuple(_recorded(problem) for _, problems in few for problem in problems)
+        if len(unfit) > len(few):
+            told += (_recorded(refused("release.more_refused", team, count=len(unfit) - len(few))[0]),)
+        files = tuple(name for name, _ in few)
         return [JudgedRelease(ReleaseRecord(team, team, REFUSED, told[0], problems=told, files=files))]
     if not sources:
         return [JudgedRelease(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
@@ -356,7 +360,8 @@ def _by_team(
 ) -> tuple[dict[str, list[Source]], dict[str, list[tuple[str, Problems]]], list[tuple[str, Problems]]]:
     """Files to judge and everything else by team, then what is nobody's.
 
-    The organizer's word tells whose a file is: folders named for teams, --team, or else the names of files.
+    The organizer's word tells whose a file is: folders named for teams, --team, or else the names of files. A team that has a
+    folder has handed in what lies there, and nothing else.
     """
     if not submissions.exists():
         raise UsageError(f"{submissions}: there is no such file or folder")
@@ -370,12 +375,16 @@ def _by_team(
     unassigned: list[tuple[str, Problems]] = []
     listed = ", ".join(prepared.teams)
     entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
+    folders = folders_in(entries)
     for entry in [entry for entry in entries if not left_aside(entry.name)]:
-        folder = entry.is_dir() and not entry.is_symlink()
+        folder = entry.name in folders
         own = folder or entry.name in prepared.teams
         owner, shown = entry.name if own else _team_named(prepared, entry.name), printable(entry.name)
         if owner not in prepared.teams:
             unassigned.append((shown, refused("release.unknown_team", shown, teams=listed)))
+            continue
+        if owner in folders and not folder:  # anybody may have put it there: it must not touch what the team handed in
+            unassigned.append((shown, refused("release.beside_folder", shown, team=owner)))
             continue
         sources, strangers = handed_in(entry)
         by_team.setdefault(owner, []).extend(sources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,21 +26,33 @@ from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.guesses import by_pair
 from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rng import stream
-from kakurenbo.rounds.handing_in import handed_in, left_aside, printable
+from kakurenbo.rounds.handing_in import folders_in, handed_in, left_aside, printable
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, read_records
-from kakurenbo.tables import Problem, Problems, Source, refused
+from kakurenbo.tables import LISTED_PER_FILE, Problem, Problems, Source, refused
 
 ReadAnswer = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file that was refused: whose, which, and everything that is wrong with it."""
+    """A file that was refused: whose, which, and everything that is wrong with it.
+
+    Attributes
+    ----------
+    team, file : str
+    problems : tuple of Problem
+        The first ones.
+    count : int
+        How many there are in all.
+    more_files : int
+        For how many files it stands that are not listed (see :func:`few_per_team`); 0 for a file of its own.
+    """
 
     team: str
     file: str
     problems: tuple[Problem, ...]
     count: int
+    more_files: int = 0
 
     @classmethod
     def of(cls, team: str, file: str, problems: Problems) -> Refusal:
@@ -53,8 +66,29 @@ class Refusal:
     def as_json(self, language: str | None = None) -> dict[str, Any]:
         """The stable JSON object of verbs over many teams, in a language or that of the moment."""
         spoken = language or messages.language()
-        listed = [problem.as_json(spoken) for problem in self.problems]
-        return {"team": self.team, "file": self.file, "problem": self.problems[0].in_language(spoken), "problems": listed}
+        return {
+            "team": self.team,
+            "file": self.file,
+            "problem": self.problems[0].in_language(spoken),
+            "problem_count": self.count,
+            "problems": [problem.as_json(spoken) for problem in self.problems],
+            **({"more_files": self.more_files} if self.more_files else {}),
+        }
+
+
+def few_per_team(refusals: Sequence[Refusal]) -> list[Refusal]:
+    """The first twenty refusals of each team, and one that tells how many more there are: nobody reads thousands of lines."""
+    total, seen = Counter(one.team for one in refusals), Counter[str]()
+    kept: list[Refusal] = []
+    for one in refusals:
+        seen[one.team] += 1
+        if seen[one.team] <= LISTED_PER_FILE:
+            kept.append(one)
+        elif seen[one.team] == LISTED_PER_FILE + 1:
+            more, place = total[one.team] - LISTED_PER_FILE, one.team or "…"
+            problems = refused("release.more_refused", place, count=more)
+            kept.append(replace(Refusal.of(one.team, place, problems), more_files=more))
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +188,12 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
         for target in opened.targets
         if team_of(target) != attacker and results.credit(target, attacker) is None
     )
+    folders = folders_in(guesses.iterdir())
     for attacker, one in earned.items():
-        refusals += [_where_it_lies(guesses, attacker, refusal) for refusal in one.refused]
+        refusals += [refusal.inside(attacker) if attacker in folders else refusal for refusal in one.refused]
     notices = tuple(notice for one in earned.values() for notice in one.notices)
     broke = tuple(failure for one in samples.values() for failure in one.broke)
-    return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices, broke)
+    return ScoredRound(opened.facts, results, opened.records, tuple(few_per_team(refusals)), missing, notices, broke)
 
 
 class PhaseFolder:
@@ -247,32 +282,30 @@ def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Ge
 
 
 def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Source]], list[Refusal]]:
-    """Whose files are which: folders named for attackers, or else the names of files."""
+    """Whose files are which: folders named for attackers, or else the names of files; where there is a folder, it alone."""
     if not guesses.is_dir():
         raise UsageError(f"{guesses}: give the folder of all guesses, with a folder NN for each attacker")
     by_attacker: dict[str, list[Source]] = {}
     refusals = []
     pattern = opened.rules.guess_pattern
-    for entry in sorted(guesses.iterdir()):
-        if left_aside(entry.name):
-            continue
-        folder, shown = entry.is_dir() and not entry.is_symlink(), printable(entry.name)
+    entries = [entry for entry in sorted(guesses.iterdir()) if not left_aside(entry.name)]
+    folders = folders_in(entries)
+    for entry in entries:
+        folder, shown = entry.name in folders, printable(entry.name)
         fields = {"attacker": entry.name} if folder else pattern.parse(entry.name) or {}
         attacker = fields.get("attacker", fields.get("team", ""))
         if attacker not in opened.facts.teams:
             teams = ", ".join(opened.facts.teams)
             refusals.append(Refusal.of("", shown, refused("guess.unknown_attacker", shown, teams=teams)))
             continue
+        if attacker in folders and not folder:  # anybody may have put it there: it must not touch what the team handed in
+            refusals.append(Refusal.of("", shown, refused("guess.beside_folder", shown, team=attacker)))
+            continue
         sources, strangers = handed_in(entry)
         by_attacker.setdefault(attacker, []).extend(sources)
         unfit = [Refusal.of(attacker, name, problems) for name, problems in strangers]
         refusals += [refusal.inside(attacker) for refusal in unfit] if folder else unfit
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
-
-
-def _where_it_lies(guesses: Path, attacker: str, refusal: Refusal) -> Refusal:
-    """A refusal that names its file as the organizer finds it: in the attacker's folder, or beside the folders."""
-    return refusal.inside(attacker) if (guesses / attacker).is_dir() and not (guesses / refusal.file).exists() else refusal
 
 
 def broken_guess(file: str, error: Exception) -> Problems:

@@ -12,6 +12,7 @@ from kakurenbo.commitments import (
     CHANGED,
     COMMITMENTS_FILE,
     KEPT,
+    NOT_COMMITTED,
     OPENING_FILE,
     Finding,
     digest,
@@ -62,7 +63,7 @@ def verify_round(
 
 
 def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
-    files = Folder(folder)
+    files = Folder(folder, with_strays=True)
     for lacking in (*([f"public/{COMMITMENTS_FILE}"] if published is None else []), f"{secret}/{OPENING_FILE}"):
         if lacking not in files:
             raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
@@ -76,6 +77,7 @@ def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | 
         place = published or folder / "public" / COMMITMENTS_FILE
         raise UsageError(f"{place}: these are the commitments of {scope_of(commitments)!r}, not of {scope!r}")
     findings = verify(commitments, files[f"{secret}/{OPENING_FILE}"], _committed(files, secret))
+    findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
     if own is not None and own != commitments:
         findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))
     return findings
@@ -88,7 +90,7 @@ def _committed(files: Folder, secret: str) -> Folder:
 
 def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
-    facts, files = prepared.facts, Folder(preparation)
+    facts, files = prepared.facts, Folder(preparation, with_strays=True)
     try:
         made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
     except KakurenboError as error:
@@ -101,7 +103,7 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
         return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
     findings = _compared("made again: ", made.files(), files)
     if phase is not None:
-        findings += _compared("made again: phase: ", _published_again(prepared, phase), Folder(phase))
+        findings += _compared("made again: phase: ", _published_again(prepared, phase), Folder(phase, with_strays=True))
     return findings
 
 

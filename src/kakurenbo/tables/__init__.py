@@ -1,12 +1,12 @@
 """Typed tables, and files in and out: the one vocabulary that every other part of kakurenbo speaks."""
 
 from kakurenbo.messages import Phrase
-from kakurenbo.tables.archives import is_archive, open_archive
+from kakurenbo.tables.archives import archive_bytes, is_archive, open_archive
 from kakurenbo.tables.cells import Row, read_cells
 from kakurenbo.tables.coarsening import Coarsening
 from kakurenbo.tables.documents import json_object, read_json, read_toml
 from kakurenbo.tables.moments import Moments
-from kakurenbo.tables.problems import Problem, ProblemCollector, Problems, Severity, refused, summed_up
+from kakurenbo.tables.problems import LISTED_PER_FILE, Problem, ProblemCollector, Problems, Severity, refused, summed_up
 from kakurenbo.tables.reading import Layout, read_table
 from kakurenbo.tables.readings import Read, Reading, notices_of
 from kakurenbo.tables.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
@@ -24,6 +24,7 @@ from kakurenbo.tables.writing import (
 )
 
 __all__ = [
+    "LISTED_PER_FILE",
     "STANDARD_INPUT",
     "STANDARD_OUTPUT",
     "Category",
@@ -48,6 +49,7 @@ __all__ = [
     "Source",
     "Table",
     "Text",
+    "archive_bytes",
     "check_file",
     "check_free",
     "check_place",

@@ -6,6 +6,7 @@ import io
 import stat
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,12 +22,27 @@ _MAX_ENTRIES = 200  # with folders and what operating systems leave behind
 _ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", ".lzh", ".zst", ".jar")
 _MAGIC = b"PK\x03\x04"
 _LEFT_BEHIND = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+_UNIX = 3
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(source: Source) -> bool:
     """Whether a file calls itself a zip archive."""
     return source.name.lower().endswith(".zip")
+
+
+def archive_bytes(files: Mapping[str, bytes]) -> bytes:
+    """A zip archive of files, the same bytes every time and everywhere.
+
+    Nothing is compressed: compressors differ between machines, and what compresses too well is refused as a bomb.
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(name)  # of 1980, the first year that zip knows
+            entry.create_system, entry.external_attr = _UNIX, (stat.S_IFREG | 0o644) << 16
+            archive.writestr(entry, data)
+    return packed.getvalue()
 
 
 def open_archive(source: Source) -> Read[list[Source]] | Problems:

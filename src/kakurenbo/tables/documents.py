@@ -9,6 +9,7 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,7 +50,8 @@ def read_json(source: Source, limit: int = DEFAULT_LIMIT) -> Read[object] | Prob
     Returns
     -------
     Read of object, or Problems
-        Dictionaries, lists, texts, finite numbers, booleans and None; a key that is given twice has its last value.
+        Dictionaries, lists, texts, finite numbers, booleans and None. A key that is given twice is refused: readers differ in which
+        of its values they take.
     """
     return _parsed(source, limit, _json_content)
 
@@ -84,7 +86,9 @@ def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> Read[V] 
 
 def _json_content(text: bytes) -> object:
     _check_count(text)
-    content: object = json.loads(text.decode("utf-8"), parse_int=_whole, parse_float=_finite, parse_constant=_constant)
+    content: object = json.loads(
+        text.decode("utf-8"), parse_int=_whole, parse_float=_finite, parse_constant=_constant, object_pairs_hook=_object
+    )
     _check_texts(content)
     return content
 
@@ -167,6 +171,15 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise _Unfit("json.not_finite", digits)
     return number
+
+
+def _object(members: list[tuple[str, object]]) -> dict[str, object]:
+    content = dict(members)
+    if len(content) < len(members):
+        counts = Counter(name for name, _ in members)
+        name = next(name for name, count in counts.items() if count > 1)
+        raise _Unfit("json.key_twice", name.encode("utf-8", "backslashreplace").decode())
+    return content
 
 
 def _constant(name: str) -> float:

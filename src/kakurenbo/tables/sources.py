@@ -170,22 +170,43 @@ def read_file(path: str | Path, limit: int = DOCUMENT_LIMIT) -> bytes:
 class Folder(Mapping[str, bytes]):
     """All files below a folder by relative name, each read as it lies there when it is asked for.
 
+    Parameters
+    ----------
+    path : path
+    limit : int
+        Bytes of a file.
+    with_strays : bool
+        Keep links, pipes and empty folders apart, in ``strays``, for somebody who lists what is there.
+
+    Attributes
+    ----------
+    strays : mapping of relative name to str
+        What is no file, and what it is instead; empty folders end in a slash.
+
     Raises
     ------
     UsageError
         Where there is no such folder, or something in it cannot be read as a file.
     """
 
-    def __init__(self, path: str | Path, limit: int = FOLDER_FILE_LIMIT) -> None:
+    def __init__(self, path: str | Path, limit: int = FOLDER_FILE_LIMIT, *, with_strays: bool = False) -> None:
         self.path, self._limit = Path(path), limit
         if not self.path.is_dir():
             raise UsageError(f"{path}: there is no such folder")
         self._files: dict[str, Path] = {}
+        self.strays: dict[str, str] = {}
         for entry in sorted(self.path.rglob("*")):
-            if entry.is_symlink():
+            name = entry.relative_to(self.path).as_posix()
+            if entry.is_symlink() and not with_strays:
                 raise UsageError(f"{entry}: this is a link; the folders of a contest hold files alone")
-            if not entry.is_dir():
-                self._files[entry.relative_to(self.path).as_posix()] = entry
+            if entry.is_symlink():
+                self.strays[name] = "this is a link"
+            elif with_strays and entry.is_dir() and not any(entry.iterdir()):
+                self.strays[f"{name}/"] = "this folder is empty"
+            elif with_strays and not entry.is_dir() and not entry.is_file():
+                self.strays[name] = "this is a pipe, a socket or a device"
+            elif not entry.is_dir():
+                self._files[name] = entry
 
     def __getitem__(self, name: str) -> bytes:
         return read_file(self._files[name], self._limit)

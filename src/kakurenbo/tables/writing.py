@@ -33,11 +33,12 @@ def json_bytes(content: object) -> bytes:
     return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 
-def write_file(path: str | Path, data: bytes) -> None:
+def write_file(path: str | Path, data: bytes, *, private: bool = False) -> None:
     """Write a file atomically; packed, without name or time, where its name ends in ``.gz``.
 
-    A link is followed and stays. What is there and not a file is never replaced: a device such as ``/dev/null``, or a pipe
-    that somebody reads, is written into.
+    A private file is for its owner alone, whatever the umask and whatever was there before. A link is followed and stays.
+    What is there and not a file is never replaced: a device such as ``/dev/null``, or a pipe that somebody reads, is written
+    into.
     """
     path = Path(path)
     if path == STANDARD_OUTPUT:
@@ -46,10 +47,10 @@ def write_file(path: str | Path, data: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     check_file(path)
-    _write_bytes(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    _write_bytes(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, private=private)
 
 
-def _write_bytes(path: Path, data: bytes) -> None:
+def _write_bytes(path: Path, data: bytes, *, private: bool = False) -> None:
     target = Path(os.path.realpath(path))
     with _told(path):
         if _is_stream(target):
@@ -62,7 +63,7 @@ def _write_bytes(path: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o600 if private else 0o666 & ~_umask())
             os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):

@@ -12,12 +12,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from hide_and_seek import HideAndSeek
 
 import kakurenbo as kb
+from kakurenbo.arena.store import Damaged
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.blind import Blind
 
@@ -59,6 +60,47 @@ class Broken(_Misbehaving):
 
     def misbehave(self) -> None:
         raise IndexError("list <index> out of range")
+
+
+class _Unspeakable(BaseException):
+    """An error that ends the process of whoever wants to know what it says."""
+
+    def __str__(self) -> str:
+        sys.exit(0)
+
+
+_EXITS = {
+    "exit 0": lambda: SystemExit(0),
+    "exit 7": lambda: SystemExit(7),
+    "interrupt": KeyboardInterrupt,
+    "generator": GeneratorExit,
+    "unspeakable": _Unspeakable,
+    "damage": lambda: Damaged("a stored folder was changed after it was written"),
+}
+
+
+def _leave(way: str) -> NoReturn:
+    raise _EXITS[way]()
+
+
+@dataclass(frozen=True)
+class Leave(_Misbehaving):
+    """Tries to end the whole run with an exit code of its own, or to have it begin again."""
+
+    way: str = kb.parameter("exit 0", "what it raises")
+
+    def misbehave(self) -> None:
+        _leave(self.way)
+
+
+@dataclass(frozen=True)
+class LeaveEarly(kb.Anonymizer):
+    """The same for an anonymizer."""
+
+    way: str = kb.parameter("exit 0", "what it raises")
+
+    def __call__(self, table: kb.Table, rng: np.random.Generator) -> kb.Release:
+        _leave(self.way)
 
 
 @dataclass(frozen=True)
@@ -108,6 +150,18 @@ class Babble(_Misbehaving):
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
         return MembershipGuess(np.arange(knowledge.guesses - 1))
+
+
+@dataclass(frozen=True)
+class Mumble(_Misbehaving):
+    """Returns something that is no guess, or one that holds no numbers."""
+
+    what: str = kb.parameter("text", "what it returns", choices=("text", "nothing", "nan"))
+
+    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> Any:
+        if self.what == "nan":
+            return MembershipGuess(np.full(knowledge.guesses * 100, np.nan))
+        return "1, 2, 3" if self.what == "text" else None
 
 
 @dataclass(frozen=True)

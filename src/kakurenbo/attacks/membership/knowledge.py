@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kakurenbo.contracts import Mechanism
+from kakurenbo.contracts import Mechanism, whole_numbers
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
 
@@ -55,9 +55,13 @@ class MembershipGuess:
     rows: NDArray[np.int64]
 
     def __init__(self, rows: ArrayLike) -> None:
-        own = np.array(rows, dtype=np.int64)
-        if own.ndim != 1 or (own < 0).any() or len(np.unique(own)) < len(own):
-            raise ParameterError("rows", "distinct row numbers from 0", rows)
+        own = whole_numbers("rows", rows)
+        if own.ndim != 1:
+            raise ParameterError("rows", "a list of row numbers", f"an array of {own.ndim} dimensions")
+        distinct, counts = np.unique(own, return_counts=True)
+        wrong = distinct[(distinct < 0) | (counts > 1)]
+        if len(wrong):
+            raise ParameterError("rows", "distinct row numbers from 0", int(wrong[0]))
         own.setflags(write=False)
         object.__setattr__(self, "rows", own)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Mechanism
+from kakurenbo.contracts import Mechanism, whole_numbers
 from kakurenbo.datasets.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES
 from kakurenbo.tables import Table
 
@@ -67,3 +67,7 @@ class RatingsGuess:
 
     people: NDArray[np.int64]
     values: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for name in ("people", "values"):
+            object.__setattr__(self, name, whole_numbers(name, getattr(self, name)))

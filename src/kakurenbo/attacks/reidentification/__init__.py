@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Attack
+from kakurenbo.contracts import Attack, whole_numbers
 from kakurenbo.datasets.transactions import CONTEST, Calendar
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
@@ -58,6 +58,10 @@ class ReidentificationGuess:
     pseudonyms: tuple[str, ...]
     cells: NDArray[np.int32]
     calendar: Calendar = CONTEST
+
+    def __post_init__(self) -> None:
+        if np.asarray(self.cells).dtype.kind not in "iu":  # what is whole already stays the same array, which may be filled
+            object.__setattr__(self, "cells", whole_numbers("cells", self.cells).astype(np.int32))
 
     @classmethod
     def blank(cls, knowledge: ReidentificationKnowledge) -> ReidentificationGuess:

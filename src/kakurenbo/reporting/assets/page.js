@@ -34,15 +34,25 @@ function t(key, values = {}) {
 /** A word that may come from a rulebook: translated where the page knows it. */
 const word = (text) => texts[state.language].words[text] ?? texts[state.language][text] ?? String(text).split(/(; |, )/).map((part) => texts[state.language].words[part] ?? texts[state.language][part] ?? part).join("");
 
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** A text whose every sign can be seen, written as the terminal does: a name must not turn the direction of what follows it. */
+const visible = (text) => text.replace(UNSEEN, (sign) => {
+  const code = sign.codePointAt(0);
+  if (sign === "\n" || sign === "\t") return sign;
+  const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+  return `\\${letter}${code.toString(16).padStart(digits, "0")}`;
+});
+
 /** An element; children are nodes or texts, and texts stay texts whatever they hold. */
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
+    else element.setAttribute(name, value === true ? "" : visible(String(value)));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => typeof child === "string" ? visible(child) : child));
   return element;
 }
 

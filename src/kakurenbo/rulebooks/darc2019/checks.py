@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kakurenbo.datasets.transactions import DELETED, SCHEMA, Calendar, evaluator_schema, months, transaction_schema
 from kakurenbo.messages import Phrase
 from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
+from kakurenbo.rulebooks.darc2019.lookalikes import easily_lost
 from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
 from kakurenbo.tables import (
     Category,
@@ -70,7 +71,9 @@ def read_release(source: Source, original: Table, mode: str) -> Reading[Table]:
         _Relations(reader.cells, None if isinstance(read, Problems) else read.value, original, mode, found).check()
     if isinstance(read, Problems) or found:
         return Problems.of(read, found.problems())
-    return Read(reader.finished(read.value), (*read.notices, *found.notices))
+    table = reader.finished(read.value)
+    kept = table.texts("id_user").set(table.texts("id_user") == DELETED, "")
+    return Read(table, (*read.notices, *found.notices, *easily_lost(kept, source.name, FIRST_LINE)))
 
 
 def read_published(source: Source, original: Table, mode: str) -> Reading[Table]:
@@ -83,7 +86,10 @@ def read_published(source: Source, original: Table, mode: str) -> Reading[Table]
     plain = Source(source.name.removesuffix(".gz"), data)
     schema = _schema(original, mode, deleted)
     read = read_table(plain, schema, layout)
-    return read.in_file(source.name) if isinstance(read, Problems) else read.map(_Reader(original, schema).finished)
+    if isinstance(read, Problems):
+        return read.in_file(source.name)
+    table = _Reader(original, schema).finished(read.value)
+    return Read(table, (*read.notices, *easily_lost(table.texts("id_user"), source.name, FIRST_LINE)))
 
 
 def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:

@@ -14,6 +14,8 @@ from kakurenbo.tables import Problems, Read, Reading, Source, Table
 
 MAX_TABLE_BYTES = transaction_files.MAX_BYTES
 ORIGINAL_FILE = "T.csv"
+NOTICES_FILE = "notices.txt"
+"""Beside S, where there is something that attackers should know of its pseudonyms."""
 TABLES_PER_TEAM = 3
 ATTACKS_PER_TABLE = 10
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.datasets.transactions import CONTEST, DELETED, MAX_MONTHS, Calendar, kept, kept_rows, months
 from kakurenbo.errors import ParameterError
+from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 from kakurenbo.tables import (
     Layout,
     Problem,
@@ -350,3 +351,18 @@ def _notice_unknown(matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Se
     if len(cells):
         where = matrix.where(int(cells[0]))
         found.add("darc2019.unknown_pseudonyms", severity=Severity.NOTICE, count=len(cells), **where)
+        _notice_nearly_known(matrix, places, pseudonyms, found)
+
+
+def _notice_nearly_known(
+    matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Sequence[str], found: ProblemCollector
+) -> None:
+    """Guesses that a tool has probably changed: a pseudonym of S but for blanks at its ends or signs that nobody sees."""
+    seen = {as_seen(name) for name in pseudonyms}
+    guessed = pl.concat([part.unique() for part in places]).drop_nulls().unique()
+    unknown = set(guessed.to_list()) - {*pseudonyms, DELETED}
+    near = [name for name in unknown if as_seen(name) in seen]
+    cells = np.flatnonzero(np.logical_or.reduce([part.is_in(near).fill_null(False).to_numpy() for part in places]))
+    if len(cells):
+        where = matrix.where(int(cells[0]))
+        found.add("darc2019.nearly_pseudonyms", severity=Severity.NOTICE, count=len(cells), **where)

@@ -38,7 +38,7 @@ from kakurenbo.datasets.transactions import SCHEMA, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
-from kakurenbo.rulebooks.darc2019 import checks, credit, files, matrices, preparation, scores, utility
+from kakurenbo.rulebooks.darc2019 import checks, credit, files, lookalikes, matrices, preparation, scores, utility
 from kakurenbo.rulebooks.darc2019.figures import FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
@@ -125,6 +125,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> Reading[ReidentificationKnowledge]:
         """T and S: files of their names, or two files in this order."""
+        sources = [source for source in sources if source.name != files.NOTICES_FILE]
         published = [source for source in sources if files.PUBLISHED.parse(source.name) is not None]
         originals = [source for source in sources if source not in published]
         if len(sources) == 2 and not published:
@@ -165,8 +166,12 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         answer, rows = matrices.answer_of(secrets.handout.original, submission)
         digest = hashlib.sha256(release_bytes(submission)).hexdigest()
         order = secrets.stream("order", digest).permutation(len(rows))
+        released, name = rows.take(order), files.PUBLISHED.name(target=secrets.target)
+        target = {name: table_bytes(released, header=True)}
+        if notices := lookalikes.easily_lost(released.texts("id_user"), name, checks.FIRST_LINE):
+            target[files.NOTICES_FILE] = lookalikes.notices_text(notices).encode()
         return Publication(
-            {files.PUBLISHED.name(target=secrets.target): table_bytes(rows.take(order), header=True)},
+            target,
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
