@@ -52,9 +52,7 @@ def _example(group: str, rulebook: str) -> str:
 
 
 def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in (text("cli.name"), text("cli.does"), text("cli.parameters")):
-        table.add_column(heading)
+    table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
     for name, entry in found.items():
         shown = ", ".join(map(_with_default, entry["parameters"]))
         table.add_row(name, escape(entry["does"]), escape(shown))
