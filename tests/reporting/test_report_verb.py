@@ -97,7 +97,7 @@ def test_of_a_refusal_whose_cause_is_not_public_the_report_says_that_it_was_one(
     assert document.rounds[0].releases["02"].verdicts == {"en": "Refused.", "ja": "受理されず。"}
 
 
-def test_the_commitments_of_every_round_stand_in_the_joined_document(files: Path) -> None:
+def test_the_commitments_of_every_round_stand_in_the_joined_document() -> None:
     rulebook = load("rulebooks", "amic2020")()
     results = RoundResults({"01": {"02": Credit(1, 10)}}, ("01",), ("02",))
     parts = [
