@@ -25,7 +25,7 @@ from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess
-from kakurenbo.tables import Layout, Problems, Schema, Source, Text, read_table, write_folder
+from kakurenbo.tables import Layout, Problems, Schema, Source, Text, read_table, refused, write_folder
 
 TEAMS = ("01", "02")
 
@@ -217,3 +217,28 @@ def test_a_release_that_breaks_the_organizers_attack_costs_that_figure_alone(
     with pytest.raises(SystemExit) as left:
         main(["standings", "amic2020", str(out)])
     assert not left.value.code
+
+
+@pytest.mark.parametrize(
+    ("spoken", "advice"),
+    [
+        ("en", "hand in the file of team 03, or mend its name"),
+        ("ja", "チーム 03 のファイルを出すか、ファイル名を直してください"),
+    ],
+)
+def test_who_hands_in_a_file_of_another_team_is_asked_for_their_own(spoken: str, advice: str) -> None:
+    (problem,) = refused("release.other_team", "A_04.csv", named="04", team="03")
+    assert problem.in_language(spoken).endswith(advice)
+
+
+@pytest.mark.parametrize(("spoken", "told"), [("en", "release of 02: missing"), ("ja", "02 の匿名加工データ: 未提出")])
+def test_score_says_that_it_is_the_release_which_is_out_below_the_table_of_guesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], spoken: str, told: str
+) -> None:
+    rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
+    contest = prepared(rules, tmp_path)
+    published(rules, tmp_path, {"01/D.csv": (contest / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()})
+    monkeypatch.setenv("KAKURENBO_LANG", spoken)
+    with pytest.raises(SystemExit):
+        main(["score", "amic2020", str(tmp_path / "phase"), str(tmp_path / "guesses"), "-o", str(tmp_path / "results.json")])
+    assert told in capsys.readouterr().out.splitlines()

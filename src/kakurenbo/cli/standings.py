@@ -51,7 +51,8 @@ def _standings(
         output.print_json(standings_json(rankings, awards, details))
     else:
         figures = figure_entries(rules, (), rankings)
-        print_rankings(rankings, awards, award_notices(awards, rounds), tables=details.get("tables", {}), figures=figures)
+        notices = award_notices(awards, rounds, rankings)
+        print_rankings(rankings, awards, notices, tables=details.get("tables", {}), figures=figures)
     return output.DONE
 
 

@@ -68,7 +68,7 @@ def make_document(
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds),
+        award_notices=award_notices(awards, rounds, rankings),
         details=details,
         players=tuple(players),
         sample_attacks=samples,
