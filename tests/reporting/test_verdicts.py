@@ -45,6 +45,7 @@ def played(
     records: Sequence[ReleaseRecord],
     constant: float | None = None,
     excluded: frozenset[str] = frozenset(),
+    manifest: Mapping[str, object] | None = None,
     **more: object,
 ) -> Document:
     credits = {
@@ -52,7 +53,7 @@ def played(
     }
     attackers = tuple(dict.fromkeys(name for row in hits.values() for name in row))
     results = RoundResults(credits, tuple(hits), attackers, unranked=frozenset({"sample"} & set(attackers)), excluded=excluded)
-    return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS)
+    return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS, manifest=manifest)
 
 
 def record(target: str, state: str = PUBLISHED, *measurements: Measurement, cause: str = "") -> ReleaseRecord:
@@ -209,3 +210,23 @@ def test_a_lead_that_every_repeat_shows_is_no_tie_though_the_intervals_overlap()
 
 def test_without_repeats_nothing_is_known_of_ties() -> None:
     assert repeated(a=(0.5,), b=(0.5,)) == {"a": (), "b": ()}
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (5, ["One play: the first places in attack differ"]),  # by 1 of 10, and blind guesses get 0 to 3
+        (8, []),
+        (4, []),  # equals have no order that noise could reverse
+    ],
+)
+def test_one_play_says_where_noise_could_have_made_the_order(second: int, told: list[str]) -> None:
+    hits = {"03": {"01": 4, "02": second}}
+    ranking = rank({"01": Fraction(4, 10), "02": Fraction(second, 10)})
+    standings = {"standings": lambda _: Standings((), ranking, ())}
+    document = played(hits, [record("03")], manifest={"plan": {}}, **standings)
+    found = lessons(document, "One play")
+    assert [lesson[: len(words)] for lesson, words in zip(found, told, strict=True)] == told
+    assert len(lessons(document, "1 回だけの対戦", "ja")) == len(told)
+    held = played(hits, [record("03")], **standings)
+    assert not lessons(held, "One play"), "a contest that was held is not played again"

@@ -20,6 +20,7 @@ from kakurenbo.contracts.results import (
     shown_unranked,
     team_of,
     two_digits,
+    why_no_attack,
     why_out,
 )
 from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
@@ -75,5 +76,6 @@ __all__ = [
     "team_of",
     "two_digits",
     "unknown_column",
+    "why_no_attack",
     "why_out",
 ]
