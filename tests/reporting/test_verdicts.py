@@ -68,7 +68,7 @@ def test_a_verdict_says_how_many_times_chance_the_best_attack_found_and_whether_
     beyond = played({"01": {"02": 6, "03": 1}}, [record("01", PUBLISHED, PASSES)]).rounds[0].releases["01"].verdicts
     assert beyond == {
         "en": "Found 6.0 times as often as by chance by 02 with `tracing` (60.0 %; chance 10.0 %); passes all thresholds.",
-        "ja": "02（`tracing`）に偶然の6.0倍見破られた（正答率60.0 %、偶然は10.0 %）。すべての基準を満たす。",
+        "ja": "02（`tracing`）に偶然の6.0倍見破られた（正答率60.0 %、偶然は10.0 %）。すべてのしきい値を満たす。",
     }
 
 
@@ -133,7 +133,7 @@ def test_those_who_missed_a_threshold_are_named_and_the_others_are_not_counted_a
     (told,) = lessons(document, "thresholds")
     assert told == "1 of 2 releases passed the thresholds; disqualified: 02 with `rr:p=0.1` by histogram."
     assert lessons(document, "失格", "ja") == [
-        "2件の匿名加工データのうち1が基準を満たした。失格：02（`rr:p=0.1`）（histogram）。"
+        "2件の匿名加工データのうち1がしきい値を満たした。失格：02（`rr:p=0.1`）（histogram）。"
     ]
 
 
@@ -146,7 +146,7 @@ def test_without_thresholds_nothing_is_said_of_them() -> None:
         document = played({}, records)
         assert document.rounds[0].judged == 0
         assert not lessons(document, "threshold")
-        assert not lessons(document, "基準", "ja")
+        assert not lessons(document, "しきい値", "ja")
 
 
 def test_an_unranked_team_that_handed_in_nothing_is_not_missed() -> None:

@@ -9,7 +9,8 @@ const scoreText = (ranking, line) => scores[state.language][ranking][standingLin
 /** A score whose interval stands in brackets has it in small letters behind or below it. */
 function scoreCell(ranking, line) {
   const [, score, interval] = scoreText(ranking, line).match(/^([^(（]*)([(（].*)?$/);
-  return interval ? [score.trimEnd(), " ", el("span", { class: "interval" }, interval)] : score;
+  const title = interval?.endsWith("×)") ? t("agreed_hint", { count: line.n }) : null;
+  return interval ? [score.trimEnd(), " ", el("span", { class: "interval", title }, interval)] : score;
 }
 
 function hero() {
