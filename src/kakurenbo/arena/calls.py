@@ -69,7 +69,7 @@ class MethodCall:
         }
 
     def told(self, also: Container[str] = ()) -> str:
-        """The call as it is typed, ``NAME:parameter=value,...``, with parameters that are asked for though they have defaults."""
+        """The call as it is typed, ``NAME:parameter=value,...``, with those that are asked for though they have defaults."""
         settings = ",".join(f"{name}={text}" for name, text in self.shown_parameters(also).items())
         return f"{self.name}:{settings}" if settings else self.name
 
