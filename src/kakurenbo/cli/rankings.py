@@ -56,7 +56,7 @@ def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, Fi
     headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
     columns = {}
     for heading in headings:
-        shown.add_column(heading, justify="right")
+        shown.add_column(text_or(f"table.of.{heading}", heading), justify="right")
         unit = figures.get(heading, _PLAIN).unit
         columns[heading] = dict(zip(tables, apart([found.get(heading) for found in tables.values()], unit), strict=True))
     for name in tables:

@@ -17,6 +17,8 @@ from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import counted
 from kakurenbo.rounds import verify_round
 
+_PREFIXES = {"made again: ": "cli.made_again", "phase: ": "cli.in_phase"}
+
 
 def _verify(
     rulebook: AnyRulebook,
@@ -56,7 +58,15 @@ def _verify(
 
 def _line(state: str, name: str, why: str = "") -> str:
     told = retold(state)
-    return f"{told}{' ' * (15 - cell_len(told))}  {retold(name)}{f' ({retold(why)})' if why else ''}"
+    return f"{told}{' ' * (15 - cell_len(told))}  {_place(name)}{f' ({retold(why)})' if why else ''}"
+
+
+def _place(name: str) -> str:
+    """The name of a finding, which may begin with what was done and where: ``made again: phase: answers/``."""
+    for prefix, code in _PREFIXES.items():
+        if name.startswith(prefix):
+            return text(code, what=_place(name.removeprefix(prefix)))
+    return retold(name)
 
 
 def _folder(finding: Finding) -> str:

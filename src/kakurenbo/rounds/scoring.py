@@ -156,7 +156,11 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     )
     for attacker, one in earned.items():
         refusals += [_where_it_lies(guesses, attacker, refusal) for refusal in one.refused]
-    notices = tuple(notice for one in earned.values() for notice in one.notices)
+    notices = tuple(
+        replace(notice, file=f"{attacker}/{notice.file}") if _in_folder(guesses, attacker, notice.file) else notice
+        for attacker, one in earned.items()
+        for notice in one.notices
+    )
     broke = tuple(failure for one in samples.values() for failure in one.broke)
     return ScoredRound(opened.facts, results, opened.records, tuple(refusals), missing, notices, broke)
 
@@ -272,7 +276,12 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
 
 def _where_it_lies(guesses: Path, attacker: str, refusal: Refusal) -> Refusal:
     """A refusal that names its file as the organizer finds it: in the attacker's folder, or beside the folders."""
-    return refusal.inside(attacker) if (guesses / attacker).is_dir() and not (guesses / refusal.file).exists() else refusal
+    return refusal.inside(attacker) if _in_folder(guesses, attacker, refusal.file) else refusal
+
+
+def _in_folder(guesses: Path, attacker: str, file: str) -> bool:
+    """Whether a file lies in the attacker's folder, not beside the folders."""
+    return (guesses / attacker).is_dir() and not (guesses / file).exists()
 
 
 def broken_guess(file: str, error: Exception) -> Problems:
