@@ -30,7 +30,10 @@ def print_rankings(
     console = output.console()
     known = figures or {}
     for name, ranking in rankings.items():
-        if ranking.lines:
+        if ranking.lines and ranking.same_as:
+            console.print()
+            console.print(_same(name, ranking.same_as), markup=False)
+        elif ranking.lines:
             console.print()
             console.print(_table(name, ranking, (extra or {}).get(name, {}), known.get(name, _PLAIN)))
             meaning = known.get(name, _PLAIN).definitions.get(language(), "")
@@ -47,6 +50,11 @@ def print_rankings(
         )
         if language() in notices.get(name, {}):
             console.print(f"  [dim]{escape(notices[name][language()])}[/]")
+
+
+def _same(name: str, other: str) -> str:
+    """A line in place of a table that stands there already."""
+    return text("ranking.same", ranking=text(f"ranking.{name}").capitalize(), other=text(f"ranking.{other}"))
 
 
 def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Group:
