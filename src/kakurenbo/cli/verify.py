@@ -16,8 +16,9 @@ from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import counted
 from kakurenbo.rounds import verify_round
+from kakurenbo.rounds.verifying import AGAIN, IN_PHASE
 
-_PREFIXES = {"made again: ": "cli.made_again", "phase: ": "cli.in_phase"}
+_PREFIXES = {AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}
 
 
 def _verify(

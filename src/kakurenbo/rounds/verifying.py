@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from kakurenbo.errors import KakurenboError, UsageError
 from kakurenbo.rounds.publishing import phase_files, republished
 from kakurenbo.tables import Folder, read_file
 
+AGAIN, IN_PHASE = "made again: ", "phase: "
+"""How the name of a finding begins that is about a file made once more, and about one of the phase folder."""
 _SCOPES = {"secret": "preparation", "answers": "publication"}
 """What the commitments of a folder are for, by the folder in it that stays secret until the end."""
 
@@ -52,10 +55,13 @@ def verify_round(
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
         before = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
-        findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
+        findings += [
+            replace(finding, name=f"{IN_PHASE}{finding.name}")
+            for finding in _opened(rulebook, phase, "answers", phase_published)
+        ]
         if facts is None or facts.commitments != before:
             why = "the phase folder was published from another preparation"
-            findings.append(Finding("phase: public/contest.json", BROKEN, why))
+            findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
     if again:
         findings += _made_again(rulebook, preparation, phase)
     return findings
@@ -92,16 +98,16 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
     try:
         made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
     except KakurenboError as error:
-        return [Finding("made again: the preparation", CANNOT_REPEAT, str(error))]
+        return [Finding(f"{AGAIN}the preparation", CANNOT_REPEAT, str(error))]
     if made.facts.data != facts.data:
         why = f"made from {facts.data}, but here is {made.facts.data}"
-        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
+        return [Finding(f"{AGAIN}the preparation", CANNOT_REPEAT, why)]
     if made.facts.version != facts.version and made.files() != files:
         why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {made.facts.version})"
-        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
-    findings = _compared("made again: ", made.files(), files)
+        return [Finding(f"{AGAIN}the preparation", CANNOT_REPEAT, why)]
+    findings = _compared(AGAIN, made.files(), files)
     if phase is not None:
-        findings += _compared("made again: phase: ", _published_again(prepared, phase), Folder(phase))
+        findings += _compared(f"{AGAIN}{IN_PHASE}", _published_again(prepared, phase), Folder(phase))
     return findings
 
 
@@ -114,7 +120,3 @@ def _compared(prefix: str, made: dict[str, bytes], files: Mapping[str, bytes]) -
     states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
     findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
     return findings + [Finding(f"{prefix}{name}", BROKEN, "nothing makes this file") for name in files if name not in made]
-
-
-def _in(folder: str, finding: Finding) -> Finding:
-    return Finding(f"{folder}: {finding.name}", finding.state, finding.why)
