@@ -284,6 +284,4 @@ def test_a_listing_of_one_contest_shows_what_plays_it_alone(call: Call, group: s
     own = json.loads(call(group, "darc2019", "--json")[1])[group]
     assert own == [entry for entry in every if "darc2019" in entry["rulebooks"]]
     assert 0 < len(own) < len(every)
-    code, told = call(group, "darc2091")
-    assert code == 2
-    assert "did you mean 'darc2019'?" in told
+    assert call(group, "darc2091")[0] == 2

@@ -195,6 +195,8 @@ class Standings:
         What the scores are made of, ready for JSON.
     lower_is_better : frozenset of str
         Names of the rankings in which the lowest score wins.
+    overall_is : str
+        The ranking that is the overall one, where the rules have no other; empty where they have.
     """
 
     anonymization: tuple[Standing, ...]
@@ -203,6 +205,7 @@ class Standings:
     awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()
+    overall_is: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON object of ``standings``."""

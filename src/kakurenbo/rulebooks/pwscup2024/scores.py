@@ -113,6 +113,7 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
         overall=by_total + shown_total,
         awards={"total": awarded(by_total), "attack": awarded(by_attack)},
         details={"rounds": {name: scores.details() for name, scores in scored.items()}},
+        overall_is="anonymization",
     )
 
 
