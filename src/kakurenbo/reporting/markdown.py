@@ -87,11 +87,11 @@ def _round(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEn
         band = f"95 % of blind guesses get {share(entry.chance.low)} to {share(entry.chance.high)}"
         lines += [f"Blind guessing gets {share(entry.chance.mean)} on average; {band}.", ""]
     if entry.constant is not None:
-        lines += [f"The best constant answer gets {share(entry.constant)}.", ""]
+        lines += [safe(f"Constant answer ({document.constant_answer(_LANGUAGE)}): {share(entry.constant)} on average."), ""]
     if document.sample_attacks:
         lines += [f"Organizers' own: {safe(', '.join(document.sample_attacks))}.", ""]
     rows = [[attacker, *(_cell(row.get(attacker)) for row in entry.attacks.values())] for attacker in entry.attackers]
-    rows += _baselines(entry)
+    rows += _baselines(document, entry)
     lines += [*table(("attacker", *entry.attacks), rows), "", *_measures(document, entry), "### Releases", ""]
     for release in entry.releases.values():
         lines += _release(document, release, players.get(release.team, PlayerEntry(release.team)))
@@ -102,10 +102,10 @@ def _cell(entry: AttackEntry | None) -> str:
     return "–" if entry is None else estimated(entry.accuracy, Unit.SHARE, _LANGUAGE)
 
 
-def _baselines(entry: RoundEntry) -> list[list[str]]:
-    """A row for blind guessing and one for the best constant answer, where there are any."""
+def _baselines(document: Document, entry: RoundEntry) -> list[list[str]]:
+    """A row for blind guessing and one for the constant answer, where there are any."""
     own = [entry.releases[target] for target in entry.attacks if target in entry.releases]
-    columns = {"chance": [one.chance for one in own], "best constant answer": [one.constant for one in own]}
+    columns = {"chance": [one.chance for one in own], document.constant_answer(_LANGUAGE): [one.constant for one in own]}
     return [
         [name, *map(share, shares)]
         for name, shares in columns.items()

@@ -17,6 +17,9 @@ from kakurenbo.rounds.publishing import PUBLISHED
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
 
+_Baselines = Mapping[tuple[str, str], tuple[float | None, float | None]]
+"""Accuracy of blind guessing and of the constant answer by round and target."""
+
 
 def round_entry(
     name: str,
@@ -45,7 +48,7 @@ def round_entry(
 
 
 def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
-    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the best constant answer."""
+    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the constant answer."""
     every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
     chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
     attacks = _attacks(repeats, chance)
@@ -61,7 +64,10 @@ def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
         repeats=tuple(repeats),
     )
     attackers = dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
-    return replace(entry, attackers={attacker: _attacker(attacker, [entry], _samples(repeats)) for attacker in attackers})
+    baselines = _all_baselines([entry])
+    return replace(
+        entry, attackers={attacker: _attacker(attacker, [entry], baselines, _samples(repeats)) for attacker in attackers}
+    )
 
 
 def with_attacks(release: ReleaseEntry, entry: RoundEntry) -> ReleaseEntry:
@@ -90,8 +96,8 @@ def was_judged(release: ReleaseEntry) -> bool:
 
 def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
     """What each attacker found in the releases of all rounds."""
-    samples = frozenset(samples)
-    return {attacker: _attacker(attacker, rounds, samples) for entry in rounds for attacker in entry.attackers}
+    samples, baselines = frozenset(samples), _all_baselines(rounds)
+    return {attacker: _attacker(attacker, rounds, baselines, samples) for entry in rounds for attacker in entry.attackers}
 
 
 # -- releases ------------------------------------------------------------------------------------------------------------
@@ -130,7 +136,7 @@ def _samples(repeats: Sequence[RoundResults]) -> set[str]:
 
 
 def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | None, float | None]:
-    """Accuracy of blind guessing and of the best constant answer on a target, the mean of all guesses at it."""
+    """Accuracy of blind guessing and of the contest's constant answer on a target, the mean of all guesses at it."""
     own = [credit for results in repeats for credit in results.credits.get(target, {}).values()]
     return (
         _mean([credit.share(credit.chance.mean) for credit in own if credit.chance is not None]),
@@ -225,7 +231,12 @@ def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
     )
 
 
-def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str]) -> AttackerEntry:
+def _all_baselines(rounds: Iterable[RoundEntry]) -> _Baselines:
+    return {(entry.name, target): _baselines(target, entry.repeats) for entry in rounds for target in entry.attacks}
+
+
+def _attacker(attacker: str, rounds: Iterable[RoundEntry], baselines: _Baselines, samples: Iterable[str]) -> AttackerEntry:
+    """What an attacker found, and what the organizers' own, blind guessing and the constant answer did on the same releases."""
     own: list[float] = []
     best_samples: list[float] = []
     chances: list[float] = []
@@ -233,10 +244,12 @@ def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str
     for entry in rounds:
         own += _earned(attacker, entry.repeats)
         for target, row in entry.attacks.items():
-            if team_of(target) != attacker and (sample := _best(row, samples)) is not None:
-                best_samples.append(sample.mean)
-        chances += [] if entry.chance is None else [entry.chance.mean]
-        constants += [] if entry.constant is None else [entry.constant]
+            if team_of(target) == attacker:
+                continue
+            sample, (chance, constant) = _best(row, samples), baselines[entry.name, target]
+            best_samples += [] if sample is None else [sample.mean]
+            chances += [] if chance is None else [chance]
+            constants += [] if constant is None else [constant]
     return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances), _mean(constants))
 
 

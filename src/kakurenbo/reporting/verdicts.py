@@ -70,7 +70,7 @@ class _Writer:
             code = f"verdict.{_told(best.found, release.chance)}"
             yield self._say(code, **said, times=ratio, chance=share(release.chance))
         if release.constant is not None:
-            yield self._say("verdict.constant", constant=share(release.constant))
+            yield self._say("verdict.constant", answer=self._constant_answer(), constant=share(release.constant))
 
     def _held(self, release: ReleaseEntry) -> str:
         if release.state == DISQUALIFIED:
@@ -178,12 +178,12 @@ class _Writer:
             if target in entry.releases and (constant := entry.releases[target].constant) is not None
             for found in row.values()
         ]
-        if not pairs or entry.constant is None:
+        if not pairs:
             return
         below = sum(accuracy <= constant for accuracy, constant in pairs)
         code = "lesson.constant" if below else "lesson.constant_none"
         count = counted(len(pairs), "attack", self.language)
-        yield self._say(code, below=below, count=count, constant=share(entry.constant))
+        yield self._say(code, below=below, count=count, answer=self._constant_answer())
 
     def _thresholds(self, entry: RoundEntry) -> Iterator[str]:
         judged = counted(entry.judged, "release", self.language)
@@ -217,6 +217,9 @@ class _Writer:
     def _sentence(self, parts: Sequence[str]) -> str:
         text = self._say("verdict.join").join(parts)
         return text[:1].upper() + text[1:] + self._say("verdict.end")
+
+    def _constant_answer(self) -> str:
+        return self.document.constant_answer(self.language)
 
     def _accuracy(self, found: AttackEntry) -> str:
         return estimated(found.accuracy, Unit.SHARE, self.language)
