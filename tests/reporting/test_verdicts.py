@@ -120,6 +120,36 @@ def test_chance_and_the_constant_answer_beside_an_attacker_are_those_on_the_rele
     ]
 
 
+def test_over_repeats_a_verdict_says_in_how_many_a_release_was_disqualified_and_gives_the_mean_of_what_failed() -> None:
+    # 0.97, 0.90 and 0.98 have the mean 0.95, half 4.303 * 0.0436 / sqrt(3) = 0.108, and a similarity is 1 at most.
+    values = (0.97, 0.90, 0.98)
+    measured = [Measurement("histogram", value, minimum=0.95, passes=value >= 0.95, limit={"by": value}) for value in values]
+    states = (PUBLISHED, "disqualified", PUBLISHED)
+    records = [[record("01", state, one)] for state, one in zip(states, measured, strict=True)]
+    results = played({"01": {"02": 6}}, []).rounds[0].repeats[0]
+    figures = {"histogram": Figure(Unit.SIMILARITY, 1)}
+    document = make_document(rulebook(figures=figures), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
+    release = document.rounds[0].releases["01"]
+    assert release.verdicts["en"].endswith("; disqualified in 1 of 3 repeats: histogram 0.95 (0.84–1.00), must be ≥ 0.950.")
+    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（基準は≥ 0.950）。")
+    assert lessons(document, "thresholds") == [
+        "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram in 1 of 3 repeats."
+    ]
+    assert (release.in_repeats, release.of_repeats, release.told_repeat) == (1, 3, 1)
+    shown = markdown_report(document, {})
+    assert "State: disqualified in 1 of 3 repeats." in shown
+    assert "| what limits it in repeat 2 |" in shown
+    assert "by 0.9 |" in shown
+
+
+def test_a_measure_that_is_infinite_in_any_repeat_is_shown_as_infinite_and_has_no_interval() -> None:
+    records = [[record("01", PUBLISHED, Measurement("vcm", value))] for value in (2.0, "inf", 3.0)]
+    results = played({"01": {"02": 6}}, []).rounds[0].repeats[0]
+    document = make_document(rulebook(), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
+    assert "| vcm | inf |" in markdown_report(document, {})
+    assert not document.rounds[0].releases["01"].estimates
+
+
 def test_a_score_says_its_direction_and_what_it_is_out_of() -> None:
     measured = Measurement("U", 0.517, higher_is_better=False)
     figures = {"U": Figure(Unit.DISTANCE, 1)}

@@ -58,7 +58,15 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     name = document.rulebook.utility_score
     found, declared = release.estimates.get(name), document.figure(name)
     figures = [f"{name} {estimated(found, declared.unit)}"] if found else []
-    return ", ".join([*figures, *([text(f"state.{release.verdict}")] if release.verdict else [])]) or text("state.measured")
+    return ", ".join([*figures, *([_state(release)] if release.verdict else [])]) or text("state.measured")
+
+
+def _state(release: ReleaseEntry) -> str:
+    """Whether a release passes or why not; where there are repeats, in how many of them it does not."""
+    state = text(f"state.{release.verdict}")
+    if release.of_repeats == 1 or release.verdict == "passes":
+        return state
+    return text("state.in_repeats", state=state, count=release.in_repeats, repeats=release.of_repeats)
 
 
 def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:

@@ -158,11 +158,16 @@ class ReleaseEntry:
     state : str
         ``published``, or why it has no score: ``disqualified``, ``refused``, ``missing``, ``failed``, ``superseded``.
     cause : str
+    told_repeat : int
+        The repeat, from 0, whose state, cause, single values and limits are told.
+    in_repeats, of_repeats : int
+        In how many repeats it had that state, of how many.
     passes : bool or None
         Whether it holds every threshold; None where it could not be measured.
     verdict : str
         ``passes`` or why it does not; empty where nothing decides.
     measurements : tuple of Measurement
+        Those of the repeat that is told; one that fails or is infinite in any repeat does so here.
     estimates : mapping of measure to Estimate
         Over all repeats; without measures that are infinite in one.
     claims : mapping of str to number
@@ -184,6 +189,9 @@ class ReleaseEntry:
     team: str
     state: str
     cause: str = ""
+    told_repeat: int = 0
+    in_repeats: int = 1
+    of_repeats: int = 1
     passes: bool | None = None
     verdict: str = ""
     measurements: tuple[Measurement, ...] = ()
@@ -339,8 +347,8 @@ class Document:
     attack_count, repeat_count : int
         How many pairs of attacker and release have a credit, and how often everything was repeated.
     figures : mapping of name to FigureEntry
-        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` is what the contest's
-        constant answer is called.
+        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` says what
+        the contest's constant answer is.
     verdicts : mapping of language to tuple of str
         What it taught, in a sentence each.
     manifest : mapping

@@ -20,6 +20,7 @@ from kakurenbo.reporting.document import (
 from kakurenbo.reporting.html import seconds_of_work
 from kakurenbo.reporting.layout import score_texts
 from kakurenbo.reporting.numbers import against, estimated, figure, share, shown_value
+from kakurenbo.rounds.publishing import PUBLISHED
 
 _LANGUAGE = "en"
 _MARKUP = re.compile(r"([\\`*_\[\]#+|~])")  # without brackets parentheses make no link
@@ -129,13 +130,19 @@ def _measures(document: Document, entry: RoundEntry) -> list[str]:
 
 def _release(document: Document, release: ReleaseEntry, player: PlayerEntry) -> list[str]:
     method = f"Method: {code(player.anonymizer)}. " if player.anonymizer else ""
-    lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(release.state)}.", ""]
+    lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(_state(release))}.", ""]
     lines += [spoken(release.verdicts[_LANGUAGE]), ""] if release.verdicts else []
     lines += [f"- {safe(notice)}" for notice in release.notices] + [""] * bool(release.notices)
     if not release.measurements:
         return lines
     rows = (_measure(document, release, measured) for measured in release.measurements)
-    return [*lines, *table(("measure", "value", "threshold", "verdict", "what limits it"), rows), ""]
+    limits = "what limits it" if release.of_repeats == 1 else f"what limits it in repeat {release.told_repeat + 1}"
+    return [*lines, *table(("measure", "value", "threshold", "verdict", limits), rows), ""]
+
+
+def _state(release: ReleaseEntry) -> str:
+    several = release.of_repeats > 1 and release.state != PUBLISHED
+    return f"{release.state} in {release.in_repeats} of {release.of_repeats} repeats" if several else release.state
 
 
 def _measure(document: Document, release: ReleaseEntry, measured: Measurement) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, RoundResults, team_of
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Measurement, RoundResults, team_of
 from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.reporting.document import AttackEntry, AttackerEntry, MeasureEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.estimates import SHARE, Estimate, estimate, limits_of
@@ -111,23 +111,42 @@ def _releases(
     """What became of every release before anybody attacked it."""
     entries = {}
     for target in dict.fromkeys(record.target for repeat in records for record in repeat):
-        same = [one for repeat in records for one in repeat if one.target == target]
-        record = next((one for one in same if one.state != PUBLISHED), same[0])
-        decisive = [measured.passes for measured in record.measurements if measured.passes is not None]
+        numbered = [(number, one) for number, repeat in enumerate(records) for one in repeat if one.target == target]
+        same = [one for _, one in numbered]
+        told, record = next((pair for pair in numbered if pair[1].state != PUBLISHED), numbered[0])
+        measurements = _over_repeats(record, same)
+        decisive = [measured.passes for measured in measurements if measured.passes is not None]
         entries[target] = ReleaseEntry(
             target=target,
             team=record.team,
             state=record.state,
             cause=record.cause,
-            passes=all(decisive) if record.measurements else None,
+            told_repeat=told,
+            in_repeats=sum(one.state == record.state for one in same),
+            of_repeats=len(records),
+            passes=all(decisive) if measurements else None,
             verdict=record.state if record.state != PUBLISHED else "passes" if decisive else "",
-            measurements=record.measurements,
+            measurements=measurements,
             estimates=_estimates(same, figures),
             claims=claims.get(target, {}),
             notices=record.notices,
             problems=record.problems,
         )
     return entries
+
+
+def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:
+    """The measurements of one repeat, each failing where it fails in any, and infinite where it is so in any."""
+    failed = {measured.name for one in same for measured in one.measurements if measured.passes is False}
+    infinite = {name: value for one in same for name, value in one.scores.items() if not math.isfinite(value)}
+    return tuple(
+        replace(
+            measured,
+            value=str(infinite[measured.name]) if measured.name in infinite else measured.value,
+            passes=False if measured.name in failed else measured.passes,
+        )
+        for measured in record.measurements
+    )
 
 
 def _samples(repeats: Sequence[RoundResults]) -> set[str]:

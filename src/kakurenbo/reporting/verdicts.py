@@ -74,9 +74,10 @@ class _Writer:
 
     def _held(self, release: ReleaseEntry) -> str:
         if release.state == DISQUALIFIED:
-            failed = [self._fails(measured) for measured in release.measurements if measured.passes is False]
-            # Where the repeats differ or the organizers decided, the record says why.
-            return self._say("verdict.disqualified", failed=failed or retold(release.cause, self.language))
+            failed = [self._fails(release, measured) for measured in release.measurements if measured.passes is False]
+            # Where the organizers decided, the record says why.
+            why = failed or retold(release.cause, self.language)
+            return self._in_repeats("verdict.disqualified", release, failed=why)
         if release.state != PUBLISHED:
             return self._say(f"verdict.{release.state}", cause=retold(release.cause, self.language))
         utility = self.document.rulebook.utility_score
@@ -84,8 +85,11 @@ class _Writer:
         parts += [self._say("verdict.passes")] if release.verdict == "passes" else []
         return self._say("verdict.join").join(parts)
 
-    def _fails(self, measured: Measurement) -> str:
-        unit = self.document.figure(measured.name).unit
+    def _fails(self, release: ReleaseEntry, measured: Measurement) -> str:
+        unit, found = self.document.figure(measured.name).unit, release.estimates.get(measured.name)
+        if found is not None and found.n > 1 and measured.threshold:
+            mean, needed = estimated(found, unit, self.language), against(found.mean, measured.threshold, unit)[1]
+            return self._say("verdict.fails_mean", measure=measured.name, value=mean, threshold=needed)
         shown, needed = against(measured.value, measured.threshold, unit) if measured.threshold else ("", "")
         return self._say("verdict.fails", measure=measured.name, value=shown, threshold=needed)
 
@@ -196,7 +200,8 @@ class _Writer:
 
     def _disqualified(self, release: ReleaseEntry) -> str:
         measures = [measured.name for measured in release.measurements if measured.passes is False]
-        return self._say("lesson.by", release=self._release(release.target), measures=measures or release.cause)
+        said = {"release": self._release(release.target), "measures": measures or release.cause}
+        return self._in_repeats("lesson.by", release, **said)
 
     def _without_release(self, entry: RoundEntry) -> Iterator[str]:
         """Who has no release that could be measured, and why; an unranked team owes none."""
@@ -213,6 +218,13 @@ class _Writer:
 
     def _say(self, code: str, **parameters: object) -> str:
         return render(code, parameters, self.language).message
+
+    def _in_repeats(self, code: str, release: ReleaseEntry, /, **parameters: object) -> str:
+        """A sentence on a release; where there are repeats, with how many of them it is true of."""
+        if release.of_repeats == 1:
+            return self._say(code, **parameters)
+        repeats = counted(release.of_repeats, "repeat", self.language)
+        return self._say(f"{code}_repeats", **parameters, count=release.in_repeats, repeats=repeats)
 
     def _sentence(self, parts: Sequence[str]) -> str:
         text = self._say("verdict.join").join(parts)
