@@ -50,8 +50,8 @@ def read_json(source: Source, limit: int = DEFAULT_LIMIT) -> Read[object] | Prob
     Returns
     -------
     Read of object, or Problems
-        Dictionaries, lists, texts, finite numbers, booleans and None. A key that is given twice is refused: readers differ in which
-        of its values they take.
+        Dictionaries, lists, texts, finite numbers, booleans and None. A key that is given twice is refused: readers differ in
+        which of its values they take.
     """
     return _parsed(source, limit, _json_content)
 
