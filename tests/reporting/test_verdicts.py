@@ -23,6 +23,7 @@ from kakurenbo.contracts import (
     rank,
 )
 from kakurenbo.reporting import Document, PlayerEntry, combined, make_document
+from kakurenbo.reporting.markdown import markdown_report
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import PUBLISHED
 
@@ -84,11 +85,70 @@ def test_a_disqualified_release_says_which_threshold_it_misses_and_by_how_much()
     assert "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram." in document.verdicts["en"]
 
 
-def test_the_best_constant_answer_stands_beside_chance() -> None:
+def test_the_constant_answer_stands_beside_chance_under_its_general_name() -> None:
     document = played({"01": {"02": 6, "03": 2}}, [record("01")], constant=4)
-    assert "the best constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
-    assert "1 of 2 attacks earned no more than the best constant answer (40.0 %)." in document.verdicts["en"]
+    assert "; constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
+    assert "1 of 2 attacks earned no more than constant answer earns on the same release." in document.verdicts["en"]
     assert document.attackers["02"].constant == 0.4
+
+
+def test_a_rulebook_says_in_its_own_words_what_its_constant_answer_is() -> None:
+    figures = {"constant": Figure(code="pwscup2024.figure.constant")}
+    document = played({"01": {"02": 6, "03": 2}}, [record("01")], constant=4, figures=figures)
+    verdicts = document.rounds[0].releases["01"].verdicts
+    assert ("; always 0 earns 40.0 %" in verdicts["en"], "「常に0」の正答率は40.0 %" in verdicts["ja"]) == (True, True)
+    assert "1 of 2 attacks earned no more than always 0 earns on the same release." in document.verdicts["en"]
+    assert "2件の攻撃のうち1は、同じ匿名加工データに対する「常に0」の正答率を超えなかった。" in document.verdicts["ja"]
+    shown = markdown_report(document, {})
+    assert "Constant answer (always 0): 40.0 % on average." in shown
+    assert "| always 0 | 40.0 % |" in shown
+
+
+def test_chance_and_the_constant_answer_beside_an_attacker_are_those_on_the_releases_it_attacked() -> None:
+    # The constant answer earns 4 of 10 on 01 and 2 on 02, blind guessing 1 and 3: nobody attacks their own.
+    credits = {
+        "01": {"02": Credit(5, 10, Chance(1, 0, 3), 4), "03": Credit(3, 10, Chance(1, 0, 3), 4)},
+        "02": {"01": Credit(3, 10, Chance(3, 1, 5), 2), "03": Credit(3, 10, Chance(3, 1, 5), 2)},
+    }
+    results = RoundResults(credits, ("01", "02"), ("01", "02", "03"))
+    document = make_document(rulebook(), {"only": [results]}, {"only": [[record("01"), record("02")]]}, players=PLAYERS)
+    for attackers in (document.attackers, document.rounds[0].attackers):
+        found = {name: (one.chance, one.constant) for name, one in attackers.items()}
+        assert found == {"01": (0.3, 0.2), "02": (0.1, 0.4), "03": (pytest.approx(0.2), pytest.approx(0.3))}
+    # 3 of 10 are less than always 0 earns on 01, though not less than it earns on average.
+    assert lessons(document, "on the same release") == [
+        "1 of 4 attacks earned no more than constant answer earns on the same release."
+    ]
+
+
+def test_over_repeats_a_verdict_says_in_how_many_a_release_was_disqualified_and_gives_the_mean_of_what_failed() -> None:
+    # 0.97, 0.90 and 0.98 have the mean 0.95, half 4.303 * 0.0436 / sqrt(3) = 0.108, and a similarity is 1 at most.
+    values = (0.97, 0.90, 0.98)
+    measured = [Measurement("histogram", value, minimum=0.95, passes=value >= 0.95, limit={"by": value}) for value in values]
+    states = (PUBLISHED, "disqualified", PUBLISHED)
+    records = [[record("01", state, one)] for state, one in zip(states, measured, strict=True)]
+    results = played({"01": {"02": 6}}, []).rounds[0].repeats[0]
+    figures = {"histogram": Figure(Unit.SIMILARITY, 1)}
+    document = make_document(rulebook(figures=figures), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
+    release = document.rounds[0].releases["01"]
+    assert release.verdicts["en"].endswith("; disqualified in 1 of 3 repeats: histogram 0.95 (0.84–1.00), must be ≥ 0.950.")
+    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（基準は≥ 0.950）。")
+    assert lessons(document, "thresholds") == [
+        "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram in 1 of 3 repeats."
+    ]
+    assert (release.in_repeats, release.of_repeats, release.told_repeat) == (1, 3, 1)
+    shown = markdown_report(document, {})
+    assert "State: disqualified in 1 of 3 repeats." in shown
+    assert "| what limits it in repeat 2 |" in shown
+    assert "by 0.9 |" in shown
+
+
+def test_a_measure_that_is_infinite_in_any_repeat_is_shown_as_infinite_and_has_no_interval() -> None:
+    records = [[record("01", PUBLISHED, Measurement("vcm", value))] for value in (2.0, "inf", 3.0)]
+    results = played({"01": {"02": 6}}, []).rounds[0].repeats[0]
+    document = make_document(rulebook(), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
+    assert "| vcm | inf |" in markdown_report(document, {})
+    assert not document.rounds[0].releases["01"].estimates
 
 
 def test_a_score_says_its_direction_and_what_it_is_out_of() -> None:

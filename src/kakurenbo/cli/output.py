@@ -17,6 +17,7 @@ from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.streams import can_show
 from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
 from kakurenbo.messages import language, retold, text
+from kakurenbo.reporting.document import constant_answer
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
 from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
 
@@ -96,13 +97,14 @@ def titled(title: str, table: RichTable) -> Group:
 
 
 def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
-    """Hits of a guess beside chance and the best constant answer, further figures, and what they mean."""
+    """Hits of a guess beside chance and the constant answer, further figures, and what they mean."""
     out = console()
     out.print(f"{text('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
     if credit.chance is not None:
         out.print(chance_text(credit.chance), markup=False)
     if credit.constant is not None:
-        out.print(constant_text(credit.constant), markup=False)
+        answer = constant_answer(rulebook.figures.get("constant", Figure()).definitions, language())
+        out.print(text("constant.hits", answer=answer, constant=count(credit.constant)), markup=False)
     for name, value in credit.details.items():
         declared = rulebook.figures.get(name, Figure())
         of = "" if declared.of is None else text("figure.of", of=count(declared.of))
@@ -169,11 +171,6 @@ def _mark(met: bool) -> str:
 def chance_text(chance: Chance) -> str:
     """Blind guessing in words, in hits."""
     return text("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
-
-
-def constant_text(constant: float) -> str:
-    """The best constant answer in words, in hits."""
-    return text("constant.hits", constant=count(constant))
 
 
 def label(name: str) -> str:

@@ -58,7 +58,15 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     name = document.rulebook.utility_score
     found, declared = release.estimates.get(name), document.figure(name)
     figures = [f"{name} {estimated(found, declared.unit)}"] if found else []
-    return ", ".join([*figures, *([text(f"state.{release.verdict}")] if release.verdict else [])]) or text("state.measured")
+    return ", ".join([*figures, *([_state(release)] if release.verdict else [])]) or text("state.measured")
+
+
+def _state(release: ReleaseEntry) -> str:
+    """Whether a release passes or why not; where there are repeats, in how many of them it does not."""
+    state = text(f"state.{release.verdict}")
+    if release.of_repeats == 1 or release.verdict == "passes":
+        return state
+    return text("state.in_repeats", state=state, count=release.in_repeats, repeats=release.of_repeats)
 
 
 def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:
@@ -74,11 +82,11 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     for attacker in entry.attackers:
         cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
         table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
-    for name in ("chance", "constant"):
+    for name, label in (("chance", text("baseline.chance")), ("constant", document.constant_answer(language()))):
         cells = [_baseline(entry, target, name, single=single) for target in entry.attacks]
         if any(cells):
             dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
-            table.add_row(f"[dim]{text(f'baseline.{name}')}[/]", *([""] if described else []), *dim)
+            table.add_row(f"[dim]{escape(label)}[/]", *([""] if described else []), *dim)
     console.print(output.titled(f"{what}{title}", table))
     if len(entry.repeats) > 1:
         console.print(f"[dim]{text('matrix.repeats', count=len(entry.repeats))}[/]")
@@ -89,7 +97,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
 
 
 def _baseline(entry: RoundEntry, target: str, name: str, *, single: bool) -> str:
-    """What blind guessing or the best constant answer earns on a target: in hits, or as a share where there are repeats."""
+    """What blind guessing or the constant answer earns on a target: in hits, or as a share where there are repeats."""
     if not single:
         found = getattr(entry.releases.get(target), name, None)
         return "" if found is None else share(found)
@@ -125,7 +133,7 @@ def _beside(document: Document) -> Columns:
         text("table.accuracy"): "accuracy",
         sample: "sample_accuracy",
         text("baseline.chance"): "chance",
-        text("baseline.constant"): "constant",
+        document.constant_answer(language()): "constant",
     }
     shown = {
         heading: {attacker: getattr(entry, field) for attacker, entry in document.attackers.items()}

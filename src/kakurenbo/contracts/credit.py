@@ -1,4 +1,4 @@
-"""`Credit`: the judge's verdict on one guess, beside what blind guessing and the best constant answer earn."""
+"""`Credit`: the judge's verdict on one guess, beside what blind guessing and a constant answer earn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Credit:
     chance : Chance or None
         The same figure for blind guessing.
     constant : float or None
-        The same figure for the best answer that looks at nothing ("always 0"), where the contest has such an answer.
+        The same figure for an answer that looks at nothing, where the contest names one ("always 0").
     details : mapping of str to number
         Further figures under the stable names of the command line, e.g. ``identification``; anybody may see them.
     kept : mapping

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contracts import Chance, Measurement, RoundResults, Unit, by_number
+from kakurenbo.messages import render
 from kakurenbo.reporting.estimates import Estimate
 from kakurenbo.tables import json_bytes
 
@@ -128,7 +129,7 @@ class AttackerEntry:
     sample_accuracy : float or None
         The same for the organizers' best attack on each release but the attacker's own.
     chance, constant : float or None
-        The same for blind guessing, and for the best constant answer where the contest has one.
+        The same for blind guessing, and for the constant answer where the contest has one: on the same releases.
     """
 
     accuracy: float | None = None
@@ -157,11 +158,16 @@ class ReleaseEntry:
     state : str
         ``published``, or why it has no score: ``disqualified``, ``refused``, ``missing``, ``failed``, ``superseded``.
     cause : str
+    told_repeat : int
+        The repeat, from 0, whose state, cause, single values and limits are told.
+    in_repeats, of_repeats : int
+        In how many repeats it had that state, of how many.
     passes : bool or None
         Whether it holds every threshold; None where it could not be measured.
     verdict : str
         ``passes`` or why it does not; empty where nothing decides.
     measurements : tuple of Measurement
+        Those of the repeat that is told; one that fails or is infinite in any repeat does so here.
     estimates : mapping of measure to Estimate
         Over all repeats; without measures that are infinite in one.
     claims : mapping of str to number
@@ -174,7 +180,7 @@ class ReleaseEntry:
     privacy : mapping of str to Estimate
         1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
     chance, constant : float or None
-        Accuracy of blind guessing and of the best constant answer on this release.
+        Accuracy of blind guessing and of the contest's constant answer on this release.
     verdicts : mapping of language to str
         What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
     """
@@ -183,6 +189,9 @@ class ReleaseEntry:
     team: str
     state: str
     cause: str = ""
+    told_repeat: int = 0
+    in_repeats: int = 1
+    of_repeats: int = 1
     passes: bool | None = None
     verdict: str = ""
     measurements: tuple[Measurement, ...] = ()
@@ -226,7 +235,7 @@ class RoundEntry:
     chance_hits : Chance or None
         The same in hits, where the most that a guess can earn is the same for all.
     constant : float or None
-        Accuracy of the best constant answer, where the contest has one.
+        Accuracy of the contest's constant answer (always 0, say), where it has one.
     repeats : tuple of RoundResults
         What was ranked, one for each repeat.
     """
@@ -342,7 +351,8 @@ class Document:
     attack_count, repeat_count : int
         How many pairs of attacker and release have a credit, and how often everything was repeated.
     figures : mapping of name to FigureEntry
-        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores.
+        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` says what
+        the contest's constant answer is.
     verdicts : mapping of language to tuple of str
         What it taught, in a sentence each.
     manifest : mapping
@@ -394,9 +404,24 @@ class Document:
         """What a figure is; a plain number where the rulebook does not say."""
         return self.figures.get(name, _PLAIN)
 
+    def constant_answer(self, language: str) -> str:
+        """What the contest's constant answer is called, in the words of its rulebook."""
+        return constant_answer(self.figure("constant").definitions, language)
+
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
         """What did not come about for one reason."""
         return tuple(failure for failure in self.failures if failure.state == state)
+
+
+def constant_answer(definitions: Mapping[str, str], language: str) -> str:
+    """What a constant answer is called: as the rulebook's figure ``constant`` says, else by the general word.
+
+    Examples
+    --------
+    >>> constant_answer({"en": "always 0"}, "en"), constant_answer({}, "en")
+    ('always 0', 'constant answer')
+    """
+    return definitions.get(language) or render("baseline.constant", {}, language).message
 
 
 def standings_json(

@@ -20,6 +20,7 @@ from kakurenbo.reporting.document import (
 from kakurenbo.reporting.html import seconds_of_work
 from kakurenbo.reporting.layout import score_texts
 from kakurenbo.reporting.numbers import against, estimated, figure, share, shown_value
+from kakurenbo.rounds.publishing import PUBLISHED
 
 _LANGUAGE = "en"
 _MARKUP = re.compile(r"([\\`*_\[\]#+|~])")  # without brackets parentheses make no link
@@ -87,11 +88,11 @@ def _round(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEn
         band = f"95 % of blind guesses get {share(entry.chance.low)} to {share(entry.chance.high)}"
         lines += [f"Blind guessing gets {share(entry.chance.mean)} on average; {band}.", ""]
     if entry.constant is not None:
-        lines += [f"The best constant answer gets {share(entry.constant)}.", ""]
+        lines += [safe(f"Constant answer ({document.constant_answer(_LANGUAGE)}): {share(entry.constant)} on average."), ""]
     if document.sample_attacks:
         lines += [f"Organizers' own: {safe(', '.join(document.sample_attacks))}.", ""]
     rows = [[attacker, *(_cell(row.get(attacker)) for row in entry.attacks.values())] for attacker in entry.attackers]
-    rows += _baselines(entry)
+    rows += _baselines(document, entry)
     lines += [*table(("attacker", *entry.attacks), rows), "", *_measures(document, entry), "### Releases", ""]
     for release in entry.releases.values():
         lines += _release(document, release, players.get(release.team, PlayerEntry(release.team)))
@@ -102,10 +103,10 @@ def _cell(entry: AttackEntry | None) -> str:
     return "–" if entry is None else estimated(entry.accuracy, Unit.SHARE, _LANGUAGE)
 
 
-def _baselines(entry: RoundEntry) -> list[list[str]]:
-    """A row for blind guessing and one for the best constant answer, where there are any."""
+def _baselines(document: Document, entry: RoundEntry) -> list[list[str]]:
+    """A row for blind guessing and one for the constant answer, where there are any."""
     own = [entry.releases[target] for target in entry.attacks if target in entry.releases]
-    columns = {"chance": [one.chance for one in own], "best constant answer": [one.constant for one in own]}
+    columns = {"chance": [one.chance for one in own], document.constant_answer(_LANGUAGE): [one.constant for one in own]}
     return [
         [name, *map(share, shares)]
         for name, shares in columns.items()
@@ -129,13 +130,19 @@ def _measures(document: Document, entry: RoundEntry) -> list[str]:
 
 def _release(document: Document, release: ReleaseEntry, player: PlayerEntry) -> list[str]:
     method = f"Method: {code(player.anonymizer)}. " if player.anonymizer else ""
-    lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(release.state)}.", ""]
+    lines = [f"#### {release.target} {safe(player.name)}".rstrip(), "", f"{method}State: {safe(_state(release))}.", ""]
     lines += [spoken(release.verdicts[_LANGUAGE]), ""] if release.verdicts else []
     lines += [f"- {safe(notice)}" for notice in release.notices] + [""] * bool(release.notices)
     if not release.measurements:
         return lines
     rows = (_measure(document, release, measured) for measured in release.measurements)
-    return [*lines, *table(("measure", "value", "threshold", "verdict", "what limits it"), rows), ""]
+    limits = "what limits it" if release.of_repeats == 1 else f"what limits it in repeat {release.told_repeat + 1}"
+    return [*lines, *table(("measure", "value", "threshold", "verdict", limits), rows), ""]
+
+
+def _state(release: ReleaseEntry) -> str:
+    several = release.of_repeats > 1 and release.state != PUBLISHED
+    return f"{release.state} in {release.in_repeats} of {release.of_repeats} repeats" if several else release.state
 
 
 def _measure(document: Document, release: ReleaseEntry, measured: Measurement) -> tuple[str, ...]:

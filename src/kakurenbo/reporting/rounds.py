@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, RoundResults, team_of
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Measurement, RoundResults, team_of
 from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.reporting.document import AttackEntry, AttackerEntry, MeasureEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.estimates import SHARE, Estimate, estimate, limits_of
@@ -16,6 +16,9 @@ from kakurenbo.rounds.publishing import PUBLISHED
 
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
+
+_Baselines = Mapping[tuple[str, str], tuple[float | None, float | None]]
+"""Accuracy of blind guessing and of the constant answer by round and target."""
 
 
 def round_entry(
@@ -45,7 +48,7 @@ def round_entry(
 
 
 def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
-    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the best constant answer."""
+    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the constant answer."""
     every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
     chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
     attacks = _attacks(repeats, chance)
@@ -61,7 +64,10 @@ def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
         repeats=tuple(repeats),
     )
     attackers = dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
-    return replace(entry, attackers={attacker: _attacker(attacker, [entry], _samples(repeats)) for attacker in attackers})
+    baselines = _all_baselines([entry])
+    return replace(
+        entry, attackers={attacker: _attacker(attacker, [entry], baselines, _samples(repeats)) for attacker in attackers}
+    )
 
 
 def with_attacks(release: ReleaseEntry, entry: RoundEntry) -> ReleaseEntry:
@@ -90,8 +96,8 @@ def was_judged(release: ReleaseEntry) -> bool:
 
 def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
     """What each attacker found in the releases of all rounds."""
-    samples = frozenset(samples)
-    return {attacker: _attacker(attacker, rounds, samples) for entry in rounds for attacker in entry.attackers}
+    samples, baselines = frozenset(samples), _all_baselines(rounds)
+    return {attacker: _attacker(attacker, rounds, baselines, samples) for entry in rounds for attacker in entry.attackers}
 
 
 # -- releases ------------------------------------------------------------------------------------------------------------
@@ -105,17 +111,22 @@ def _releases(
     """What became of every release before anybody attacked it."""
     entries = {}
     for target in dict.fromkeys(record.target for repeat in records for record in repeat):
-        same = [one for repeat in records for one in repeat if one.target == target]
-        record = next((one for one in same if one.state != PUBLISHED), same[0])
-        decisive = [measured.passes for measured in record.measurements if measured.passes is not None]
+        numbered = [(number, one) for number, repeat in enumerate(records) for one in repeat if one.target == target]
+        same = [one for _, one in numbered]
+        told, record = next((pair for pair in numbered if pair[1].state != PUBLISHED), numbered[0])
+        measurements = _over_repeats(record, same)
+        decisive = [measured.passes for measured in measurements if measured.passes is not None]
         entries[target] = ReleaseEntry(
             target=target,
             team=record.team,
             state=record.state,
             cause=record.cause,
-            passes=all(decisive) if record.measurements else None,
+            told_repeat=told,
+            in_repeats=sum(one.state == record.state for one in same),
+            of_repeats=len(records),
+            passes=all(decisive) if measurements else None,
             verdict=record.state if record.state != PUBLISHED else "passes" if decisive else "",
-            measurements=record.measurements,
+            measurements=measurements,
             estimates=_estimates(same, figures),
             claims=claims.get(target, {}),
             notices=record.notices,
@@ -124,13 +135,27 @@ def _releases(
     return entries
 
 
+def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:
+    """The measurements of one repeat, each failing where it fails in any, and infinite where it is so in any."""
+    failed = {measured.name for one in same for measured in one.measurements if measured.passes is False}
+    infinite = {name: value for one in same for name, value in one.scores.items() if not math.isfinite(value)}
+    return tuple(
+        replace(
+            measured,
+            value=str(infinite[measured.name]) if measured.name in infinite else measured.value,
+            passes=False if measured.name in failed else measured.passes,
+        )
+        for measured in record.measurements
+    )
+
+
 def _samples(repeats: Sequence[RoundResults]) -> set[str]:
     """The organizers' own attacks."""
     return {attacker for results in repeats for attacker in results.unranked}
 
 
 def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | None, float | None]:
-    """Accuracy of blind guessing and of the best constant answer on a target, the mean of all guesses at it."""
+    """Accuracy of blind guessing and of the contest's constant answer on a target, the mean of all guesses at it."""
     own = [credit for results in repeats for credit in results.credits.get(target, {}).values()]
     return (
         _mean([credit.share(credit.chance.mean) for credit in own if credit.chance is not None]),
@@ -225,7 +250,12 @@ def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
     )
 
 
-def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str]) -> AttackerEntry:
+def _all_baselines(rounds: Iterable[RoundEntry]) -> _Baselines:
+    return {(entry.name, target): _baselines(target, entry.repeats) for entry in rounds for target in entry.attacks}
+
+
+def _attacker(attacker: str, rounds: Iterable[RoundEntry], baselines: _Baselines, samples: Iterable[str]) -> AttackerEntry:
+    """What an attacker found, and what the organizers' own, blind guessing and the constant answer did on the same releases."""
     own: list[float] = []
     best_samples: list[float] = []
     chances: list[float] = []
@@ -233,10 +263,12 @@ def _attacker(attacker: str, rounds: Iterable[RoundEntry], samples: Iterable[str
     for entry in rounds:
         own += _earned(attacker, entry.repeats)
         for target, row in entry.attacks.items():
-            if team_of(target) != attacker and (sample := _best(row, samples)) is not None:
-                best_samples.append(sample.mean)
-        chances += [] if entry.chance is None else [entry.chance.mean]
-        constants += [] if entry.constant is None else [entry.constant]
+            if team_of(target) == attacker:
+                continue
+            sample, (chance, constant) = _best(row, samples), baselines[entry.name, target]
+            best_samples += [] if sample is None else [sample.mean]
+            chances += [] if chance is None else [chance]
+            constants += [] if constant is None else [constant]
     return AttackerEntry(_mean(own), _mean(best_samples), _mean(chances), _mean(constants))
 
 

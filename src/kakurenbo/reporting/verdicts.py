@@ -70,13 +70,14 @@ class _Writer:
             code = f"verdict.{_told(best.found, release.chance)}"
             yield self._say(code, **said, times=ratio, chance=share(release.chance))
         if release.constant is not None:
-            yield self._say("verdict.constant", constant=share(release.constant))
+            yield self._say("verdict.constant", answer=self._constant_answer(), constant=share(release.constant))
 
     def _held(self, release: ReleaseEntry) -> str:
         if release.state == DISQUALIFIED:
-            failed = [self._fails(measured) for measured in release.measurements if measured.passes is False]
-            # Where the repeats differ or the organizers decided, the record says why.
-            return self._say("verdict.disqualified", failed=failed or retold(release.cause, self.language))
+            failed = [self._fails(release, measured) for measured in release.measurements if measured.passes is False]
+            # Where the organizers decided, the record says why.
+            why = failed or retold(release.cause, self.language)
+            return self._in_repeats("verdict.disqualified", release, failed=why)
         if release.state != PUBLISHED:
             # What everybody may read of a round that was held by files does not tell why.
             told = release.cause or release.state not in (REFUSED, FAILED)
@@ -87,8 +88,11 @@ class _Writer:
         parts += [self._say("verdict.passes")] if release.verdict == "passes" else []
         return self._say("verdict.join").join(parts)
 
-    def _fails(self, measured: Measurement) -> str:
-        unit = self.document.figure(measured.name).unit
+    def _fails(self, release: ReleaseEntry, measured: Measurement) -> str:
+        unit, found = self.document.figure(measured.name).unit, release.estimates.get(measured.name)
+        if found is not None and found.n > 1 and measured.threshold:
+            mean, needed = estimated(found, unit, self.language), against(found.mean, measured.threshold, unit)[1]
+            return self._say("verdict.fails_mean", measure=measured.name, value=mean, threshold=needed)
         shown, needed = against(measured.value, measured.threshold, unit) if measured.threshold else ("", "")
         return self._say("verdict.fails", measure=measured.name, value=shown, threshold=needed)
 
@@ -184,12 +188,12 @@ class _Writer:
             if target in entry.releases and (constant := entry.releases[target].constant) is not None
             for found in row.values()
         ]
-        if not pairs or entry.constant is None:
+        if not pairs:
             return
         below = sum(accuracy <= constant for accuracy, constant in pairs)
         code = "lesson.constant" if below else "lesson.constant_none"
         count = counted(len(pairs), "attack", self.language)
-        yield self._say(code, below=below, count=count, constant=share(entry.constant))
+        yield self._say(code, below=below, count=count, answer=self._constant_answer())
 
     def _thresholds(self, entry: RoundEntry) -> Iterator[str]:
         judged = counted(entry.judged, "release", self.language)
@@ -202,7 +206,8 @@ class _Writer:
 
     def _disqualified(self, release: ReleaseEntry) -> str:
         measures = [measured.name for measured in release.measurements if measured.passes is False]
-        return self._say("lesson.by", release=self._release(release.target), measures=measures or release.cause)
+        said = {"release": self._release(release.target), "measures": measures or release.cause}
+        return self._in_repeats("lesson.by", release, **said)
 
     def _without_release(self, entry: RoundEntry) -> Iterator[str]:
         """Who has no release that could be measured, and why; an unranked team owes none."""
@@ -220,9 +225,19 @@ class _Writer:
     def _say(self, code: str, **parameters: object) -> str:
         return render(code, parameters, self.language).message
 
+    def _in_repeats(self, code: str, release: ReleaseEntry, /, **parameters: object) -> str:
+        """A sentence on a release; where there are repeats, with how many of them it is true of."""
+        if release.of_repeats == 1:
+            return self._say(code, **parameters)
+        repeats = counted(release.of_repeats, "repeat", self.language)
+        return self._say(f"{code}_repeats", **parameters, count=release.in_repeats, repeats=repeats)
+
     def _sentence(self, parts: Sequence[str]) -> str:
         text = self._say("verdict.join").join(parts)
         return text[:1].upper() + text[1:] + self._say("verdict.end")
+
+    def _constant_answer(self) -> str:
+        return self.document.constant_answer(self.language)
 
     def _accuracy(self, found: AttackEntry) -> str:
         return estimated(found.accuracy, Unit.SHARE, self.language)

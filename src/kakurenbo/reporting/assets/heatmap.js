@@ -96,7 +96,7 @@ function cellLines(target, attacker, cell) {
   return [
     `${t("accuracy")}: ${accuracy(cell)} (${figure(cell.hits)} ${t("of")} ${figure(cell.of)})`,
     chance && `${t("chance")}: ${share(chance.mean)} (${share(chance.low)}–${share(chance.high)})`,
-    isNumber(constant) && `${t("constant")}: ${share(constant)}`,
+    isNumber(constant) && `${definition("constant") || t("constant")}: ${share(constant)}`,
     isNumber(sample) && `${t("sample")}: ${share(sample)}`,
     methodOf(attacker, "attack") && `${t("attack")}: ${methodOf(attacker, "attack")}`,
     methodOf(target) && `${t("anonymization")}: ${methodOf(target)}`,

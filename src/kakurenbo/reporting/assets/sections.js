@@ -31,7 +31,7 @@ function facts() {
     judged ? fact(t("passing_of", { passing, judged }), t("passing")) : null,
     fact(t("size", { teams: count(results.players.length), attacks: count(results.attack_count) }), results.repeat_count > 1 ? t("repeated", { count: results.repeat_count }) : t("played")),
     chance ? fact(share(chance.mean), t("blind")) : null,
-    isNumber(constant) ? fact(share(constant), t("constant")) : null,
+    isNumber(constant) ? fact(share(constant), definition("constant") || t("constant")) : null,
   ];
 }
 

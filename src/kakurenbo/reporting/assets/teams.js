@@ -15,7 +15,7 @@ function teamDetails(player) {
     const line = standingLines(ranking).find((one) => one.team === player.team);
     return line?.rank ? [t("place", { ranking: t(ranking), rank: line.rank })] : [];
   });
-  const marks = own.map((one) => one.verdict ? mark(one.verdict, one.verdict === "passes") : null);
+  const marks = own.flatMap((one) => one.verdict ? [mark(one.verdict, one.verdict === "passes"), one.of_repeats > 1 && one.verdict !== "passes" ? el("span", { class: "note" }, ` ${t("in_repeats", { count: one.in_repeats, repeats: one.of_repeats })}`) : null] : []);
   const method = (title, text) => text ? el("p", {}, `${title}: `, el("span", { class: "mono" }, breakable(text))) : null;
   return el("details", { id: `team-${player.team}` },
     el("summary", {}, el("b", {}, player.name ? `${player.team} ${player.name}` : player.team), marks, el("span", { class: "dim" }, places.join(" · ")),
@@ -55,7 +55,7 @@ function measuresTable(one) {
       title: t("threshold"), value: (measured) => bound(measured) ?? null,
       show: (measured) => measured.passes === null ? "–" : el("span", {}, `${sign(measured)} ${figure(bound(measured), unitOf(measured.name))} `, mark(measured.passes ? "passes" : "disqualified", measured.passes)),
     },
-    { title: t("limits"), value: (measured) => shownValue(measured.limit), show: limitsCell },
+    { title: one.of_repeats > 1 ? t("limits_of_repeat", { number: one.told_repeat + 1 }) : t("limits"), value: (measured) => shownValue(measured.limit), show: limitsCell },
   ];
   return sortableTable(`measures-${one.target}`, columns, one.measurements);
 }

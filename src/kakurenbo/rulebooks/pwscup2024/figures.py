@@ -18,6 +18,7 @@ FIGURES: Mapping[str, Figure] = dict(
         _figure("U", Unit.POINTS, FULL),
         _figure("sample_anonymity", Unit.COUNT, FULL),
         _figure("hits", Unit.COUNT, FULL),
+        _figure("constant", Unit.COUNT, FULL),
         _figure("identification", Unit.COUNT, HALF),
         _figure("reconstruction", Unit.COUNT, HALF),
         *(_figure(name, Unit.POINTS, 2 * FULL, "total") for name in ("anonymization", "overall")),
