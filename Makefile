@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 # The demo needs neither tests nor documentation: whoever looks for the first time does not wait for them.
 $(DEMO_STAMP): pyproject.toml constraints.txt
-	$(call install,.,this takes a minute)
+	$(call install,.,this takes some minutes)
 	@touch $(DEMO_STAMP)
 
 demo: $(DEMO_STAMP)

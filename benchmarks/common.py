@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -35,6 +36,33 @@ def row(what: str, ours_s: float, reference: str, reference_s: float, target: st
         "ratio": ratio,
         "target": target,
     }
+
+
+def met(row: Row) -> bool:
+    """Whether a line holds its target: ``ratio ≤ 1.5``, or a time such as ``≤ 100 ms``; a remark may follow in parentheses."""
+    asked = re.fullmatch(r"(ratio )?≤ ([\d.]+)(?: (ms|s))?(?: \(.*\))?", row["target"])
+    if asked is None:
+        raise ValueError(f"{row['what']}: {row['target']!r} is no target")
+    ratio, bound, unit = asked.groups()
+    found = row["ratio"] if ratio else row["ours_s"] * (1000 if unit == "ms" else 1)
+    return found <= float(bound)
+
+
+def table_line(row: Row) -> str:
+    """A line of the table as Markdown; one that misses its target stands out."""
+    told = "yes" if met(row) else "**no**"
+    shown = (row["what"], _number(row, "ours_s"), row["reference"], _number(row, "reference_s"), f"{row['ratio']:.3g}")
+    return f"| {' | '.join(shown)} | {row['target']} | {told} |"
+
+
+TABLE_HEAD = ("| what | ours | compared with | that | ratio | target | met |", "| --- | ---: | --- | ---: | ---: | --- | --- |")
+
+
+def _number(row: Row, key: Literal["ours_s", "reference_s"]) -> str:
+    value = row[key]
+    if "MB" in row["what"]:
+        return f"{value:,.0f} MB"
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.3g} s"
 
 
 def best_of(times: int, call: Callable[[], Any]) -> float:

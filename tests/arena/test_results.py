@@ -82,7 +82,7 @@ def test_report_makes_the_page_again_and_refuses_what_no_run_wrote(played: arena
     assert again.document == played.document
     assert again.write_report() == played.path / "report.html"
     assert (played.path / "report.html").read_bytes() == page
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="no such file or folder"):
         arena.Tournament.read(tmp_path / "absent")
     damaged = {**played.document.as_builtins(), "players": 3}
     (played.path / "results.json").write_text(json.dumps(damaged))

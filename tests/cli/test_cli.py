@@ -109,6 +109,23 @@ def test_verify_after_the_reveal(run: Run, contest: Path, tmp_path: Path) -> Non
     assert states["secret/03/pre_answer_03.index"] == "not revealed"
 
 
+@pytest.mark.parametrize(
+    ("language", "plain", "again"),
+    [
+        ("en", "uncommitted: {} files, 1 seed", "uncommitted: {} files, 1 seed; made again: {}"),
+        ("ja", "ありません: {} ファイル、1 個の種", "ありません: {} ファイル、1 個の種。作り直して比べたもの: {}"),
+    ],
+)
+def test_verify_counts_every_file_once_and_seeds_apart(
+    run: Run, contest: Path, monkeypatch: pytest.MonkeyPatch, language: str, plain: str, again: str
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    there = sum(path.is_file() for path in contest.rglob("*"))
+    committed = there - 2  # the commitments and what opens them commit to the others
+    assert run("verify", "amic2020", contest)[1].rstrip().endswith(plain.format(committed))
+    assert run("verify", "amic2020", contest, "--again")[1].rstrip().endswith(again.format(there, there))
+
+
 def test_verify_sums_up_what_was_kept_and_names_everything_else(run: Run, contest: Path, tmp_path: Path) -> None:
     code, text, _ = run("verify", "amic2020", contest)
     assert code == 0

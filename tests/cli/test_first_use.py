@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -99,6 +100,7 @@ def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> N
     [
         ((), "anon", {"anonymizers", "anonymize"}),
         (("measure",), "a", {"amic2020"}),
+        (("attacks",), "d", {"darc2019"}),
         (("anonymize", "amic2020"), "r", {"rr", "rrp"}),
         (("attack", "darc2019"), "", {"fellegi_sunter", "keys", "overlap", "profile", "rhythm", "tfidf"}),
         (("attack", "amic2020", "nearest", "--metric"), "", {"rules", "onehot"}),
@@ -251,3 +253,18 @@ def test_generate_says_how_near_the_data_are_in_short_and_all_of_it_when_asked(c
         r"fidelity: largest total variation 0\.\d+ \(age\), covariance sum [\d.]+, covariance max [\d.]+", short
     )
     assert "workclass" in long
+
+
+@pytest.mark.parametrize("group", ["anonymizers", "attacks"])
+def test_a_listing_of_one_contest_shows_what_plays_it_alone(call: Call, group: str) -> None:
+    code, listed = call(group, "darc2019")
+    assert code == 0
+    assert "darc2019" in listed
+    assert "amic2020" not in listed
+    every = json.loads(call(group, "--json")[1])[group]
+    own = json.loads(call(group, "darc2019", "--json")[1])[group]
+    assert own == [entry for entry in every if "darc2019" in entry["rulebooks"]]
+    assert 0 < len(own) < len(every)
+    code, told = call(group, "darc2091")
+    assert code == 2
+    assert "did you mean 'darc2019'?" in told

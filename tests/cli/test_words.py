@@ -340,3 +340,11 @@ def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_document
 def test_who_played_and_how_is_told_in_japanese() -> None:
     told = [messages.retold(words) for words in ("1 process", "2 processes", "files in entries", "only attacks")]
     assert told == ["1 プロセス", "2 プロセス", "entries のファイル", "攻撃のみ"]
+
+
+@pytest.mark.usefixtures("japanese")
+@pytest.mark.parametrize("verb", ["rulebooks", "anonymizers", "attacks"])
+def test_what_is_listed_into_a_pipe_is_never_cut(call: Call, verb: str) -> None:
+    code, told = call(verb)
+    assert code == 0
+    assert "…" not in told

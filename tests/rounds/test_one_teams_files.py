@@ -14,15 +14,18 @@ import pytest
 
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.cli import main
-from kakurenbo.contracts import AnyRulebook, Attack
+from kakurenbo.contracts import ANONYMIZE, ATTACK, AnyRulebook, Attack
+from kakurenbo.contracts.guesses import sort_guess_files
 from kakurenbo.errors import ParameterError
 from kakurenbo.rounds import publish_round, score_round, verify_round
 from kakurenbo.rounds.handing_in import handed_in
+from kakurenbo.rounds.publishing import tables_of
 from kakurenbo.rounds.scoring import PhaseFolder
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
+from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess
-from kakurenbo.tables import Layout, Problems, Schema, Source, Text, read_table, write_folder
+from kakurenbo.tables import Layout, Problems, Schema, Source, Text, read_table, refused, write_folder
 
 TEAMS = ("01", "02")
 
@@ -79,6 +82,39 @@ def test_pseudonyms_whose_months_make_a_line_too_long_cost_that_table_alone(tmp_
     assert found["01"] == ("published", "")
     assert found["02"][0] == "refused"
     assert "cannot be read" in found["02"][1]
+
+
+def test_a_zip_where_the_contest_takes_none_is_told_what_to_hand_in_instead(tmp_path: Path) -> None:
+    rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
+    contest = prepared(rules, tmp_path)
+    sample = (contest / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()
+    found = published(rules, tmp_path, {"01/D.csv": sample, "02/D.zip": b"PK\x03\x04"})
+    told = "D.zip: this is a zip, which this contest does not take; unpack it and hand in pre_anonymizeddata_02.csv"
+    assert found == {"01": ("published", ""), "02": ("refused", told)}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "told"),
+    [
+        ("en", "this is a zip, which this contest does not take; unpack it and hand in A_01-1.csv"),
+        ("ja", "zip です。このコンテストでは受け付けません。展開して A_01-1.csv を出してください"),
+    ],
+)
+def test_a_zip_beside_tables_is_told_so_and_not_that_its_name_is_unknown(spoken: str, told: str) -> None:
+    tables, strangers = tables_of(Darc2019(), "01", [Source("A_01-1.csv", b""), Source("A_01-2.zip", b"")])
+    assert [table.name for table in tables] == ["A_01-1.csv"]
+    ((name, problems),) = strangers
+    assert (name, problems[0].in_language(spoken)) == ("01/A_01-2.zip", f"01/A_01-2.zip: {told}")
+
+
+def test_a_zipped_guess_is_told_so_and_not_that_its_name_is_unknown() -> None:
+    _, refusals = sort_guess_files(Amic2020().phase(ATTACK), ("01", "02"), [Source("guesses.zip", b"")], "02")
+    assert [problem.code for _, problems in refusals for problem in problems] == ["release.zip"]
+    assert "inference_01_02.index" in str(refusals[0][1][0])
+
+
+def test_a_contest_that_takes_zips_is_not_told_to_unpack_them() -> None:
+    assert not Pwscup2024().phase(ANONYMIZE).takes_no_zip("C01.zip")
 
 
 @pytest.mark.parametrize("columns", [200, 100_000, 10_000_000])
@@ -181,3 +217,28 @@ def test_a_release_that_breaks_the_organizers_attack_costs_that_figure_alone(
     with pytest.raises(SystemExit) as left:
         main(["standings", "amic2020", str(out)])
     assert not left.value.code
+
+
+@pytest.mark.parametrize(
+    ("spoken", "advice"),
+    [
+        ("en", "hand in the file of team 03, or mend its name"),
+        ("ja", "チーム 03 のファイルを出すか、ファイル名を直してください"),
+    ],
+)
+def test_who_hands_in_a_file_of_another_team_is_asked_for_their_own(spoken: str, advice: str) -> None:
+    (problem,) = refused("release.other_team", "A_04.csv", named="04", team="03")
+    assert problem.in_language(spoken).endswith(advice)
+
+
+@pytest.mark.parametrize(("spoken", "told"), [("en", "release of 02: missing"), ("ja", "02 の匿名加工データ: 未提出")])
+def test_score_says_that_it_is_the_release_which_is_out_below_the_table_of_guesses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], spoken: str, told: str
+) -> None:
+    rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
+    contest = prepared(rules, tmp_path)
+    published(rules, tmp_path, {"01/D.csv": (contest / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()})
+    monkeypatch.setenv("KAKURENBO_LANG", spoken)
+    with pytest.raises(SystemExit):
+        main(["score", "amic2020", str(tmp_path / "phase"), str(tmp_path / "guesses"), "-o", str(tmp_path / "results.json")])
+    assert told in capsys.readouterr().out.splitlines()

@@ -202,6 +202,22 @@ def test_a_team_disqualified_in_one_round_has_0_there_and_keeps_the_other() -> N
     assert [(line.team, line.shown, line.note) for line in found] == [("02", "770", ""), ("01", "90", "missing in main")]
 
 
+def test_who_was_disqualified_in_either_round_takes_no_award_but_for_attack_and_the_places_go_to_the_next() -> None:
+    # 01 leads both rounds; out of pre, it has 0.9 x 900 = 810 points left, more than anybody else.
+    table = standings({"pre": matrix(FOUR).without(["01"]), "main": matrix(FOUR)})
+    assert (table.anonymization[0].team, table.anonymization[0].rank) == ("01", 1), "points and ranks stay as they are"
+    assert table.anonymization[0].note == "disqualified in pre"
+    assert table.awards["anonymization"] == ("02", "03", "04")
+    assert "01" not in table.awards["overall"]
+    assert len(table.awards["overall"]) == 3
+    assert table.awards["attack"][0] == "01", "as an attacker it is awarded like anybody"
+
+
+def test_who_was_only_missing_in_one_round_may_win() -> None:
+    table = standings({"pre": matrix(FOUR).without(["01"], "missing"), "main": matrix(FOUR)})
+    assert table.awards["anonymization"] == ("01", "02", "03")
+
+
 def test_other_rounds_do_not_make_an_overall_table() -> None:
     one = matrix("attacker,01,02\n01,,50\n02,10,\n")
     with pytest.raises(UsageError, match="pre and main"):

@@ -246,3 +246,19 @@ def test_a_table_without_baselines_is_noticed() -> None:
 )
 def test_other_files_of_results_are_refused(text: str) -> None:
     assert isinstance(read_published(Source("r", text.encode())), Problems)
+
+
+def test_everybody_who_takes_part_is_listed_among_the_attackers_whom_they_attacked_or_not() -> None:
+    # 02 attacks the first-ranked table of 01, 03 takes part unranked and attacks 02's alone, 04 attacks nobody.
+    found = results(
+        {"01": 0.1, "02": 0.2, "04": 0.3},
+        {"01": {"02": 0.1}, "02": {"03": 0.3}, "04": {}},
+        excluded=frozenset({"03"}),
+    )
+    table = standings({"main": found})
+    assert [(line.team, line.rank, line.note) for line in table.attack] == [
+        ("02", 1, ""),
+        ("01", None, "owns the table"),
+        ("04", None, "missing"),
+        ("03", None, "not ranked, missing"),
+    ]

@@ -15,10 +15,11 @@ from kakurenbo.arena.running import ProgressListener, Settings, locked, play
 from kakurenbo.arena.store import Stores
 from kakurenbo.errors import UsageError
 from kakurenbo.reporting import Document, html_report, markdown_report, read_document, results_csv
-from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE
+from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE, results_place
 from kakurenbo.tables import Problems, json_bytes, json_object, write_file
 
 TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
+_TO_GIVE = "give the folder that run wrote with -o, or the results file that score wrote for each round"
 REPORT_FILES = {"html": "report.html", "md": "report.md"}
 
 
@@ -32,7 +33,7 @@ class Tournament:
     document : Document
         What ``results.json`` holds.
     times : mapping
-        What ``timings.json`` holds.
+        What ``timings.json`` holds; empty where nothing was timed.
     """
 
     path: Path
@@ -41,17 +42,20 @@ class Tournament:
 
     @classmethod
     def read(cls, path: Path) -> Tournament:
-        """A finished tournament from its folder."""
-        if not path.is_dir():
-            raise UsageError(f"{path}: there is no such folder; give the folder that run wrote with -o")
-        if not (path / RESULTS_FILE).exists():
-            begun = (path / PLAN_FILE).exists()
-            hint = "the run has not ended; start it again to go on" if begun else "give the folder that run wrote with -o"
+        """A finished tournament from its folder; or a round from the results file that ``score`` wrote, without times."""
+        if not os.path.lexists(path):
+            raise UsageError(f"{path}: there is no such file or folder; {_TO_GIVE}")
+        results = results_place(path)
+        folder = results.parent
+        if not results.exists():
+            begun = (folder / PLAN_FILE).exists()
+            hint = "the run has not ended; start it again to go on" if begun else _TO_GIVE
             raise UsageError(f"{path}: there is no {RESULTS_FILE}; {hint}")
-        read = read_document(path / RESULTS_FILE)
+        read = read_document(results)
         if isinstance(read, Problems):
-            raise UsageError(f"{path / RESULTS_FILE}: {read[0].sentence}")
-        return cls(path, read.value, _json(path / TIMINGS_FILE))
+            raise UsageError(f"{results}: {read[0].sentence}")
+        timed = results.name == RESULTS_FILE and (folder / TIMINGS_FILE).exists()
+        return cls(folder, read.value, _json(folder / TIMINGS_FILE) if timed else {})
 
     def write_report(self, format_: str = "html", out: Path | None = None) -> Path:
         """Make the report; gives its path. In the run's own folder it is for the owner alone, for the seed is in it."""

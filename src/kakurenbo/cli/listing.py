@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -19,20 +19,23 @@ from kakurenbo.messages import retold, text
 from kakurenbo.parameters import parameters_of
 
 
-def _list(group: str, as_json: bool) -> None:
+def _list(group: str, as_json: bool, rulebook: str | None = None) -> None:
     found = {name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)}
+    if rulebook is not None:
+        registry.load("rulebooks", rulebook)  # tells of a name that is not there
+        found = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
     if as_json:
         output.print_json({group: list(found.values())})
     elif group == "rulebooks":
         output.console().print(_table(found))
     else:
-        _print_by_contest(group, found)
+        _print_by_contest(group, found, registry.names("rulebooks") if rulebook is None else (rulebook,))
 
 
-def _print_by_contest(group: str, found: Mapping[str, Mapping[str, Any]]) -> None:
+def _print_by_contest(group: str, found: Mapping[str, Mapping[str, Any]], rulebooks: Iterable[str]) -> None:
     """The methods of each contest and how to call one; below them those that play no contest that is installed."""
     console = output.console()
-    for rulebook in registry.names("rulebooks"):
+    for rulebook in rulebooks:
         playing = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
         title = described("rulebooks", rulebook, registry.load("rulebooks", rulebook))
         console.print(f"[bold]{escape(rulebook)}[/]: {escape(title)}")
@@ -52,9 +55,7 @@ def _example(group: str, rulebook: str) -> str:
 
 
 def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in (text("cli.name"), text("cli.does"), text("cli.parameters")):
-        table.add_column(heading)
+    table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
     for name, entry in found.items():
         shown = ", ".join(map(_with_default, entry["parameters"]))
         table.add_row(name, escape(entry["does"]), escape(shown))
@@ -88,7 +89,17 @@ def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
 
 
 def _command(group: str, about: str) -> click.Command:
-    return click.Command(group, params=[json_option()], callback=lambda as_json: _list(group, as_json), help=about)
+    parameters: list[click.Parameter] = [] if group == "rulebooks" else [_rulebook_argument()]
+    return click.Command(
+        group, params=[*parameters, json_option()], callback=lambda **values: _list(group, **values), help=about
+    )
+
+
+def _rulebook_argument() -> click.Argument:
+    def completing(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in registry.names("rulebooks") if name.startswith(incomplete)]
+
+    return click.Argument(["rulebook"], required=False, shell_complete=completing)
 
 
 def rulebooks() -> click.Command:

@@ -81,8 +81,13 @@ def plain_table(*headings: str) -> RichTable:
     """A table of the kind all verbs show."""
     table = RichTable(box=None, pad_edge=False, header_style="dim")
     for heading in headings:
-        table.add_column(heading)
+        add_column(table, heading)
     return table
+
+
+def add_column(table: RichTable, heading: str, *, right: bool = False) -> None:
+    """A column that loses nothing where it is too narrow: Rich's own way would put an ellipsis for what does not fit."""
+    table.add_column(heading, justify="right" if right else "left", overflow="fold")
 
 
 def titled(title: str, table: RichTable) -> Group:
@@ -136,7 +141,7 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
     table = RichTable(box=None, pad_edge=False, header_style="bold")
     for heading in ("score", "value", "better", "threshold", "", "limit"):
         words = text(f"measure.{heading}") if heading else ""
-        table.add_column(words, justify="right" if heading == "value" else "left", overflow="fold")
+        add_column(table, words, right=heading == "value")
     for name, score in utility.scores.items():
         declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
         value, needed = figure(score.value, declared.unit), ""

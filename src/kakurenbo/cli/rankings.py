@@ -52,11 +52,11 @@ def print_rankings(
 def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Group:
     """What scores are made of: a line per table, a column per figure."""
     shown = output.plain_table()
-    shown.add_column(text("table.table"))
+    output.add_column(shown, text("table.table"))
     headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
     columns = {}
     for heading in headings:
-        shown.add_column(heading, justify="right")
+        output.add_column(shown, heading, right=True)
         unit = figures.get(heading, _PLAIN).unit
         columns[heading] = dict(zip(tables, apart([found.get(heading) for found in tables.values()], unit), strict=True))
     for name in tables:
@@ -70,14 +70,14 @@ def _table(name: str, ranking: Ranking, extra: Columns, declared: FigureEntry) -
     told = direction if of is None else text("ranking.score_of", direction=direction, of=count(of))
     table = output.plain_table()
     points = declared.shown_times > 1 or any(line.shown for line in ranking.lines)
-    table.add_column(text("table.rank"), justify="right")
-    table.add_column(text("table.team"))
-    table.add_column(text("table.points" if points else "table.score"), justify="right")
+    output.add_column(table, text("table.rank"), right=True)
+    output.add_column(table, text("table.team"))
+    output.add_column(table, text("table.points" if points else "table.score"), right=True)
     tied, noted = any(line.tied_with for line in ranking.lines), any(line.note for line in ranking.lines)
     for heading in [*(["tied_with"] if tied else []), *(["note"] if noted else [])]:
-        table.add_column(text(f"table.{heading}"))
+        output.add_column(table, text(f"table.{heading}"))
     for heading in extra:
-        table.add_column(heading)
+        output.add_column(table, heading)
     for line, score in zip(ranking.lines, score_texts(ranking.lines, declared), strict=True):
         cells = [str(line.rank or "–"), escape(line.team), score]
         cells += [escape(", ".join(line.tied_with))] if tied else []

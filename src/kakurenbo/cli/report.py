@@ -1,4 +1,4 @@
-"""``report DIR``: the report of a run again, and its charts as pictures."""
+"""``report RESULTS...``: the report of a run, or of what score wrote for each round, and its charts as pictures."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
+from kakurenbo import registry
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FILE, PATH, json_option, option
 from kakurenbo.messages import escaped, text
-from kakurenbo.reporting import figures
+from kakurenbo.reporting import figures, joined
 from kakurenbo.tables import write_file
 
 
-def _report(folder: Path, format_: str, out: Path | None, figures_out: Path | None, as_json: bool) -> int:
-    tournament = Tournament.read(folder)
+def _report(results: tuple[Path, ...], format_: str, out: Path | None, figures_out: Path | None, as_json: bool) -> int:
+    tournament = _together(results)
     written = tournament.write_report(format_, out)
     pictures = [] if figures_out is None else _write_figures(tournament, figures_out)
     if as_json:
@@ -24,6 +25,16 @@ def _report(folder: Path, format_: str, out: Path | None, figures_out: Path | No
         for path in (written, *pictures):
             output.console_beside(written).print(escaped(str(path)), markup=False)
     return output.DONE
+
+
+def _together(paths: tuple[Path, ...]) -> Tournament:
+    """What one path holds; of several, all their rounds in the place of the first."""
+    read = [Tournament.read(path) for path in paths]
+    if len(read) == 1:
+        return read[0]
+    rulebook = registry.load("rulebooks", read[0].document.rulebook.name)()
+    documents = [(str(path), one.document) for path, one in zip(paths, read, strict=True)]
+    return Tournament(read[0].path, joined(rulebook, documents), {})
 
 
 def _write_figures(tournament: Tournament, folder: Path) -> list[Path]:
@@ -39,7 +50,7 @@ def report() -> click.Command:
     formats = click.Choice(["html", "md"])
     folder = click.Path(path_type=Path, file_okay=False)
     parameters: list[click.Parameter] = [
-        click.Argument(["folder"], type=PATH, metavar="DIR"),
+        click.Argument(["results"], type=PATH, nargs=-1, required=True),
         option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
         option("-o", "--out", code="option.report_out", type=OUT_FILE),
         option("--figures", "figures_out", code="option.figures", type=folder, metavar="FOLDER"),

@@ -46,7 +46,7 @@ def _print(scored: ScoredRound, document: Document, out: Path) -> None:
     for entry in document.rounds:
         print_matrix(console, document, entry)
     for target, why in scored.results.out.items():
-        console.print(f"{target}: {retold(why)}", markup=False)
+        console.print(text("cli.release_out", target=target, why=retold(why)), markup=False)
     if scored.missing:
         lacking: dict[str, list[str]] = {}
         for attacker, target in scored.missing:

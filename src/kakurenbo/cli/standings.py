@@ -14,7 +14,7 @@ from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
-from kakurenbo.reporting import award_notices, figure_entries, ranked, read_results, standings_json
+from kakurenbo.reporting import agreed_settings, award_notices, figure_entries, ranked, read_results, standings_json
 from kakurenbo.tables import Problems
 
 
@@ -45,20 +45,15 @@ def _standings(
             rounds[round_] = found
     rounds = _without(rounds, names(disqualified))
     rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
-    rules = rulebook.defaulting(_agreed(settings))
+    rules = rulebook.defaulting(agreed_settings(settings))
     rankings, awards, details = ranked(rules, rounds)
     if as_json:
         output.print_json(standings_json(rankings, awards, details))
     else:
         figures = figure_entries(rules, (), rankings)
-        print_rankings(rankings, awards, award_notices(awards, rounds), tables=details.get("tables", {}), figures=figures)
+        notices = award_notices(awards, rounds, rankings)
+        print_rankings(rankings, awards, notices, tables=details.get("tables", {}), figures=figures)
     return output.DONE
-
-
-def _agreed(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What all files say of their contest; the round, which they do not share, is told by their names."""
-    first, *others = settings
-    return {name: value for name, value in first.items() if all(name in one and one[name] == value for one in others)}
 
 
 def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:

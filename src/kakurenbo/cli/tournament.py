@@ -70,7 +70,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     described = any(methods.values())
     table = output.plain_table(text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:
-        table.add_column(target, justify="right")
+        output.add_column(table, target, right=True)
     for attacker in entry.attackers:
         cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
         table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)

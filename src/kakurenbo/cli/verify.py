@@ -11,11 +11,11 @@ from rich.cells import cell_len
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
-from kakurenbo.commitments import CANNOT_REPEAT, KEPT, Finding
+from kakurenbo.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import counted
-from kakurenbo.rounds import verify_round
+from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 
 
 def _verify(
@@ -46,12 +46,22 @@ def _verify(
     if kept and phase is not None and phase_published is None:
         console.print(text("cli.own_phase_commitments"), markup=False)
     if kept:
-        console.print(text("cli.all_kept", files=len(findings)), markup=False)
+        console.print(_all_kept(findings), markup=False)
     elif all(finding.state in (KEPT, CANNOT_REPEAT) for finding in findings):
         console.print(text("cli.kept_not_repeated"), markup=False)
     else:
         console.print(text("cli.not_kept"), markup=False)
     return output.DONE if kept else output.FAILS_RULES
+
+
+def _all_kept(findings: list[Finding]) -> str:
+    """What was found in sum: every file once, however often it was looked at; seeds are no files."""
+    repeated = {finding.name.removeprefix(MADE_AGAIN) for finding in findings if finding.name.startswith(MADE_AGAIN)}
+    committed = [finding.name for finding in findings if not finding.name.startswith(MADE_AGAIN)]
+    seeds = [name for name in committed if name.removeprefix(IN_PHASE) == SEED]
+    files = repeated.union(committed).difference(seeds)
+    counts = {"files": counted(len(files), "file", language()), "seeds": counted(len(seeds), "seed", language())}
+    return text("cli.all_kept_again" if repeated else "cli.all_kept", **counts, again=len(repeated))
 
 
 def _line(state: str, name: str, why: str = "") -> str:

@@ -149,5 +149,9 @@ class Phase:
     feedback: Feedback = Feedback.SCORES
     cost: float = 1.0
 
+    def takes_no_zip(self, name: str) -> bool:
+        """Whether a file calls itself a zip in a phase that has no zips."""
+        return name.lower().endswith(".zip") and not any(pattern.template.endswith(".zip") for pattern in self.files)
+
 
 ANONYMIZE, ATTACK = "anonymize", "attack"

@@ -85,7 +85,8 @@ def sort_guess_files(
         if fields is None:
             other = next((target for target in targets if team_of(target) != attacker), "01")
             example = pattern.name(target=other, attacker=attacker)
-            problem = refused("guess.unknown_name", source.name, example=example)
+            code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
+            problem = refused(code, source.name, example=example)
         elif fields["attacker"] != attacker:
             problem = refused("guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker)
         elif team_of(fields["target"]) == attacker:

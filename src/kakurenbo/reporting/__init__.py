@@ -20,6 +20,7 @@ from kakurenbo.reporting.document import (
 from kakurenbo.reporting.estimates import Estimate, estimate
 from kakurenbo.reporting.figures import figures
 from kakurenbo.reporting.html import html_report
+from kakurenbo.reporting.joining import agreed_settings, joined
 from kakurenbo.reporting.markdown import markdown_report
 from kakurenbo.reporting.matrix import results_json
 from kakurenbo.reporting.reading import ResultsFile, read_document, read_results
@@ -40,12 +41,14 @@ __all__ = [
     "ResultsFile",
     "RoundEntry",
     "RulebookEntry",
+    "agreed_settings",
     "award_notices",
     "combined",
     "estimate",
     "figure_entries",
     "figures",
     "html_report",
+    "joined",
     "make_document",
     "markdown_report",
     "ranked",

@@ -68,7 +68,7 @@ def make_document(
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds),
+        award_notices=award_notices(awards, rounds, rankings),
         details=details,
         players=tuple(players),
         sample_attacks=samples,
@@ -115,7 +115,10 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
             FailureEntry(one.file, one.team, "failed", one.problems[0].in_language("en"), facts.round, file=one.file)
             for one in scored.failed
         ],
-        manifest={"contest": {"commitments": facts.commitments, "version": facts.version, "settings": dict(facts.settings)}},
+        manifest={
+            "contest": {"version": facts.version, "settings": dict(facts.settings)},
+            "commitments": {facts.round: facts.commitments},
+        },
     )
 
 

@@ -77,9 +77,9 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
     )
 
 
-def seconds_of_work(times: Mapping[str, Any]) -> float:
-    """Seconds of all jobs together."""
-    return round(math.fsum(job["seconds"] for job in times.get("jobs", ())), 1)
+def seconds_of_work(times: Mapping[str, Any]) -> float | None:
+    """Seconds of all jobs together; None where nothing was timed."""
+    return round(math.fsum(job["seconds"] for job in times["jobs"]), 1) if "jobs" in times else None
 
 
 def script_json(content: object) -> str:

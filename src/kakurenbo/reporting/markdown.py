@@ -158,13 +158,16 @@ def _failures(document: Document) -> list[str]:
 
 def _manifest(document: Document, times: Mapping[str, Any]) -> list[str]:
     manifest = document.manifest
-    rows: list[tuple[str, object]] = [("seed", manifest.get("plan", {}).get("seed", "–"))]
+    plan = manifest.get("plan", {})
+    rows: list[tuple[str, object]] = [("seed", plan["seed"])] if "seed" in plan else []
     rows += [(f"version of {name}", text) for name, text in manifest.get("versions", {}).items()]
     rows += [
         (f"code of {name}", f"{code['package']}, sha256 {code['sha256']}") for name, code in manifest.get("code", {}).items()
     ]
-    rows.append(("seconds of work", seconds_of_work(times)))
-    return ["## Manifest", "", *table(("what", "value"), rows), ""]
+    seconds = seconds_of_work(times)
+    rows += [] if seconds is None else [("seconds of work", seconds)]
+    rows += [(f"setting {name}", shown_value(value)) for name, value in document.settings.items() if not plan]
+    return ["## Manifest", "", *table(("what", "value"), rows), ""] if rows else []
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

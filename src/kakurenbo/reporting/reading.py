@@ -49,7 +49,7 @@ def read_results(rulebook: AnyRulebook, path: Path, name: str = "") -> Reading[R
     name : str
         What the round is called, where the file holds a single one.
     """
-    source = Source.of(_place(path))
+    source = Source.of(results_place(path))
     data = source.read(_LIMIT)
     if isinstance(data, Problems):
         return data
@@ -77,10 +77,15 @@ def read_document(path: Path) -> Reading[Document]:
     """A document from its file."""
     source = Source.of(path)
     data = source.read(_LIMIT)
-    return data if isinstance(data, Problems) else _document(source, data)
+    if isinstance(data, Problems):
+        return data
+    if not data.lstrip().startswith(b"{"):
+        return refused("results.no_document", source.name, severity=Severity.MALFORMED)
+    return _document(source, data)
 
 
-def _place(path: Path) -> Path:
+def results_place(path: Path) -> Path:
+    """Where the results lie: in the folder of a run, beside its ``run.json``, or in the file itself."""
     return path / RESULTS_FILE if path.is_dir() else path.with_name(RESULTS_FILE) if path.name == PLAN_FILE else path
 
 

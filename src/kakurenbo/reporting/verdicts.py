@@ -78,7 +78,10 @@ class _Writer:
             # Where the repeats differ or the organizers decided, the record says why.
             return self._say("verdict.disqualified", failed=failed or retold(release.cause, self.language))
         if release.state != PUBLISHED:
-            return self._say(f"verdict.{release.state}", cause=retold(release.cause, self.language))
+            # What everybody may read of a round that was held by files does not tell why.
+            told = release.cause or release.state not in (REFUSED, FAILED)
+            code = f"verdict.{release.state}" if told else f"state.{release.state}"
+            return self._say(code, cause=retold(release.cause, self.language))
         utility = self.document.rulebook.utility_score
         parts = [self._utility(release, measured) for measured in release.measurements if measured.name == utility]
         parts += [self._say("verdict.passes")] if release.verdict == "passes" else []

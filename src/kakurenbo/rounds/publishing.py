@@ -402,10 +402,14 @@ def _team_named(prepared: PreparedRound[Any], name: str) -> str:
 
 
 def _foreign(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Problems | None:
-    """A file whose name tells another team than the one that handed it in, or another round."""
-    wrong, round_ = [], rules.round_name
+    """A file whose name tells another team than the one that handed it in, or another round; or a zip where none is taken."""
+    wrong, round_, phase = [], rules.round_name, rules.phase(ANONYMIZE)
     for source in sources:
-        for pattern in rules.phase(ANONYMIZE).files:
+        if phase.takes_no_zip(source.name):
+            example = rules.release_pattern.name(**{"team": team, "round": round_, "try": "1"})
+            wrong.append(refused("release.zip", source.name, example=example))
+            continue
+        for pattern in phase.files:
             fields = pattern.parse(source.name)
             if fields and fields.get("team", team) != team:
                 wrong.append(refused("release.other_team", source.name, named=fields["team"], team=team))

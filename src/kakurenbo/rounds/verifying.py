@@ -26,6 +26,8 @@ from kakurenbo.tables import Folder, read_file
 
 _SCOPES = {"secret": "preparation", "answers": "publication"}
 """What the commitments of a folder are for, by the folder in it that stays secret until the end."""
+IN_PHASE, MADE_AGAIN = "phase: ", "made again: "
+"""What a finding's name begins with where the file lies in the phase folder, and where it was made once more."""
 
 
 def verify_round(
@@ -53,10 +55,10 @@ def verify_round(
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
         before = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
-        findings += [_in("phase", finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
+        findings += [_in_phase(finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
         if facts is None or facts.commitments != before:
             why = "the phase folder was published from another preparation"
-            findings.append(Finding("phase: public/contest.json", BROKEN, why))
+            findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
     if again:
         findings += _made_again(rulebook, preparation, phase)
     return findings
@@ -94,16 +96,16 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
     try:
         made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
     except KakurenboError as error:
-        return [Finding("made again: the preparation", CANNOT_REPEAT, str(error))]
+        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, str(error))]
     if made.facts.data != facts.data:
         why = f"made from {facts.data}, but here is {made.facts.data}"
-        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
+        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, why)]
     if made.facts.version != facts.version and made.files() != files:
         why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {made.facts.version})"
-        return [Finding("made again: the preparation", CANNOT_REPEAT, why)]
-    findings = _compared("made again: ", made.files(), files)
+        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, why)]
+    findings = _compared(MADE_AGAIN, made.files(), files)
     if phase is not None:
-        findings += _compared("made again: phase: ", _published_again(prepared, phase), Folder(phase, with_strays=True))
+        findings += _compared(MADE_AGAIN + IN_PHASE, _published_again(prepared, phase), Folder(phase, with_strays=True))
     return findings
 
 
@@ -118,5 +120,5 @@ def _compared(prefix: str, made: dict[str, bytes], files: Mapping[str, bytes]) -
     return findings + [Finding(f"{prefix}{name}", BROKEN, "nothing makes this file") for name in files if name not in made]
 
 
-def _in(folder: str, finding: Finding) -> Finding:
-    return Finding(f"{folder}: {finding.name}", finding.state, finding.why)
+def _in_phase(finding: Finding) -> Finding:
+    return Finding(f"{IN_PHASE}{finding.name}", finding.state, finding.why)

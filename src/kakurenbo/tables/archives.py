@@ -14,13 +14,13 @@ from kakurenbo.messages import shorten
 from kakurenbo.tables.problems import ProblemCollector, Problems, Severity
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
+from kakurenbo.tables.texts import ZIP
 
 MAX_FILES = 20
 MAX_UNPACKED = 100 * 1000 * 1000  # bytes
 MAX_RATIO = 200  # unpacked to packed size
 _MAX_ENTRIES = 200  # with folders and what operating systems leave behind
 _ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", ".lzh", ".zst", ".jar")
-_MAGIC = b"PK\x03\x04"
 _LEFT_BEHIND = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 _UNIX = 3
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -153,7 +153,7 @@ def _unpacked(
             content = packed.read(entry.file_size + 1)  # the directory's word on the size is not trusted
         if len(content) != entry.file_size:
             _refuse(found, "entry.larger_than_said", value=name)
-        elif content.startswith(_MAGIC):
+        elif content.startswith(ZIP):
             _refuse(found, "entry.archive", value=name)
         sources.append(Source(name, content))
     return found.problems() if found else Read(sources, found.notices)

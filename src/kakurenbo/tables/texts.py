@@ -7,6 +7,8 @@ from kakurenbo.tables.problems import ProblemCollector, Severity
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell begins that a spreadsheet takes for a formula."""
+ZIP = b"PK\x03\x04"
+"""With these bytes a zip archive begins."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -18,6 +20,9 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
             data = data[len(_BOM) :]
     if not data or data.isspace():
         found.add("text.empty", severity=Severity.MALFORMED)
+        return None
+    if data.startswith(ZIP):
+        found.add("text.zip", severity=Severity.MALFORMED)
         return None
     if b"\0" in data:
         found.add("text.nul", row=_line(data, data.index(b"\0")), severity=Severity.MALFORMED)

@@ -152,20 +152,20 @@ function problemsSection() {
 const repeatName = (name) => name.split(", ").map((part) => /^repeat \d+$/.test(part) ? t("repeat_number", { number: part.slice(7) }) : word(part)).join(t("comma"));
 
 function manifestSection() {
-  const { plan = {}, versions = {}, code = {}, commitments = {}, seeds = {}, jobs = {} } = results.manifest;
+  const { plan = {}, contest = {}, versions = {}, code = {}, commitments = {}, seeds = {}, jobs = {} } = results.manifest;
   const pairs = (name, entries) => sortableTable(name, [{ title: t("what"), value: (pair) => pair[0] }, { title: t("value"), mono: true, value: (pair) => shownValue(pair[1]) }], entries);
   const fold = (title, content) => el("details", {}, el("summary", {}, title), el("div", { class: "inside" }, content));
   const known = (entries) => Object.entries(entries).map(([name, value]) => [word(name), typeof value === "string" ? word(value) : value]);
   return el("section", { id: "manifest" }, el("h2", {}, t("manifest")), el("div", { class: "panel" },
     pairs("record", [
-      [t("seed"), plan.seed], ...Object.entries(seeds).slice(1).map(([repeat, seed]) => [`${t("seed")} ${Number(repeat) + 1}`, seed]),
-      [t("options"), shownValue(plan.rulebook?.parameters ?? {}) || "–"], [t("seconds"), figure(seconds)],
+      ...(plan.seed === undefined ? [] : [[t("seed"), plan.seed]]), ...Object.entries(seeds).slice(1).map(([repeat, seed]) => [`${t("seed")} ${Number(repeat) + 1}`, seed]),
+      [t("options"), shownValue(plan.rulebook?.parameters ?? contest.settings ?? {}) || "–"], ...(seconds === null ? [] : [[t("seconds"), figure(seconds)]]),
       ...Object.entries(versions),
     ]),
     fold(t("players"), sortableTable("players", [{ title: t("team"), value: (player) => player.team }, { title: t("name"), value: (player) => player.name },
       { title: t("anonymization"), mono: true, value: (player) => methodOf(player.team) }, { title: t("attack"), mono: true, value: (player) => methodOf(player.team, "attack") }], results.players)),
     fold(t("preparation"), results.rounds.map((one) => pairs(`preparation-${one.name}`, known(one.report)))),
-    fold(t("code"), sortableTable("code", [{ title: t("what"), value: (entry) => entry[0] }, { title: t("package"), value: (entry) => entry[1].package }, { title: "SHA-256", mono: true, value: (entry) => entry[1].sha256 }], Object.entries(code))),
+    Object.keys(code).length === 0 ? null : fold(t("code"), sortableTable("code", [{ title: t("what"), value: (entry) => entry[0] }, { title: t("package"), value: (entry) => entry[1].package }, { title: "SHA-256", mono: true, value: (entry) => entry[1].sha256 }], Object.entries(code))),
     fold(`${t("commitments")} — ${t("scheme")}`, Object.entries(commitments).map(([name, entries]) => [el("h3", {}, repeatName(name)), pairs("commitments", Object.entries(entries))])),
-    fold(t("jobs"), pairs("jobs", Object.entries(jobs)))));
+    Object.keys(jobs).length === 0 ? null : fold(t("jobs"), pairs("jobs", Object.entries(jobs)))));
 }

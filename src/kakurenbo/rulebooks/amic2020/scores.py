@@ -22,6 +22,7 @@ from kakurenbo.contracts import (
     shown_unranked,
     why_out,
 )
+from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
 
 FIRST = 3  # how many anonymizers an attacker is scored on
@@ -76,7 +77,8 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     """Ranks and awards of one round, or of the contest with pre:main = 1:9; equal scores share a rank (1, 1, 3).
 
     An anonymizer that is disqualified or missing in one of two rounds has 0 there; in every round, it stands behind all
-    others without a rank, and so it does overall.
+    others without a rank, and so it does overall. Who was disqualified in any takes no award but that for attack: the places
+    go to the next.
     """
     scored = {name: RoundScores.of(results) for name, results in rounds.items()}
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
@@ -103,9 +105,9 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
         attack=_shown(by_attack + shown_unranked(attackers), rounding),
         overall=_shown(overall + shown_unranked(without_places, notes), rounding),
         awards={
-            "anonymization": awarded(by_anonymization),
+            "anonymization": awarded(_of_those_who_may_win(by_anonymization, rounds)),
             "attack": awarded(by_attack),
-            "overall": awarded(overall),
+            "overall": awarded(_of_those_who_may_win(overall, rounds)),
         },
     )
 
@@ -118,6 +120,12 @@ def _overall(by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, 
         place = places[line.team]
         scores[line.team] = None if line.rank is None or place is None else Fraction(1, line.rank + place)
     return scores
+
+
+def _of_those_who_may_win(ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults]) -> tuple[Standing, ...]:
+    """The ranking as it is without those who were disqualified in a round that counts."""
+    barred = {team for results in rounds.values() for team, why in results.out.items() if why == DISQUALIFIED}
+    return rank({line.team: line.score for line in ranking if line.team not in barred})
 
 
 def _best_accuracy(results: RoundResults, team: str) -> Fraction:

@@ -112,17 +112,20 @@ def _rate(credit: Credit) -> Fraction:
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
     """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest.
 
-    Baselines and attacks of the organizers' own team are shown below, without a rank.
+    Everybody who takes part is listed, whom they attacked or not. Baselines and attacks of the organizers' own team are shown
+    below, without a rank.
     """
-    rates: dict[str, Fraction | None] = dict.fromkeys(sorted(results.ranked_attackers, key=by_number))
+    rates: dict[str, Fraction | None] = dict.fromkeys(results.teams)
     owners = {team_of(table) for table in first}
     shown: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
+    shown |= dict.fromkeys(results.excluded & {*results.attackers})
     for table in first:
         for attacker, rate in _rates(results, table).items():
             known = rates if attacker in rates else shown
             known[attacker] = max(known.get(attacker) or rate, rate)
-    notes = {team: "owns the table" if team in owners else MISSING for team, rate in rates.items() if rate is None}
-    return (*rank(rates, notes), *shown_unranked(shown))
+    nothing = [team for team, rate in (rates | shown).items() if rate is None]
+    notes = {team: "owns the table" if team in owners else MISSING for team in nothing}
+    return (*rank(rates, notes), *shown_unranked(shown, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------
