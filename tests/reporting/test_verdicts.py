@@ -150,6 +150,22 @@ def test_a_measure_that_is_infinite_in_any_repeat_is_shown_as_infinite_and_has_n
     assert not document.rounds[0].releases["01"].estimates
 
 
+def test_releases_that_hid_equally_well_are_all_named() -> None:
+    hits = {"01": {"02": 4}, "02": {"01": 9}, "03": {"01": 4}}
+    document = played(hits, [record(target) for target in hits])
+    assert lessons(document, "hid best") == [
+        "01 with `rr:p=0.9`, 03 hid best of 3 releases in play, all alike: 40.0 % found (chance 10.0 %)."
+    ]
+    assert lessons(document, "最もよく隠れた", "ja")
+
+
+def test_a_line_without_a_score_says_how_many_repeats_there_were() -> None:
+    one = Standings(rank({"a": Fraction(1), "b": Fraction(2)}), (), ())
+    none = Standings(rank({"a": Fraction(1), "b": None}), (), ())
+    lines = combined([one, none, one])[0]["anonymization"].lines
+    assert [(line.team, line.score, line.n) for line in lines] == [("a", 1, 3), ("b", None, 3)]
+
+
 def test_a_score_says_its_direction_and_what_it_is_out_of() -> None:
     measured = Measurement("U", 0.517, higher_is_better=False)
     figures = {"U": Figure(Unit.DISTANCE, 1)}
@@ -247,7 +263,7 @@ def test_neither_the_strongest_attacker_nor_the_best_release_is_that_of_an_unran
         "The strongest attacker on all releases was 02 with `tracing`"
     ]
     (told,) = lessons(document, "hid best")
-    assert told.startswith("01 with `rr:p=0.9` hid best of 2 releases in play")
+    assert told.startswith("01 with `rr:p=0.9`, 02 with `rr:p=0.1` hid best of 2 releases in play")
 
 
 def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:

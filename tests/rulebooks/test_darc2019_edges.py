@@ -22,7 +22,7 @@ from kakurenbo.tables import Problems, Source, Table
 
 
 def test_every_figure_has_the_sentence_of_its_name_and_what_is_ranked_shares_one() -> None:
-    for name, figure in Darc2019.figures.items():
+    for name, figure in Darc2019().figures.items():
         assert figure.code == f"darc2019.figure.{'anonymization' if name in ('overall', 'score') else name}"
         assert len(set(figure.definitions.values())) == 2
 
