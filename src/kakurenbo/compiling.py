@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_announcers: list[Callable[[], None]] = []
-"""What to call, once, when something is about to be compiled: it takes seconds, and nobody should wonder."""
+_announcers: list[Callable[[str], None]] = []
+"""What to call, once for each module, when its loops are about to be compiled: it takes seconds, and nobody should wonder."""
+_announced: set[str] = set()
 
 
-def announce_with(announcer: Callable[[], None]) -> None:
-    """Call this once before the first loop is compiled in this process; a loop that is kept from before needs none."""
+def announce_with(announcer: Callable[[str], None]) -> None:
+    """Call this with a module's name before its first loop is compiled in this process; a loop that is kept needs none."""
     _announcers[:] = [announcer]
+    _announced.clear()
 
 
-def announce() -> None:
-    """Tell, once, that something is compiled: in this process, or in one that works for it."""
-    while _announcers:
-        _announcers.pop()()
+def announce(module: str) -> None:
+    """Tell, once, that loops of a module are compiled: in this process, or in one that works for it."""
+    if module not in _announced:
+        _announced.add(module)
+        for announcer in _announcers:
+            announcer(module)
 
 
 def compiled(function: Any) -> Any:
@@ -48,8 +52,8 @@ def _listen() -> None:
         from numba.core import event
 
         class Announcing(event.Listener):
-            def on_start(self, event: object) -> None:
-                announce()
+            def on_start(self, event: Any) -> None:
+                announce(event.data["dispatcher"].py_func.__module__.rpartition(".")[2])
 
             def on_end(self, event: object) -> None:
                 """Nothing to say: the result is there."""

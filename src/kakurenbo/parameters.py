@@ -41,7 +41,7 @@ class Parameter:
     choices : tuple of str
         The permitted words of a text; empty for any.
     none : str
-        What ``None`` stands for, in words: ``all columns``.
+        What ``None``, or a default that is empty, stands for, in words: ``all columns``.
     """
 
     name: str

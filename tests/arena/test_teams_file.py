@@ -59,16 +59,20 @@ def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> N
         "rr:columns=age",
         "rr:columns=age,sex",
     ]
-    assert [entrant.name for entrant in found.entrants][2] == "noise p=0.9 columns=age"
+    assert [entrant.name for entrant in found.entrants][2] == "rr p=0.9 columns=age"
     assert [entrant.attack is not None for entrant in found.entrants] == [True, False, False, False], (
         "it would only repeat itself"
     )
     assert {entrant.sweep for entrant in found.entrants} == {"noise"}
+    # A reader of a sentence must see the value that differs, though it be the default.
+    assert [entrant.anonymizer_text for entrant in found.entrants][2] == "rr:p=0.9,columns=age"
 
 
 def test_an_attack_can_be_swept_too(tmp_path: Path) -> None:
     found = teams(tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n')
     assert [str(entrant.attack) for entrant in found.entrants] == ["nearest", "nearest:metric=onehot"]
+    assert [entrant.attack_text for entrant in found.entrants] == ["nearest:metric=rules", "nearest:metric=onehot"]
+    assert [entrant.name for entrant in found.entrants] == ["nearest metric=rules", "nearest metric=onehot"]
 
 
 def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:

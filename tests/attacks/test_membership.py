@@ -45,9 +45,25 @@ def test_a_guess_holds_distinct_rows_from_zero_and_cannot_be_changed() -> None:
     assert guess.rows.tolist() == [5, 0, 3]
     with pytest.raises(ValueError, match="read-only"):
         guess.rows[0] = 1
-    for wrong in ([1, 1], [-1, 2], [[1, 2]]):
-        with pytest.raises(ParameterError, match="distinct row numbers"):
+    for wrong, told in (
+        ([1, 1], "distinct row numbers from 0; got 1"),
+        ([-1, 2], "got -1"),
+        ([[1, 2]], "a list of row numbers"),
+    ):
+        with pytest.raises(ParameterError, match=told):
             MembershipGuess(wrong)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("rows", "got"),
+    [([1, np.nan], "nan"), (np.full(5000, np.inf), "inf"), ([0.5], "0.5"), (["x" * 5000], "'x+'"), ([1e300], "1e[+]300")],
+)
+def test_a_guess_that_holds_no_whole_numbers_is_told_in_one_short_sentence(rows: object, got: str) -> None:
+    with pytest.raises(ParameterError, match=f"^parameter 'rows' must be whole numbers; got {got}$") as told:
+        MembershipGuess(rows)  # type: ignore[arg-type]
+    assert len(str(told.value)) < 100
+    assert MembershipGuess(np.array([2.0, 1.0])).rows.tolist() == [2, 1]
 
 
 def test_knowledge_needs_one_schema_a_release_and_enough_rows_to_name() -> None:

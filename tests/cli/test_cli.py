@@ -350,3 +350,44 @@ def test_a_bug_is_told_without_a_traceback_and_shown_with_debug(run: Run, monkey
     assert "bug in kakurenbo (ZeroDivisionError)" in err
     with pytest.raises(ZeroDivisionError):
         main(["rulebooks", "--debug"])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "HANDOUT and RELEASE look swapped"), ("ja", "HANDOUT と RELEASE が逆のようです")]
+)
+@pytest.mark.parametrize("verb", ["check", "measure"])
+def test_whoever_swaps_handout_and_release_is_given_the_right_command(
+    run: Run, contest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, language: str, said: str
+) -> None:
+    release, handout = tmp_path / "D.csv", contest / "teams" / "01"
+    shutil.copy(handout / "pre_samplingdata_01.csv", release)
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    code, _, err = run(verb, "amic2020", release, handout)
+    assert code == 2
+    assert said in err
+    assert err.rstrip().endswith(f": kakurenbo {verb} amic2020 {handout} {release}")
+    code, _, err = run(verb, "amic2020", release, handout / "pre_samplingdata_01.csv")
+    assert said in err, "of a file one cannot be sure"
+    assert code != 2
+    assert said not in run(verb, "amic2020", handout, release)[2]
+
+
+@pytest.mark.parametrize(("language", "form"), [("en", "100 different row numbers"), ("ja", "100 個書いたファイル")])
+def test_a_table_that_is_no_guess_has_one_problem_that_says_what_a_guess_is(
+    run: Run, contest: Path, monkeypatch: pytest.MonkeyPatch, language: str, form: str
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    table = contest / "teams" / "01" / "pre_samplingdata_01.csv"
+    code, _, err = run("credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", table)
+    assert code == 2
+    assert len(err.splitlines()) == 1
+    assert err.startswith(f"{table}:1: ")
+    assert form in err
+
+
+def test_single_lines_of_a_guess_that_are_wrong_are_named_one_by_one(run: Run, contest: Path, tmp_path: Path) -> None:
+    guess = tmp_path / "guess.index"
+    guess.write_text("".join(f"{row}\n" for row in range(98)) + "1,2\n3,4\n")
+    code, _, err = run("credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", guess)
+    assert code == 2
+    assert [line.partition(" ")[0] for line in err.splitlines()] == [f"{guess}:99:", f"{guess}:100:"]

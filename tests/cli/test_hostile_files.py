@@ -113,6 +113,7 @@ def text(content: str) -> Callable[[Path], None]:
 
 
 SPECIAL = {"pipe": pipe, "device": device, "socket": unix_socket, "two gigabytes": two_gigabytes, "loop": loop}
+STRAYS = (pipe, device, unix_socket, loop)
 JSON = {
     "deep": text("[" * 100_000),
     "deep object": text('{"a":' * 50_000 + "1" + "}" * 50_000),
@@ -223,13 +224,15 @@ def test_every_verb_refuses_every_hostile_file_in_a_sentence_at_once(
         before, begun = peak_bytes(), time.process_time()
         code = call(folders, line, expected=None)
         seconds, grown = time.process_time() - begun, peak_bytes() - before
-    _, err = capsys.readouterr()
-    assert code == 2, err
+    out, err = capsys.readouterr()
+    listed = make in STRAYS and place.holds == "bytes"  # verify goes on, and names it among all that it finds
+    told = out if listed else err
+    assert code == (1 if listed else 2), told
     assert "bug in kakurenbo" not in err
     assert "Traceback" not in err
-    assert err.count("\n") == 1, err
-    assert place.name.partition(".")[0] in err or Path(place.at).name in err, err
-    assert len(err) < 1000
+    assert err.count("\n") == (0 if listed else 1), err
+    assert place.name.partition(".")[0] in told or Path(place.at).name in told, told
+    assert len(told) < 1000
     assert seconds < MOST_SECONDS
     assert grown < MOST_BYTES
     assert not (tmp_path / "out").exists()

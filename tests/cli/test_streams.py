@@ -200,10 +200,34 @@ def test_ctrl_c_ends_a_run_at_once_with_130_and_leaves_nothing_half_written(tmp_
     process, seconds, err = interrupted(call, tmp_path, so_far)
     assert process.returncode == 130
     assert seconds < 2, err  # a second on a machine that does nothing else
-    assert err.rstrip().endswith("error: stopped")
+    assert err.rstrip().endswith("error: stopped; the same command goes on where it stopped")
     assert "Traceback" not in err
     assert not list(tmp_path.glob("run/results*"))
     deadline = time.monotonic() + 10
     while others_of_session(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert others_of_session(process.pid) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "language", "said"),
+    [
+        ("run", "en", "error: stopped; the same command goes on where it stopped"),
+        ("run", "ja", "エラー: 中断しました。同じコマンドで続きから再開できます"),
+        ("demo", "en", "error: stopped; the same command plays it again from the beginning"),
+        ("demo", "ja", "エラー: 中断しました。同じコマンドで最初からやり直せます"),
+        ("measure", "en", "error: stopped"),
+    ],
+)
+def test_ctrl_c_says_whether_the_same_command_goes_on(
+    verb: str, language: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted_call(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    monkeypatch.setattr("kakurenbo.cli._code", interrupted_call)
+    with pytest.raises(SystemExit) as left:
+        main([verb])
+    assert left.value.code == 130
+    assert capsys.readouterr().err.rstrip() == said

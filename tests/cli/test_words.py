@@ -348,3 +348,32 @@ def test_what_is_listed_into_a_pipe_is_never_cut(call: Call, verb: str) -> None:
     code, told = call(verb)
     assert code == 0
     assert "…" not in told
+
+
+@pytest.mark.parametrize(
+    ("language", "test", "table"),
+    [
+        ("en", 'test="" (the test rows beside the handout)', 'table="" (as data says)'),
+        ("ja", 'test="" (配布物と同じフォルダのテスト用の行)', 'table="" (data の指定による)'),
+    ],
+)
+def test_rulebooks_are_listed_with_what_an_empty_parameter_means(
+    call: Call, monkeypatch: pytest.MonkeyPatch, language: str, test: str, table: str
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    told = " ".join(call("rulebooks")[1].split())
+    assert test.split()[0] in told
+    assert table in told
+
+
+def test_report_and_command_line_say_directions_and_thresholds_in_the_same_words() -> None:
+    report = json.loads((SOURCE / "reporting" / "assets" / "texts.json").read_text("utf-8"))
+    for language, texts in report.items():
+        known = entries(language, "figures")
+        assert texts["more_is_better"] == known["figure.higher"]
+        assert texts["less_is_better"] == known["figure.lower"]
+        assert texts["threshold"] == known["measure.threshold"]
+        assert texts["more_is_better"] + texts["out_of"] == known["ranking.score_of"].replace(
+            "{direction}", known["figure.higher"]
+        )
+        assert texts["words"]["reconstruction"] == entries(language, "words")["word.reconstruction"]

@@ -186,3 +186,17 @@ def test_report_writes_its_charts_into_a_folder(tmp_path: Path, capsys: pytest.C
     assert [Path(path).name for path in written] == ["heatmap.svg", "scatter.svg"]
     assert {Path(path).name: Path(path).read_text() for path in written} == figures(document)
     assert (run / "report.html").exists()
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Dark: few found"), ("ja", "暗いほど見破られた数が少なく")])
+def test_the_heat_map_does_not_call_dark_safe_but_points_to_chance(
+    language: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    document = synthetic_document(3, 3)
+    drawn = figures(document)["heatmap.svg"]
+    assert said in drawn
+    chance = document.rounds[0].chance
+    assert chance is not None
+    assert drawn.count(f"{100 * chance.mean:.1f} %") >= 1
+    assert "safe" not in drawn

@@ -46,6 +46,7 @@ def played(
     records: Sequence[ReleaseRecord],
     constant: float | None = None,
     excluded: frozenset[str] = frozenset(),
+    manifest: Mapping[str, object] | None = None,
     **more: object,
 ) -> Document:
     credits = {
@@ -53,7 +54,7 @@ def played(
     }
     attackers = tuple(dict.fromkeys(name for row in hits.values() for name in row))
     results = RoundResults(credits, tuple(hits), attackers, unranked=frozenset({"sample"} & set(attackers)), excluded=excluded)
-    return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS)
+    return make_document(rulebook(**more), {"only": [results]}, {"only": [records]}, players=PLAYERS, manifest=manifest)
 
 
 def record(target: str, state: str = PUBLISHED, *measurements: Measurement, cause: str = "") -> ReleaseRecord:
@@ -68,7 +69,7 @@ def test_a_verdict_says_how_many_times_chance_the_best_attack_found_and_whether_
     beyond = played({"01": {"02": 6, "03": 1}}, [record("01", PUBLISHED, PASSES)]).rounds[0].releases["01"].verdicts
     assert beyond == {
         "en": "Found 6.0 times as often as by chance by 02 with `tracing` (60.0 %; chance 10.0 %); passes all thresholds.",
-        "ja": "02（`tracing`）に偶然の6.0倍見破られた（正答率60.0 %、偶然は10.0 %）。すべての基準を満たす。",
+        "ja": "02（`tracing`）に偶然の6.0倍見破られた（正答率60.0 %、偶然は10.0 %）。すべてのしきい値を満たす。",
     }
 
 
@@ -131,7 +132,7 @@ def test_over_repeats_a_verdict_says_in_how_many_a_release_was_disqualified_and_
     document = make_document(rulebook(figures=figures), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
     release = document.rounds[0].releases["01"]
     assert release.verdicts["en"].endswith("; disqualified in 1 of 3 repeats: histogram 0.95 (0.84–1.00), must be ≥ 0.950.")
-    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（基準は≥ 0.950）。")
+    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（しきい値は≥ 0.950）。")
     assert lessons(document, "thresholds") == [
         "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram in 1 of 3 repeats."
     ]
@@ -208,7 +209,7 @@ def test_those_who_missed_a_threshold_are_named_and_the_others_are_not_counted_a
     (told,) = lessons(document, "thresholds")
     assert told == "1 of 2 releases passed the thresholds; disqualified: 02 with `rr:p=0.1` by histogram."
     assert lessons(document, "失格", "ja") == [
-        "2件の匿名加工データのうち1が基準を満たした。失格：02（`rr:p=0.1`）（histogram）。"
+        "2件の匿名加工データのうち1がしきい値を満たした。失格：02（`rr:p=0.1`）（histogram）。"
     ]
 
 
@@ -221,7 +222,7 @@ def test_without_thresholds_nothing_is_said_of_them() -> None:
         document = played({}, records)
         assert document.rounds[0].judged == 0
         assert not lessons(document, "threshold")
-        assert not lessons(document, "基準", "ja")
+        assert not lessons(document, "しきい値", "ja")
 
 
 def test_an_unranked_team_that_handed_in_nothing_is_not_missed() -> None:
@@ -285,3 +286,23 @@ def test_a_lead_that_every_repeat_shows_is_no_tie_though_the_intervals_overlap()
 
 def test_without_repeats_nothing_is_known_of_ties() -> None:
     assert repeated(a=(0.5,), b=(0.5,)) == {"a": (), "b": ()}
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (5, ["One play: the first places in attack differ"]),  # by 1 of 10, and blind guesses get 0 to 3
+        (8, []),
+        (4, []),  # equals have no order that noise could reverse
+    ],
+)
+def test_one_play_says_where_noise_could_have_made_the_order(second: int, told: list[str]) -> None:
+    hits = {"03": {"01": 4, "02": second}}
+    ranking = rank({"01": Fraction(4, 10), "02": Fraction(second, 10)})
+    standings = {"standings": lambda _: Standings((), ranking, ())}
+    document = played(hits, [record("03")], manifest={"plan": {}}, **standings)
+    found = lessons(document, "One play")
+    assert [lesson[: len(words)] for lesson, words in zip(found, told, strict=True)] == told
+    assert len(lessons(document, "1 回だけの対戦", "ja")) == len(told)
+    held = played(hits, [record("03")], **standings)
+    assert not lessons(held, "One play"), "a contest that was held is not played again"

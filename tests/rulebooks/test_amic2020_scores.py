@@ -181,7 +181,8 @@ def test_an_excluded_team_that_attacks_does_not_count_against_anybody() -> None:
 def test_of_who_only_attacks_no_release_is_missing() -> None:
     found = standings({"pre": matrix("attacker,01\n02,10\n")})
     assert {line.team: (line.rank, line.note) for line in found.anonymization} == {"01": (1, ""), "02": (None, "only attacks")}
-    assert {line.team: line.rank for line in found.attack} == {"02": 1, "01": 2}
+    attack = {line.team: (line.rank, line.note) for line in found.attack}
+    assert attack == {"02": (1, ""), "01": (2, "does not attack")}, "ranked by the rules, but nobody takes it for a feat"
 
 
 def test_preliminary_and_main_round_weigh_1_to_9() -> None:

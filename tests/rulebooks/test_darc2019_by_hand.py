@@ -292,7 +292,11 @@ def test_darc2019_has_one_round_and_every_table_its_utility() -> None:
 
 def test_an_attacker_of_other_tables_only_is_missing_on_the_first_ranked_one() -> None:
     given = RoundResults({"01": {}, "03": {"02": Credit(1, 2)}}, ("01", "03"), ("02",), {"01": 0.1, "03": 0.5})
-    assert [(line.team, line.rank, line.note) for line in standings({"main": given}).attack] == [("02", None, "missing")]
+    assert [(line.team, line.rank, line.note) for line in standings({"main": given}).attack] == [
+        ("01", None, "owns the table"),
+        ("02", None, "missing"),
+        ("03", None, "missing"),
+    ]
 
 
 def results(text: str) -> Reading[RoundResults]:

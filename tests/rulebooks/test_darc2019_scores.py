@@ -203,7 +203,7 @@ def test_where_two_tables_tie_for_the_first_rank_the_best_attack_on_either_is_aw
     assert found.awards["re-identification"] == ("02",)
     given = results({"01-1": 0.1, "01-2": 0.05}, {"01-1": {"02": 0.3, "03": 0.25}, "01-2": {"02": 0.1, "03": 0.35}})
     found = standings({"main": given})
-    assert [(line.team, float(line.score or 0)) for line in found.attack] == [("03", 0.35), ("02", 0.3)]
+    assert [(line.team, float(line.score or 0)) for line in found.attack] == [("03", 0.35), ("02", 0.3), ("01", 0)]
     assert found.awards["re-identification"] == ("03",)
 
 
@@ -252,7 +252,7 @@ def test_everybody_who_takes_part_is_listed_among_the_attackers_whom_they_attack
     # 02 attacks the first-ranked table of 01, 03 takes part unranked and attacks 02's alone, 04 attacks nobody.
     found = results(
         {"01": 0.1, "02": 0.2, "04": 0.3},
-        {"01": {"02": 0.1}, "02": {"03": 0.3}, "04": {}},
+        {"01": {"02": 0.05}, "02": {"03": 0.3}, "04": {}},
         excluded=frozenset({"03"}),
     )
     table = standings({"main": found})

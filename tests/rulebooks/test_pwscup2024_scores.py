@@ -214,7 +214,7 @@ def test_the_sample_attack_is_shown_and_not_counted_once_for_both_rounds() -> No
 
 def test_a_team_that_hands_in_no_guesses_has_no_attack_score() -> None:
     played = replace(even(["01", "02"]), attackers=("01",))
-    assert lines(BOOK.standings({"main": played}), "attack") == [("01", 1, ""), ("02", None, "missing")]
+    assert lines(BOOK.standings({"main": played}), "attack") == [("01", 1, ""), ("02", None, "does not attack")]
 
 
 def test_a_round_without_a_release_counts_0_and_a_disqualification_in_any_round_bars_from_the_total() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,9 +61,20 @@ class MethodCall:
         """The method itself."""
         return make(registry.load(self.group, self.name), dict(self.parameters))
 
-    def __str__(self) -> str:
-        settings = ",".join(f"{name}={text}" for name, text in self.parameters)
+    def shown_parameters(self, also: Container[str] = ()) -> dict[str, str]:
+        """The parameters that differ from their defaults, and those that are asked for all the same."""
+        given, described = dict(self.parameters), parameters_of(registry.load(self.group, self.name))
+        return {
+            one.name: given.get(one.name, as_text(one.default)) for one in described if one.name in given or one.name in also
+        }
+
+    def told(self, also: Container[str] = ()) -> str:
+        """The call as it is typed, ``NAME:parameter=value,...``, with those that are asked for though they have defaults."""
+        settings = ",".join(f"{name}={text}" for name, text in self.shown_parameters(also).items())
         return f"{self.name}:{settings}" if settings else self.name
+
+    def __str__(self) -> str:
+        return self.told()
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "parameters": dict(self.parameters)}

@@ -115,7 +115,7 @@ def _players(plan: Plan) -> list[PlayerEntry]:
             anonymizer=entrant.anonymizer_text or ("published files" if plan.phase and entrant.team in plan.targets else ""),
             attack=entrant.attack_text,
             sweep=entrant.sweep,
-            parameters=dict(entrant.anonymizer.parameters) if entrant.sweep and entrant.anonymizer else {},
+            parameters=entrant.anonymizer.shown_parameters(entrant.swept) if entrant.sweep and entrant.anonymizer else {},
             excluded=entrant.team in plan.unranked,
         )
         for entrant in plan.entrants

@@ -80,6 +80,8 @@ class Entrant:
         Folders of submitted files, where it plays with files.
     sweep : str
         The player of the file whose parameter list this entrant comes from; empty for none.
+    swept : frozenset of str
+        The parameters of its method in which that player's entrants differ.
     unranked : bool
         Takes part without rank or award, such as the organizers' own team.
     """
@@ -91,6 +93,7 @@ class Entrant:
     release: Path | None = None
     guesses: Path | None = None
     sweep: str = ""
+    swept: frozenset[str] = frozenset()
     unranked: bool = False
 
     @property
@@ -104,12 +107,16 @@ class Entrant:
     @property
     def anonymizer_text(self) -> str:
         """How it anonymizes, for people."""
-        return str(self.anonymizer or (f"files in {self.release.name}" if self.release else ""))
+        if self.anonymizer is not None:
+            return self.anonymizer.told(self.swept)
+        return f"files in {self.release.name}" if self.release else ""
 
     @property
     def attack_text(self) -> str:
         """How it attacks, for people."""
-        return str(self.attack or (f"files in {self.guesses.name}" if self.guesses else ""))
+        if self.attack is not None:
+            return self.attack.told(self.swept)
+        return f"files in {self.guesses.name}" if self.guesses else ""
 
 
 @dataclass(frozen=True)
@@ -236,12 +243,13 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
         replace(
             plain,
             team=plain.team if number == 0 else "",
-            name=f"{name} {_shown(anonymizer, swept[0]) or _shown(attack, swept[1])}".strip(),
+            name=_shown(anonymizer, swept[0]) or _shown(attack, swept[1]) or name,
             anonymizer=anonymizer,
             attack=attack,
             release=release if number == 0 else None,
             guesses=guesses if number == 0 else None,
             sweep=name,
+            swept=frozenset(swept[0] | swept[1]),
         )
         for number, (anonymizer, attack) in enumerate(itertools.zip_longest(anonymizers, attacks))
     ]
@@ -255,12 +263,10 @@ def _swept(calls: Sequence[MethodCall]) -> set[str]:
 
 
 def _shown(call: MethodCall | None, swept: Container[str]) -> str:
-    """The parameters that tell a call of a sweep from the others."""
+    """A call of a sweep by what tells it from the others: ``rrp p=0.9``."""
     if call is None or not swept:
         return ""
-    shown = {described.name: as_text(described.default) for described in parameters_of(registry.load(call.group, call.name))}
-    shown |= dict(call.parameters)
-    return " ".join(f"{name}={shown[name]}" for name in shown if name in swept)
+    return " ".join([call.name, *(f"{name}={text}" for name, text in call.shown_parameters(swept).items() if name in swept)])
 
 
 def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall]:

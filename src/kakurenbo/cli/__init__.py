@@ -108,14 +108,24 @@ def main(arguments: list[str] | None = None) -> None:
             if arguments is None:
                 end_soon_when_interrupted(INTERRUPTED)
             if "--json" not in given:
-                announce_with(lambda: print(text("cli.compiling"), file=sys.stderr, flush=True))
+                announce_with(_tell_compiling)
             code = _code([word for word in given if word != "--debug"], debug="--debug" in given)
         except (click.Abort, KeyboardInterrupt):
-            print(text("cli.error", message=text("cli.stopped")), file=sys.stderr)
+            print(text("cli.error", message=_stopped(given)), file=sys.stderr)
             code = INTERRUPTED
     if code == INTERRUPTED and arguments is None:
         end_now(code)
     sys.exit(code)
+
+
+def _tell_compiling(module: str) -> None:
+    """Say what is compiled: the method that people know it by, where the module has another name."""
+    print(text("cli.compiling", what=text_or(f"compiled.{module}", f"`{module}`")), file=sys.stderr, flush=True)
+
+
+def _stopped(given: list[str]) -> str:
+    """What Ctrl-C leaves behind, where the verb is one that takes long."""
+    return text_or(f"cli.stopped_{given[0]}", text("cli.stopped")) if given else text("cli.stopped")
 
 
 def _language(given: list[str]) -> str:

@@ -8,7 +8,7 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, seed_option
+from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, option, seed_option
 from kakurenbo.cli.examples import anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
 from kakurenbo.messages import text, text_or
@@ -16,7 +16,9 @@ from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, archive_bytes, write_file, write_folder
 
 
-def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, as_json: bool) -> int:
+def _anonymize(
+    rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, verbose: bool, as_json: bool
+) -> int:
     rules = rulebook.in_folder(given)
     handout = rules.read_handout(given)
     if isinstance(handout, Problems):
@@ -40,7 +42,7 @@ def _anonymize(rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path
         shown = [_made(rows), *(f"{name} {output.short(value)}" for name, value in claims.items())]
         console = output.console_beside(out)
         console.print(text("cli.file", file=str(out), what=shown), markup=False)
-        for explained in filter(None, (text_or(f"claim.{name}", "") for name in claims)):
+        for explained in filter(None, (text_or(f"claim.{name}", "") for name in claims if verbose)):
             console.print(f"[dim]{escape(explained)}[/]")
     return output.DONE
 
@@ -57,7 +59,7 @@ def _made(rows: list[int]) -> str:
 def _parameters() -> list[click.Parameter]:
     given = click.Argument(["given"], metavar="IN", type=PATH)
     out = click.Argument(["out"], metavar="OUT", type=OUT_PLACE)
-    return [given, out, seed_option(), json_option()]
+    return [given, out, seed_option(), option("--verbose", code="option.explain_claims", is_flag=True), json_option()]
 
 
 def _example(rulebook: str, method: str) -> str:

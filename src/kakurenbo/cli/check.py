@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,9 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contracts import AnyRulebook, read_facts
+from kakurenbo.contracts.facts import TEAM
+from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import Problem, Problems, sources_of
 
@@ -25,6 +28,7 @@ class CheckedRelease(NamedTuple):
 
 def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease | Problems:
     """Read a handout and check a release against it, under the rules that the handout's contest fixes."""
+    _check_order(rulebook, handout_path, release)
     rules = rulebook.in_folder(handout_path)
     handout = rules.read_handout(handout_path)
     if isinstance(handout, Problems):
@@ -34,6 +38,22 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
     if isinstance(submission, Problems):
         return submission
     return CheckedRelease(rules, handout.value, submission.value, (*handout.notices, *submission.notices))
+
+
+def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
+    """Tell who exchanged the two: a folder that a team was given is no release; of a file in one it is only a guess."""
+    if not _was_handed_out(rulebook, release) or _was_handed_out(rulebook, handout):
+        return
+    command = f"{click.get_current_context().command_path} {shlex.quote(str(release))} {shlex.quote(str(handout))}"
+    told = text("usage.swapped", release=str(release), command=command)
+    if release.is_dir():
+        raise UsageError(told)
+    output.print_notices([told])
+
+
+def _was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
+    facts = read_facts(path, rulebook.name)
+    return facts is not None and facts.folder == TEAM
 
 
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:

@@ -8,20 +8,21 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import ATTACK, AnyRulebook, read_facts
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, Reading, Source, refused
+from kakurenbo.messages import Phrase, text, text_or
+from kakurenbo.tables import Problem, Problems, Reading, Severity, Source, refused
 
 
 def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> int:
+    check_there(answer, guess)
     rules = rulebook.in_folder(answer)
     truth = rules.read_answer(answer)
     if isinstance(truth, Problems):
         return output.refuse(truth, as_json)
     guessed = _other_target(rules, answer, guess) or _read_guess(rules, answer, truth.value, guess)
     if isinstance(guessed, Problems):
-        return output.refuse(guessed, as_json)
+        return output.refuse(_told(rules, guessed, guess), as_json)
     output.print_notices(guessed.notices)
     credit = rules.credit(truth.value, guessed.value)
     if as_json:
@@ -41,6 +42,17 @@ def _read_guess(rules: AnyRulebook, answer: Path, truth: Any, guess: Path) -> Re
             return read
         form = read.value.form
     return rules.check_guess(form, Source.of(guess))
+
+
+def _told(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems:
+    """The problems of the file as it was typed; one where its lines are all of a wrong width: it is another kind of file."""
+    problems = problems.in_file(str(guess))
+    widths = [problem.row for problem in problems if problem.code == "line.wrong_width"]
+    if len(problems) == 1 or widths not in ([*range(first, first + len(problems))] for first in (1, 2)):
+        return problems
+    form = f"{rules.name}.guess_form"
+    said = {"problem": problems[0].message, "form": Phrase(form if text_or(form, "") else "guess.form")}
+    return Problems([Problem("guess.other_file", said, str(guess), problems[0].row, severity=Severity.MALFORMED)])
 
 
 def _other_target(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:

@@ -18,6 +18,8 @@ from kakurenbo.contracts import rulebooks_for
 from kakurenbo.messages import retold, text
 from kakurenbo.parameters import parameters_of
 
+_EMPTY = '""'
+
 
 def _list(group: str, as_json: bool, rulebook: str | None = None) -> None:
     found = {name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)}
@@ -63,12 +65,13 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _with_default(parameter: Mapping[str, Any]) -> str:
-    """A parameter with its default, and what that means where it is none: ``columns=none (all columns)``."""
+    """A parameter with its default, and what that means where it is none or empty: ``columns=none (all columns)``."""
     default, none = parameter["default"], parameter["none"]
-    if default in ("", ()):
+    nothing = default in (None, "", ())
+    if nothing and default is not None and not none:
         return str(parameter["name"])
-    meaning = f" ({retold(none)})" if default is None and none else ""
-    return f"{parameter['name']}={output.short(default)}{meaning}"
+    meaning = f" ({retold(none)})" if nothing and none else ""
+    return f"{parameter['name']}={output.short(default) or _EMPTY}{meaning}"
 
 
 def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _print(published: PublishedRound, out: Path) -> None:
     table = output.plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
         table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
-        output.print_notices(f"{record.target}: {retold(notice)}" for notice in record.notices)
+    _print_notices(published)
     console.print(table)
     for refusal in _unassigned(published):
         output.print_problems(refusal.problems, refusal.count)
@@ -76,6 +76,15 @@ def _print(published: PublishedRound, out: Path) -> None:
     console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
     console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)
     console.print(f"{out}/answers    {text('cli.published_answers')}", markup=False)
+
+
+def _print_notices(published: PublishedRound) -> None:
+    """Every notice once, after all the releases that it is about."""
+    about: dict[str, list[str]] = {}
+    for record in published.records:
+        for notice in record.notices:
+            about.setdefault(notice, []).append(record.target)
+    output.print_notices(f"{', '.join(targets)}: {retold(notice)}" for notice, targets in about.items())
 
 
 def _parameters() -> list[click.Parameter]:

@@ -30,7 +30,10 @@ def print_rankings(
     console = output.console()
     known = figures or {}
     for name, ranking in rankings.items():
-        if ranking.lines:
+        if ranking.lines and ranking.same_as:
+            console.print()
+            console.print(_same(name, ranking.same_as), markup=False)
+        elif ranking.lines:
             console.print()
             console.print(_table(name, ranking, (extra or {}).get(name, {}), known.get(name, _PLAIN)))
             meaning = known.get(name, _PLAIN).definitions.get(language(), "")
@@ -49,6 +52,11 @@ def print_rankings(
             console.print(f"  [dim]{escape(notices[name][language()])}[/]")
 
 
+def _same(name: str, other: str) -> str:
+    """A line in place of a table that stands there already."""
+    return text("ranking.same", ranking=text(f"ranking.{name}").capitalize(), other=text(f"ranking.{other}"))
+
+
 def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]) -> Group:
     """What scores are made of: a line per table, a column per figure."""
     shown = output.plain_table()
@@ -56,7 +64,7 @@ def _figures(tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, Fi
     headings = list(dict.fromkeys(heading for found in tables.values() for heading in found))
     columns = {}
     for heading in headings:
-        output.add_column(shown, heading, right=True)
+        output.add_column(shown, text_or(f"table.of.{heading}", heading), right=True)
         unit = figures.get(heading, _PLAIN).unit
         columns[heading] = dict(zip(tables, apart([found.get(heading) for found in tables.values()], unit), strict=True))
     for name in tables:

@@ -17,6 +17,8 @@ from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.numbers import counted
 from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 
+_PREFIXES = {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}
+
 
 def _verify(
     rulebook: AnyRulebook,
@@ -66,7 +68,15 @@ def _all_kept(findings: list[Finding]) -> str:
 
 def _line(state: str, name: str, why: str = "") -> str:
     told = retold(state)
-    return f"{told}{' ' * (15 - cell_len(told))}  {retold(name)}{f' ({retold(why)})' if why else ''}"
+    return f"{told}{' ' * (15 - cell_len(told))}  {_place(name)}{f' ({retold(why)})' if why else ''}"
+
+
+def _place(name: str) -> str:
+    """The name of a finding, which may begin with what was done and where: ``made again: phase: answers/``."""
+    for prefix, code in _PREFIXES.items():
+        if name.startswith(prefix):
+            return text(code, what=_place(name.removeprefix(prefix)))
+    return retold(name)
 
 
 def _folder(finding: Finding) -> str:

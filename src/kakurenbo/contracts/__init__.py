@@ -20,6 +20,7 @@ from kakurenbo.contracts.results import (
     shown_unranked,
     team_of,
     two_digits,
+    why_no_attack,
     why_out,
 )
 from kakurenbo.contracts.rulebook import AnyRulebook, Player, Rulebook, Target
@@ -76,5 +77,6 @@ __all__ = [
     "two_digits",
     "unknown_column",
     "whole_numbers",
+    "why_no_attack",
     "why_out",
 ]

@@ -19,6 +19,8 @@ DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = "disqualified", "missing", "r
 NOT_RANKED = "not ranked"
 ONLY_ATTACKS = "only attacks"
 """The note of a team that no round has a release of, refused or not: none was expected of it."""
+DOES_NOT_ATTACK = "does not attack"
+"""The note of a team that attacks in no round, and stands in the attack ranking all the same."""
 
 
 def team_of(target: str) -> str:
@@ -193,6 +195,8 @@ class Standings:
         What the scores are made of, ready for JSON.
     lower_is_better : frozenset of str
         Names of the rankings in which the lowest score wins.
+    overall_is : str
+        The ranking that is the overall one, where the rules have no other; empty where they have.
     """
 
     anonymization: tuple[Standing, ...]
@@ -201,6 +205,7 @@ class Standings:
     awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()
+    overall_is: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON object of ``standings``."""
@@ -264,6 +269,11 @@ def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
     if len(rounds) == 1:
         return next(iter(found.values()), "")
     return ", ".join(f"{why} in {name}" for name, why in found.items())
+
+
+def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
+    """The note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
+    return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
 
 
 def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:

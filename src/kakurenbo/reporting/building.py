@@ -152,7 +152,8 @@ def combined(
             if single
             else _means([getattr(standings, name) for standings in repeats], limits, lower_is_better=low)
         )
-        rankings[name] = Ranking(lines, low, tuple(line.team for line in lines if line.rank == 1))
+        same_as = repeats[0].overall_is if name == "overall" else ""
+        rankings[name] = Ranking(lines, low, tuple(line.team for line in lines if line.rank == 1), same_as)
     return rankings, dict(repeats[0].awards) if single else {}, dict(repeats[0].details) if single else {}
 
 

@@ -298,11 +298,15 @@ class RankingLine:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1."""
+    """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1.
+
+    ``same_as`` names another ranking that this one is by the rules, line for line.
+    """
 
     lines: tuple[RankingLine, ...] = ()
     lower_is_better: bool = False
     winners: tuple[str, ...] = ()
+    same_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,18 @@ def heatmap(shown: Shown) -> str:
         moved(side, head + whole[1] + 14, _scale(shown, top, min(300, max(160, whole[0])))),
     ]
     title = f"{shown.document.rulebook.name}: {shown.text('heatmap')}"
-    notes = [shown.text("heat_axes"), *([shown.text("heat_repeats", count=str(shown.repeats))] if shown.repeats > 1 else [])]
+    notes = [
+        shown.text("heat_axes"),
+        _ramp_note(shown),
+        *([shown.text("heat_repeats", count=str(shown.repeats))] if shown.repeats > 1 else []),
+    ]
     return picture(side + max(whole[0], 160), head + whole[1] + 42, content, title, notes)
+
+
+def _ramp_note(shown: Shown) -> str:
+    """What dark and bright say, beside what blind guessing gets."""
+    chance = shown.entry.chance
+    return " ".join([shown.text("heat_ramp"), *([shown.text("heat_blind", chance=share(chance.mean))] if chance else [])])
 
 
 def _longest(shown: Shown, names: list[str], most: float) -> float:

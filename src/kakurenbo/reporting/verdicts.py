@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kakurenbo.contracts import Measurement, Unit, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.messages import LANGUAGES, render, retold
-from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.document import AttackEntry, Document, PlayerEntry, Ranking, ReleaseEntry, RoundEntry
 from kakurenbo.reporting.numbers import against, counted, estimated, figure, share, times
 from kakurenbo.reporting.rounds import was_judged
 from kakurenbo.rounds.publishing import PUBLISHED
@@ -121,6 +121,9 @@ class _Writer:
             tied = (first.team, *first.tied_with) if first and first.tied_with else ()
             if tied and not (name == "anonymization" and set(tied) == set(winners)):  # which was said above
                 yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=self._some(tied))
+        close = [self._say(f"ranking.{name}") for name in _within_chance(self.document)]
+        if close:
+            yield self._say("lesson.one_play", rankings=close)
 
     def _of_round(self, entry: RoundEntry) -> Iterator[str]:
         excluded = _excluded(entry)
@@ -260,6 +263,31 @@ class _Writer:
         team = team_of(name)
         used = next((method(player) for player in self.document.players if player.team == team), "")
         return self._say("verdict.with", attacker=name, method=used) if used else name
+
+
+def _within_chance(document: Document) -> list[str]:
+    """Rankings of a single play whose first places differ by no more than blind guesses do: noise could have made the order.
+
+    Only of a play that can be repeated: the results of a contest that was held are what they are.
+    """
+    if document.repeat_count > 1 or "plan" not in document.manifest or len(document.rounds) != 1:
+        return []
+    (entry,) = document.rounds
+    if entry.chance is None:
+        return []
+    varies = (entry.chance.high - entry.chance.low) / 2
+    found = {
+        "anonymization": {team_of(target): release.best_accuracy for target, release in entry.releases.items()},
+        "attack": {attacker: one.accuracy for attacker, one in entry.attackers.items()},
+    }
+    leads = {name: _lead(document.rankings[name], shares) for name, shares in found.items() if name in document.rankings}
+    return [name for name, lead in leads.items() if lead is not None and lead <= varies]
+
+
+def _lead(ranking: Ranking, accuracy: Mapping[str, float | None]) -> float | None:
+    """By what share of right guesses the first differs from the next that has another; None where nobody has."""
+    shares = [found for line in ranking.lines if line.rank is not None and (found := accuracy.get(line.team)) is not None]
+    return next((abs(other - shares[0]) for other in shares[1:] if other != shares[0]), None)
 
 
 def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | None:

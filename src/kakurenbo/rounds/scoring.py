@@ -191,7 +191,11 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     folders = folders_in(guesses.iterdir())
     for attacker, one in earned.items():
         refusals += [refusal.inside(attacker) if attacker in folders else refusal for refusal in one.refused]
-    notices = tuple(notice for one in earned.values() for notice in one.notices)
+    notices = tuple(
+        replace(notice, file=f"{attacker}/{notice.file}") if attacker in folders else notice
+        for attacker, one in earned.items()
+        for notice in one.notices
+    )
     broke = tuple(failure for one in samples.values() for failure in one.broke)
     return ScoredRound(opened.facts, results, opened.records, tuple(few_per_team(refusals)), missing, notices, broke)
 

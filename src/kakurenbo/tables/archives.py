@@ -164,4 +164,11 @@ def _refuse(found: ProblemCollector, code: str, *, value: str | None = None, **p
 
 
 def _shown(entries: list[zipfile.ZipInfo]) -> list[str]:
-    return sorted({next(part for part in PurePosixPath(e.filename).parts) for e in entries})[:3]
+    """The first few by name: a folder that was left behind stands for all that it holds."""
+    return sorted({_left_behind_part(PurePosixPath(entry.filename)) for entry in entries})[:3]
+
+
+def _left_behind_part(path: PurePosixPath) -> str:
+    """A path as far as the part that the operating system put there."""
+    known = next((number for number, part in enumerate(path.parts) if part in _LEFT_BEHIND), len(path.parts) - 1)
+    return PurePosixPath(*path.parts[: known + 1]).as_posix()

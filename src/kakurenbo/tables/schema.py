@@ -24,6 +24,8 @@ from kakurenbo.messages import Phrase, shorten
 Codes = NDArray[Any]
 # Up to this many values a range is read by looking each text up; beyond it numbers are parsed and written back.
 _LOOKUP_LIMIT = 4096
+_WIDE = 10**9  # values of a range whose bounds are no help to who writes something else
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,16 @@ class Integer(Column):
     @property
     def domain(self) -> Phrase:
         return Phrase("domain.integer", {"low": self.low, "high": self.high})
+
+    def explain(self, text: str) -> Phrase:
+        """Bounds that nobody comes near are told to whoever passes them, and to nobody else."""
+        why = super().explain(text)
+        if "domain" not in why.parameters or self.size <= _WIDE or _INTEGER.fullmatch(text):
+            return why
+        told = {**why.parameters, "domain": Phrase("domain.any_integer")}
+        if told.get("advice", Phrase("")).code == "advice.give":
+            told["advice"] = Phrase("advice.digits")
+        return Phrase(why.code, told)
 
     @property
     def spellings(self) -> tuple[str, ...] | None:

@@ -69,7 +69,7 @@ class Dates(TransactionAnonymizer):
 
 @dataclass(frozen=True)
 class Values(TransactionAnonymizer):
-    """Multiply prices and quantities by noise that is 1 on the log scale's average."""
+    """Multiply prices and quantities by random factors around 1, as often above it as below."""
 
     price: float = parameter(0.1, "standard deviation of the log of the price factor", low=0, high=3)
     qty: float = parameter(0.3, "standard deviation of the log of the quantity factor", low=0, high=3)

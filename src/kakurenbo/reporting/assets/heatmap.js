@@ -112,12 +112,18 @@ function heatScale(top, width) {
     chance && mark > 40 && mark < width - 90 ? [svg("line", { class: "axis", x1: mark, x2: mark, y1: -3, y2: 13 }), svg("text", { class: "dim small", x: mark, y: 24, "text-anchor": "middle" }, `${t("chance")} ${share(chance.mean)}`)] : null];
 }
 
+/** What dark and bright say, beside what blind guessing gets. */
+function heatRamp() {
+  const { chance } = round();
+  return [t("heat_ramp"), ...(chance ? [t("heat_blind", { chance: share(chance.mean) })] : [])].join(" ");
+}
+
 function heatPicture() {
   const parts = heatParts(868);
   const content = [moved(parts.side, 0, parts.columnNames), moved(0, parts.head, parts.rowNames), moved(parts.side, parts.head, parts.cells),
     moved(parts.side, parts.head + parts.height + 14, heatScale(parts.top, Math.min(300, Math.max(160, parts.width))))];
   return picture({ width: parts.side + Math.max(parts.width, 160), height: parts.head + parts.height + 42, content }, `${results.rulebook.name}: ${t("heatmap")}`,
-    [t("heat_axes"), ...(repeatCount() > 1 ? [t("heat_repeats", { count: repeatCount() })] : [])]);
+    [t("heat_axes"), heatRamp(), ...(repeatCount() > 1 ? [t("heat_repeats", { count: repeatCount() })] : [])]);
 }
 
 function drawHeatmap(element) {
@@ -126,7 +132,7 @@ function drawHeatmap(element) {
   const parts = heatParts(element.clientWidth);
   const cells = whole(parts.width, parts.height, parts.cells, { role: "group", "aria-label": t("heat_axes") });
   const grid = el("div", { class: "heat" },
-    el("div", { class: "corner dim" }, `${t("attacker")} ↓ ${t("target")} →`),
+    el("div", { class: "corner dim" }, el("span", {}, `${t("attacker")} ↓`), el("span", {}, `${t("target")} →`)),
     el("div", { class: "columns" }, whole(parts.width, parts.head, parts.columnNames)),
     el("div", { class: "rows" }, whole(parts.side, parts.height, parts.rowNames)),
     el("div", { class: "cells" }, cells));

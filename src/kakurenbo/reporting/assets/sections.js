@@ -9,7 +9,8 @@ const scoreText = (ranking, line) => scores[state.language][ranking][standingLin
 /** A score whose interval stands in brackets has it in small letters behind or below it. */
 function scoreCell(ranking, line) {
   const [, score, interval] = scoreText(ranking, line).match(/^([^(（]*)([(（].*)?$/);
-  return interval ? [score.trimEnd(), " ", el("span", { class: "interval" }, interval)] : score;
+  const title = interval?.endsWith("×)") ? t("agreed_hint", { count: line.n }) : null;
+  return interval ? [score.trimEnd(), " ", el("span", { class: "interval", title }, interval)] : score;
 }
 
 function hero() {
@@ -101,7 +102,6 @@ function choose(key, value) {
 // -- charts -------------------------------------------------------------------------------------------------------------
 
 function heatmapSection() {
-  const { chance } = round();
   const chart = el("div", { class: "chart", id: "heatmap-chart" });
   const again = () => drawHeatmap(chart);
   const zoom = (factor) => () => { state.zoom = factor === "fit" ? "fit" : Math.min(3, Math.max(1, (state.zoom === "fit" ? 1 : state.zoom) * factor)); again(); };
@@ -111,7 +111,7 @@ function heatmapSection() {
     ...targets().map((target) => ({ title: label(target), number: true, value: (team) => cellOf(target, team)?.accuracy.mean ?? null, show: (team) => accuracy(cellOf(target, team)) })),
   ];
   return [el("section", { id: "heatmap" }, el("h2", {}, t("heatmap")),
-    el("p", { class: "hint" }, t("heat_hint"), chance ? ` ${t("heat_blind", { chance: share(chance.mean) })}` : null, repeatCount() > 1 ? ` ${t("heat_repeats", { count: repeatCount() })}` : null),
+    el("p", { class: "hint" }, t("heat_hint"), ` ${heatRamp()}`, repeatCount() > 1 ? ` ${t("heat_repeats", { count: repeatCount() })}` : null),
     el("div", { class: "panel" },
       el("div", { class: "chart-bar" },
         segments("order", ["number", "rank", "method"].map((order) => [order, t("order_" + order)]), t("order")), search,

@@ -20,6 +20,7 @@ from kakurenbo.contracts import (
     by_number,
     rank,
     shown_unranked,
+    why_no_attack,
     why_out,
 )
 from kakurenbo.contracts.results import DISQUALIFIED
@@ -94,7 +95,7 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
 
     notes = {team: why_out(team, rounds) for team in (*teams, *excluded)}
     by_anonymization = rank({team: anonymization(team) for team in teams}, notes)
-    by_attack = rank({team: attack(team) for team in teams})
+    by_attack = rank({team: attack(team) for team in teams}, {team: why_no_attack(team, rounds) for team in teams})
     overall = rank(_overall(by_anonymization, by_attack), notes)
     releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
     attackers = {name: attack(name) for name in shown if any(name in one.attack for one in scored.values())}

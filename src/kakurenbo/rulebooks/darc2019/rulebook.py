@@ -78,7 +78,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         "where T comes from; auto takes an imported file, own is the one that the option table names",
         choices=("auto", "embedded", "imported", "own"),
     )
-    table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's")
+    table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's", none="as data says")
 
     utility_score: ClassVar[str] = "U"
     scored_by: ClassVar[tuple[str, ...]] = ("mode",)

@@ -73,7 +73,7 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     }
     both = (*ranked, *shown)
     lower = frozenset({"anonymization", "overall"})
-    return Standings(both, attack, both, awards, {"tables": details}, lower)
+    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization")
 
 
 def _counting(results: RoundResults) -> list[str]:

@@ -110,10 +110,11 @@ def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Readi
             found[named[1]] = source
     missing = [f"C{shown}_{number}.csv" for number in range(len(ratings.SPLITS)) if number not in found]
     if missing:
-        wrong.append(refused("pwscup2024.files_missing", "release", missing=missing))
-    teams = sorted({named[0] for source in found.values() if (named := names.release_number(source.name))})
+        wrong.append(refused("pwscup2024.files_missing", missing[0], missing=missing))
+    by_team = {named[0]: source.name for source in found.values() if (named := names.release_number(source.name))}
+    teams = sorted(by_team)
     if len(teams) > 1:
-        wrong.append(refused("pwscup2024.several_teams", "release", teams=teams))
+        wrong.append(refused("pwscup2024.several_teams", by_team[teams[1]], teams=teams))
     return Problems.of(*wrong) or Read(found, tuple(notices))
 
 
@@ -128,7 +129,9 @@ def read_released_alone(sources: Numbered) -> Reading[tuple[Table, ...]]:
     tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
     if problems or len({len(table) for table in tables}) == 1:
         return problems or Read(tables, notices_of(*readings))
-    return refused("pwscup2024.row_counts_differ", "release", counts=[len(table) for table in tables])
+    counts = [len(table) for table in tables]
+    other = next(number for number, count in enumerate(counts) if count != counts[0])
+    return refused("pwscup2024.row_counts_differ", sources[other].name, counts=counts)
 
 
 def _read_tables(sources: Numbered, original: Table) -> Reading[tuple[Table, ...]]:

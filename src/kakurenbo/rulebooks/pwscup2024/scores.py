@@ -20,9 +20,10 @@ from kakurenbo.contracts import (
     rank,
     shown_unranked,
     team_of,
+    why_no_attack,
     why_out,
 )
-from kakurenbo.contracts.results import DISQUALIFIED, MISSING
+from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.measures.constant_answer import constant_answer
 from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
@@ -103,7 +104,7 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     }
     notes = {team: why_out(team, rounds) for team in total}
     by_total = rank({team: total[team] for team in teams}, notes)
-    by_attack = rank({team: attack[team] for team in teams}, {team: MISSING for team in teams if attack[team] is None})
+    by_attack = rank({team: attack[team] for team in teams}, {team: why_no_attack(team, rounds) for team in teams})
     shown_total = shown_unranked({team: total[team] for team in excluded & anonymizers}, notes)
     shown_attack = shown_unranked({name: attack[name] for name in (excluded | unranked) & attackers})
     return Standings(
@@ -112,6 +113,7 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
         overall=by_total + shown_total,
         awards={"total": awarded(by_total), "attack": awarded(by_attack)},
         details={"rounds": {name: scores.details() for name, scores in scored.items()}},
+        overall_is="anonymization",
     )
 
 
