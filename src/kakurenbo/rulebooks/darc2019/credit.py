@@ -53,7 +53,8 @@ def blind_guessing(answer: Answer, mode: str) -> Chance:
             mean += len(there) * once
             variance += len(there) * (squared - once**2)
     spread = 1.96 * math.sqrt(variance)
-    return Chance(round(mean, 2), float(max(0, math.floor(mean - spread))), float(math.ceil(mean + spread)))
+    low, high = math.floor(round(mean - spread, 6)), math.ceil(round(mean + spread, 6))  # the last bits are no cell
+    return Chance(round(mean, 2), float(max(0, low)), float(high))
 
 
 def _guesses(mode: str) -> int:
