@@ -87,8 +87,8 @@ def test_a_disqualified_release_says_which_threshold_it_misses_and_by_how_much()
 
 def test_the_constant_answer_stands_beside_chance_under_its_general_name() -> None:
     document = played({"01": {"02": 6, "03": 2}}, [record("01")], constant=4)
-    assert "; constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
-    assert "1 of 2 attacks earned no more than constant answer earns on the same release." in document.verdicts["en"]
+    assert "; a constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
+    assert "1 of 2 attacks earned no more than a constant answer earns on the same release." in document.verdicts["en"]
     assert document.attackers["02"].constant == 0.4
 
 
@@ -117,7 +117,7 @@ def test_chance_and_the_constant_answer_beside_an_attacker_are_those_on_the_rele
         assert found == {"01": (0.3, 0.2), "02": (0.1, 0.4), "03": (pytest.approx(0.2), pytest.approx(0.3))}
     # 3 of 10 are less than always 0 earns on 01, though not less than it earns on average.
     assert lessons(document, "on the same release") == [
-        "1 of 4 attacks earned no more than constant answer earns on the same release."
+        "1 of 4 attacks earned no more than a constant answer earns on the same release."
     ]
 
 
@@ -132,7 +132,9 @@ def test_over_repeats_a_verdict_says_in_how_many_a_release_was_disqualified_and_
     document = make_document(rulebook(figures=figures), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
     release = document.rounds[0].releases["01"]
     assert release.verdicts["en"].endswith("; disqualified in 1 of 3 repeats: histogram 0.95 (0.84–1.00), must be ≥ 0.950.")
-    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（しきい値は≥ 0.950）。")
+    assert release.verdicts["ja"].endswith(
+        "。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（しきい値は≥ 0.950）。"
+    )
     assert lessons(document, "thresholds") == [
         "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram in 1 of 3 repeats."
     ]

@@ -242,7 +242,8 @@ class _Writer:
         return text[:1].upper() + text[1:] + self._say("verdict.end")
 
     def _constant_answer(self) -> str:
-        return self.document.constant_answer(self.language)
+        said = self.document.figure("constant").definitions.get(self.language)
+        return said or self._say("verdict.some_constant")
 
     def _accuracy(self, found: AttackEntry) -> str:
         return estimated(found.accuracy, Unit.SHARE, self.language)
