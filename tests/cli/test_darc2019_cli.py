@@ -75,6 +75,32 @@ def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path:
     assert (code, old["of"] < credit["of"]) == (0, True)
 
 
+def test_results_that_were_scored_in_one_mode_are_not_ranked_in_another(run: Run, contest: Path, tmp_path: Path) -> None:
+    release, guesses, results = tmp_path / "A_02-1.csv", tmp_path / "guesses", tmp_path / "results.json"
+    guesses.mkdir()
+    run("anonymize", "darc2019", "monthly_pseudonyms", contest / "teams" / "02", release, "--seed", "1")
+    run("publish", "darc2019", contest, release, "-o", tmp_path / "phase")
+    run("score", "darc2019", tmp_path / "phase", guesses, "-o", results)
+    assert run("standings", "darc2019", results, "--mode", "rules")[0] == 0, "its own"
+    code, _, said = run("standings", "darc2019", results, "--mode", "aicrowd")
+    assert code == 1
+    assert "results.json: these results were scored with mode rules, but aicrowd is asked for" in said
+
+
+def test_figures_mean_in_each_mode_what_is_computed_in_it(run: Run, contest: Path, tmp_path: Path) -> None:
+    handout, release = contest / "teams" / "02", tmp_path / "A.csv"
+    run("anonymize", "darc2019", "monthly_pseudonyms", handout, release, "--seed", "1")
+    by_rules, by_evaluator = (run("measure", "darc2019", handout, release, "--mode", mode)[1] for mode in ("rules", "aicrowd"))
+    assert "E2: the same where the quantity of an item that a user bought in all counts as 0 from 6 on" in by_rules
+    assert "E3: the same for the 180 items with most rows in T (ties at the edge by item code)" in by_rules
+    assert "E2: always 0" in by_evaluator
+    assert "or the Jaccard distance of the two lists" in by_evaluator
+    assert "item's first two characters" not in by_evaluator
+    assert (
+        "S6: share of cells that the organizers' baseline re-identifies by the whole item code, date and price" in by_evaluator
+    )
+
+
 def test_a_release_against_the_rules_exits_with_1_and_names_the_row(run: Run, contest: Path, tmp_path: Path) -> None:
     handout, release = contest / "teams" / "01", tmp_path / "A.csv"
     run("anonymize", "darc2019", "monthly_pseudonyms", handout, release, "--seed", "1")

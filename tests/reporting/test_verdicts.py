@@ -87,8 +87,8 @@ def test_a_disqualified_release_says_which_threshold_it_misses_and_by_how_much()
 
 def test_the_constant_answer_stands_beside_chance_under_its_general_name() -> None:
     document = played({"01": {"02": 6, "03": 2}}, [record("01")], constant=4)
-    assert "; constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
-    assert "1 of 2 attacks earned no more than constant answer earns on the same release." in document.verdicts["en"]
+    assert "; a constant answer earns 40.0 %" in document.rounds[0].releases["01"].verdicts["en"]
+    assert "1 of 2 attacks earned no more than a constant answer earns on the same release." in document.verdicts["en"]
     assert document.attackers["02"].constant == 0.4
 
 
@@ -117,7 +117,7 @@ def test_chance_and_the_constant_answer_beside_an_attacker_are_those_on_the_rele
         assert found == {"01": (0.3, 0.2), "02": (0.1, 0.4), "03": (pytest.approx(0.2), pytest.approx(0.3))}
     # 3 of 10 are less than always 0 earns on 01, though not less than it earns on average.
     assert lessons(document, "on the same release") == [
-        "1 of 4 attacks earned no more than constant answer earns on the same release."
+        "1 of 4 attacks earned no more than a constant answer earns on the same release."
     ]
 
 
@@ -132,7 +132,9 @@ def test_over_repeats_a_verdict_says_in_how_many_a_release_was_disqualified_and_
     document = make_document(rulebook(figures=figures), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
     release = document.rounds[0].releases["01"]
     assert release.verdicts["en"].endswith("; disqualified in 1 of 3 repeats: histogram 0.95 (0.84–1.00), must be ≥ 0.950.")
-    assert release.verdicts["ja"].endswith("。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（基準は≥ 0.950）。")
+    assert release.verdicts["ja"].endswith(
+        "。3回の反復のうち1回で失格：histogramは平均0.95（0.84～1.00）（しきい値は≥ 0.950）。"
+    )
     assert lessons(document, "thresholds") == [
         "0 of 1 release passed the thresholds; disqualified: 01 with `rr:p=0.9` by histogram in 1 of 3 repeats."
     ]
@@ -149,6 +151,22 @@ def test_a_measure_that_is_infinite_in_any_repeat_is_shown_as_infinite_and_has_n
     document = make_document(rulebook(), {"only": [results] * 3}, {"only": records}, players=PLAYERS)
     assert "| vcm | inf |" in markdown_report(document, {})
     assert not document.rounds[0].releases["01"].estimates
+
+
+def test_releases_that_hid_equally_well_are_all_named() -> None:
+    hits = {"01": {"02": 4}, "02": {"01": 9}, "03": {"01": 4}}
+    document = played(hits, [record(target) for target in hits])
+    assert lessons(document, "hid best") == [
+        "01 with `rr:p=0.9`, 03 hid best of 3 releases in play, all alike: 40.0 % found (chance 10.0 %)."
+    ]
+    assert lessons(document, "最もよく隠れた", "ja")
+
+
+def test_a_line_without_a_score_says_how_many_repeats_there_were() -> None:
+    one = Standings(rank({"a": Fraction(1), "b": Fraction(2)}), (), ())
+    none = Standings(rank({"a": Fraction(1), "b": None}), (), ())
+    lines = combined([one, none, one])[0]["anonymization"].lines
+    assert [(line.team, line.score, line.n) for line in lines] == [("a", 1, 3), ("b", None, 3)]
 
 
 def test_a_score_says_its_direction_and_what_it_is_out_of() -> None:
@@ -248,7 +266,7 @@ def test_neither_the_strongest_attacker_nor_the_best_release_is_that_of_an_unran
         "The strongest attacker on all releases was 02 with `tracing`"
     ]
     (told,) = lessons(document, "hid best")
-    assert told.startswith("01 with `rr:p=0.9` hid best of 2 releases in play")
+    assert told.startswith("01 with `rr:p=0.9`, 02 with `rr:p=0.1` hid best of 2 releases in play")
 
 
 def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
 from kakurenbo.reporting import agreed_settings, award_notices, figure_entries, ranked, read_results, standings_json
-from kakurenbo.tables import Problems
+from kakurenbo.tables import Problems, refused
 
 
 def _standings(
@@ -37,6 +37,8 @@ def _standings(
         read = read_results(rulebook, path, name)
         if isinstance(read, Problems):
             return output.refuse(read, as_json)
+        if (other := _other_setting(rulebook, path, read.value.settings)) is not None:
+            return output.refuse(other, as_json)
         output.print_notices(read.notices)
         settings.append(read.value.settings)
         for round_, found in read.value.rounds.items():
@@ -54,6 +56,15 @@ def _standings(
         notices = award_notices(awards, rounds, rankings)
         print_rankings(rankings, awards, notices, tables=details.get("tables", {}), figures=figures)
     return output.DONE
+
+
+def _other_setting(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> Problems | None:
+    """A setting that was asked for though the figures of the file were made with another."""
+    for name in rulebook.scored_by:
+        if name in rulebook.given and name in settings and settings[name] != getattr(rulebook, name):
+            said = {"name": name, "found": settings[name], "given": getattr(rulebook, name)}
+            return refused("results.other_setting", path.name, **said)
+    return None
 
 
 def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:

@@ -100,8 +100,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
     utility_range: ClassVar[tuple[float, float]] = (0, 1)
     """The values that this measure can take."""
+    scored_by: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the figures of results depend on: whoever ranks these cannot change them any more."""
     figures: ClassVar[Mapping[str, Figure]] = {}
-    """What each score is: the measures by their names, ``hits`` of a guess and its details, and the rankings' scores."""
+    """What each score is: the measures by their names, ``hits`` of a guess and its details, the rankings' scores; and
+    under ``constant`` what the constant answer is called ("always 0"), where credits have one."""
 
     # -- options ---------------------------------------------------------------------------------------------------
 

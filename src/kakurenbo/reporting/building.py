@@ -191,7 +191,7 @@ def _means(repeats: Sequence[Sequence[Standing]], limits: Limits, *, lower_is_be
                 score=None if mean is None else float(mean),
                 rank=(out[-1].rank if tied else number) if ranked[team] else None,
                 note="; ".join(dict.fromkeys(line.note for line in own if line.note)),
-                n=found.n if found else 1,
+                n=len(repeats),
                 low=found.low if found else None,
                 high=found.high if found else None,
                 half=found.half if found else None,

@@ -271,7 +271,7 @@ class RankingLine:
     shown : str
         The score as people read it.
     n : int
-        How many repeats the score is the mean of.
+        How many repeats the score is the mean of; all that there were where there is no score.
     low, high, half : float or None
         95 % interval of the mean, as that of an ``Estimate``.
     tied_with : tuple of str

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from kakurenbo.contracts import Threshold, Unit
 from kakurenbo.messages import language, render
@@ -95,14 +96,15 @@ def count(value: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times something is something else: two digits, or the whole part.
+    """How many times something is something else: two digits, or the whole part; half is rounded up.
 
     Examples
     --------
-    >>> times(3), times(6.54), times(0.123), times(91.25)
-    ('3.0', '6.5', '0.12', '91')
+    >>> times(3), times(6.54), times(0.123), times(91.25), times(2.25), times(12.5)
+    ('3.0', '6.5', '0.12', '91', '2.3', '13')
     """
-    return _fixed(ratio, 0 if ratio >= 10 else 1 if ratio >= 1 else 2)
+    places = 0 if ratio >= 10 else 1 if ratio >= 1 else 2
+    return f"{Decimal(repr(float(ratio))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
 
 
 def counted(value: int, noun: str, language: str) -> str:

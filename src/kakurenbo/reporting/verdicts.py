@@ -133,22 +133,27 @@ class _Writer:
         found = {target: _best(entry, target, self.document.sample_attacks) for target in ranked}
         in_play = {target: best for target, best in found.items() if best is not None}
         if in_play:
-            order = sorted(in_play, key=lambda target: in_play[target].found.accuracy.mean)
-            yield self._hid_best(entry, order[0], in_play[order[0]], len(in_play))
+            yield self._hid_best(entry, in_play)
             yield from self._hid_least(in_play)
         yield from self._strongest(entry)
         yield from self._constant(entry)
         yield from self._thresholds(entry)
         yield from self._without_release(entry)
 
-    def _hid_best(self, entry: RoundEntry, target: str, best: _Best, count: int) -> str:
-        chance = entry.releases[target].chance
+    def _hid_best(self, entry: RoundEntry, in_play: Mapping[str, _Best]) -> str:
+        least = min(found.found.accuracy.mean for found in in_play.values())
+        target, *others = [target for target, found in in_play.items() if found.found.accuracy.mean == least]
+        best, chance = in_play[target], entry.releases[target].chance
+        count = counted(len(in_play), "release", self.language)
+        if others:
+            said = {"releases": self._some([target, *others]), "count": count, "accuracy": self._accuracy(best.found)}
+            return self._say("lesson.best_several" if chance else "lesson.best_several_plain", **said, chance=share(chance))
         ratio = _times_chance(best.found.accuracy.mean, chance) if chance else ""
         code = f"lesson.best_{_told(best.found, chance)}" if chance else "lesson.best_plain"
         return self._say(
             code,
             release=self._release(target),
-            count=counted(count, "release", self.language),
+            count=count,
             attacker=self._who(best.attacker),
             accuracy=self._accuracy(best.found),
             times=ratio,
@@ -237,7 +242,8 @@ class _Writer:
         return text[:1].upper() + text[1:] + self._say("verdict.end")
 
     def _constant_answer(self) -> str:
-        return self.document.constant_answer(self.language)
+        said = self.document.figure("constant").definitions.get(self.language)
+        return said or self._say("verdict.some_constant")
 
     def _accuracy(self, found: AttackEntry) -> str:
         return estimated(found.accuracy, Unit.SHARE, self.language)

@@ -39,9 +39,9 @@ def counted_months(months: int, mode: str) -> int:
 
 
 def blind_guessing(answer: Answer, mode: str) -> Chance:
-    """Credit of different pseudonyms of the month, drawn for each cell; the band is that of a normal sum.
+    """Credit of different pseudonyms of the month, drawn for each cell; the band is that of a normal sum, in whole cells.
 
-    One pseudonym per cell by the rules, three in mode ``aicrowd``.
+    One pseudonym per cell by the rules, three in mode ``aicrowd``. The band is rounded outward: nobody hits a part of a cell.
     """
     mean = variance = 0.0
     for column in answer.cells[:, : counted_months(answer.calendar.months, mode)].T:
@@ -53,7 +53,8 @@ def blind_guessing(answer: Answer, mode: str) -> Chance:
             mean += len(there) * once
             variance += len(there) * (squared - once**2)
     spread = 1.96 * math.sqrt(variance)
-    return Chance(round(mean, 2), round(max(0.0, mean - spread), 2), round(mean + spread, 2))
+    low, high = math.floor(round(mean - spread, 6)), math.ceil(round(mean + spread, 6))  # the last bits are no cell
+    return Chance(round(mean, 2), float(max(0, low)), float(high))
 
 
 def _guesses(mode: str) -> int:

@@ -81,13 +81,17 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's", none="as data says")
 
     utility_score: ClassVar[str] = "U"
+    scored_by: ClassVar[tuple[str, ...]] = ("mode",)
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
-    figures: ClassVar[Mapping[str, Figure]] = FIGURES
     default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     def settings(self) -> dict[str, Any]:
         """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
         return {name: value for name, value in super().settings().items() if name != "table"}
+
+    @property
+    def figures(self) -> Mapping[str, Figure]:  # type: ignore[override]  # what they are depends on the mode
+        return FIGURES[self.mode]
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
