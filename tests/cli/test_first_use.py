@@ -251,7 +251,7 @@ def test_measure_says_in_words_what_passes_and_anonymize_what_epsilon_means(call
     call(
         "prepare", "amic2020", "-o", contest, "--teams", "2", "--scale", "small", "--seed", "1", "--max-histogram-error", "0.5"
     )
-    made = call("anonymize", "amic2020", "rr", contest / "teams" / "01", release, "--seed", "1")[1]
+    made = call("anonymize", "amic2020", "rr", contest / "teams" / "01", release, "--seed", "1", "--verbose")[1]
     assert re.search(r"epsilon \d", made)
     assert "a smaller one hides more" in made
     code, measured = call("measure", "amic2020", contest / "teams" / "01", release)

@@ -125,7 +125,7 @@ def _tell_compiling(module: str) -> None:
 
 def _stopped(given: list[str]) -> str:
     """What Ctrl-C leaves behind, where the verb is one that takes long."""
-    return text_or(f"cli.stopped_{given[0]}", text("cli.stopped")) if given else text("cli.stopped")
+    return text_or(f"cli.stopped.{given[0]}", text("cli.stopped")) if given else text("cli.stopped")
 
 
 def _language(given: list[str]) -> str:

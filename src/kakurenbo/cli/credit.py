@@ -50,7 +50,7 @@ def _told(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems:
     widths = [problem.row for problem in problems if problem.code == "line.wrong_width"]
     if len(problems) == 1 or widths not in ([*range(first, first + len(problems))] for first in (1, 2)):
         return problems
-    form = f"{rules.name}.guess_form"
+    form = f"guess_form.{rules.name}"
     said = {"problem": problems[0].message, "form": Phrase(form if text_or(form, "") else "guess.form")}
     return Problems([Problem("guess.other_file", said, str(guess), problems[0].row, severity=Severity.MALFORMED)])
 

@@ -103,8 +103,12 @@ def times(ratio: float) -> str:
     >>> times(3), times(6.54), times(0.123), times(91.25), times(2.25), times(12.5)
     ('3.0', '6.5', '0.12', '91', '2.3', '13')
     """
-    places = 0 if ratio >= 10 else 1 if ratio >= 1 else 2
-    return f"{Decimal(repr(float(ratio))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
+    if not math.isfinite(ratio):
+        return str(ratio)
+    if ratio >= 10:
+        return f"{math.floor(ratio + 0.5):,}"
+    places = 1 if ratio >= 1 else 2
+    return str(Decimal(repr(float(ratio))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
 
 
 def counted(value: int, noun: str, language: str) -> str:
