@@ -132,6 +132,7 @@ def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> 
 FITTING = {
     "blur",
     "keep-all",
+    "leave-early",
     "leave-out",
     "pipeline",
     "rr",

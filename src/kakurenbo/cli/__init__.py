@@ -173,7 +173,7 @@ def _told(error: click.ClickException) -> str:
     example = example_of(error.ctx.command_path)
     if not what or not example:
         return error.format_message()
-    code = f"cli.missing_{missing.param_type_name}"
+    code = f"cli.missing.{missing.param_type_name}"
     return text(code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example)
 
 
