@@ -101,12 +101,12 @@ def times(ratio: float) -> str:
 
     Examples
     --------
-    >>> times(3), times(6.54), times(0.123), times(91.25), times(2.25), times(12.5)
-    ('3.0', '6.5', '0.12', '91', '2.3', '13')
+    >>> times(3), times(6.54), times(0.123), times(91.25), times(2.25), times(12.5), times(9.97)
+    ('3.0', '6.5', '0.12', '91', '2.3', '13', '10')
     """
     if ratio >= _ALL_WHOLE:
         return _fixed(ratio, 0)
-    places = 0 if ratio >= 10 else 1 if ratio >= 1 else 2
+    places = 0 if ratio >= 9.95 else 1 if ratio >= 0.995 else 2  # those of what is shown
     return f"{Decimal(repr(float(ratio))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
 
 
