@@ -64,7 +64,7 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
 def _state(release: ReleaseEntry) -> str:
     """Whether a release passes or why not; where there are repeats, in how many of them it does not."""
     state = text(f"state.{release.verdict}")
-    if release.of_repeats == 1 or release.verdict == "passes":
+    if release.in_repeats == release.of_repeats or release.verdict == "passes":
         return state
     return text("state.in_repeats", state=state, count=release.in_repeats, repeats=release.of_repeats)
 

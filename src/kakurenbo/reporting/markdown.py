@@ -141,7 +141,7 @@ def _release(document: Document, release: ReleaseEntry, player: PlayerEntry) -> 
 
 
 def _state(release: ReleaseEntry) -> str:
-    several = release.of_repeats > 1 and release.state != PUBLISHED
+    several = release.in_repeats < release.of_repeats and release.state != PUBLISHED
     return f"{release.state} in {release.in_repeats} of {release.of_repeats} repeats" if several else release.state
 
 

@@ -232,7 +232,7 @@ class _Writer:
 
     def _in_repeats(self, code: str, release: ReleaseEntry, /, **parameters: object) -> str:
         """A sentence on a release; where there are repeats, with how many of them it is true of."""
-        if release.of_repeats == 1:
+        if release.in_repeats == release.of_repeats:
             return self._say(code, **parameters)
         repeats = counted(release.of_repeats, "repeat", self.language)
         return self._say(f"{code}_repeats", **parameters, count=release.in_repeats, repeats=repeats)

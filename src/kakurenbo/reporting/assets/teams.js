@@ -15,7 +15,7 @@ function teamDetails(player) {
     const line = standingLines(ranking).find((one) => one.team === player.team);
     return line?.rank ? [t("place", { ranking: t(ranking), rank: line.rank })] : [];
   });
-  const marks = own.flatMap((one) => one.verdict ? [mark(one.verdict, one.verdict === "passes"), one.of_repeats > 1 && one.verdict !== "passes" ? el("span", { class: "note" }, ` ${t("in_repeats", { count: one.in_repeats, repeats: one.of_repeats })}`) : null] : []);
+  const marks = own.flatMap((one) => one.verdict ? [mark(one.verdict, one.verdict === "passes"), one.in_repeats < one.of_repeats && one.verdict !== "passes" ? el("span", { class: "note" }, ` ${t("in_repeats", { count: one.in_repeats, repeats: one.of_repeats })}`) : null] : []);
   const method = (title, text) => text ? el("p", {}, `${title}: `, el("span", { class: "mono" }, breakable(text))) : null;
   return el("details", { id: `team-${player.team}` },
     el("summary", {}, el("b", {}, player.name ? `${player.team} ${player.name}` : player.team), marks, el("span", { class: "dim" }, places.join(" · ")),
