@@ -1,0 +1,143 @@
+"""Accounts and the tokens that stand for them: who may come in, and by which secret."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.password_validation import CommonPasswordValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from kakurenbo.errors import KakurenboError
+from kakurenbo.judge.accounts.models import Token, User
+from kakurenbo.messages import LANGUAGES
+from kakurenbo.tables import Problems, Read, Reading, refused
+
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
+TOKEN_PREFIX = "kakurenbo_"
+"""Lets people and scanners see what a text is that they found."""
+_FIRST_ORGANIZER = 2020  # the advisory lock under which the first account is made
+_SECRET_BYTES = 32
+_NOTED_EVERY = timedelta(minutes=1)
+
+
+class Refused(KakurenboError):
+    """What was asked for is against the rules, where no reading can be given back.
+
+    Parameters
+    ----------
+    problems : Problems
+    """
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        super().__init__(problems[0].sentence)
+
+
+def make_first_organizer(email: str, password: str, name: str) -> User:
+    """The account that the set-up page makes, while there is no other; of two at once, one is made.
+
+    Raises
+    ------
+    Refused
+        Where there is an account already, or the address or the password will not do.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_FIRST_ORGANIZER])
+        if User.objects.exists():
+            raise Refused(refused("accounts.there_is_an_organizer", ""))
+        made = _make(email, password, name, is_organizer=True)
+        if isinstance(made, Problems):
+            raise Refused(made)
+        return made.value
+
+
+def register(email: str, password: str, name: str, language: str = "") -> Reading[User]:
+    """A new account, for somebody who has an invite."""
+    return _make(email, password, name, language=language)
+
+
+def account_problems(email: str, password: str, name: str) -> Problems:
+    """Everything that is wrong with what somebody gives for an account; empty where nothing is."""
+    return Problems.of(_email_problems(email), _password_problems(email, password), _name_problems(name))
+
+
+def new_token(user: User, label: str) -> tuple[Token, str]:
+    """A token of a user, and the text that is shown once: only its hash is kept."""
+    text = TOKEN_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+    return Token.objects.create(user=user, digest=digest_of(text), label=label.strip()[:100]), text
+
+
+def revoke(token: Token) -> None:
+    """End a token at once; one that is revoked stays so."""
+    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def user_of_token(text: str) -> User | None:
+    """Whose token this is; None where it is nobody's, is revoked, or its owner may not come in."""
+    token = Token.objects.select_related("user").filter(digest=digest_of(text), revoked_at=None, user__is_active=True).first()
+    if token is None:
+        return None
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at >= _NOTED_EVERY:  # a script that polls must not write each time
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token.user
+
+
+def digest_of(text: str) -> str:
+    """What is kept of a secret text that is too long to be guessed: no slow hash is needed.
+
+    Examples
+    --------
+    >>> digest_of("")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _make(email: str, password: str, name: str, *, is_organizer: bool = False, language: str = "") -> Reading[User]:
+    problems = account_problems(email, password, name)
+    if problems:
+        return problems
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(email, password, name=name, is_organizer=is_organizer)
+            if language in LANGUAGES:
+                user.language = language
+                user.save(update_fields=["language"])
+            return Read(user)
+    except IntegrityError:
+        return refused("accounts.address_taken", "", value=email.strip())
+
+
+def _email_problems(email: str) -> Problems:
+    try:
+        validate_email(email.strip())
+    except ValidationError:
+        return refused("accounts.no_address", "", column="email", value=email)
+    longest = User._meta.get_field("email").max_length or 0
+    return refused("accounts.no_address", "", column="email", value=email) if len(email.strip()) > longest else Problems([])
+
+
+def _password_problems(email: str, password: str) -> Problems:
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        return refused("accounts.password_length", "", column="password", shortest=SHORTEST_PASSWORD, longest=LONGEST_PASSWORD)
+    if password.strip().lower() in (email.strip().lower(), email.partition("@")[0].strip().lower()):
+        return refused("accounts.password_is_address", "", column="password")
+    try:
+        CommonPasswordValidator().validate(password)
+    except ValidationError:
+        return refused("accounts.password_common", "", column="password")
+    return Problems([])
+
+
+def _name_problems(name: str) -> Problems:
+    longest = User._meta.get_field("name").max_length or 0
+    if name.strip() and len(name.strip()) <= longest and name.strip().isprintable():
+        return Problems([])
+    return refused("accounts.no_name", "", column="name", value=name, longest=longest)

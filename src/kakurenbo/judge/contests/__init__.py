@@ -1,0 +1,1 @@
+"""Contests: rounds, phases, teams, schedules, quotas, and who may do what."""

@@ -1,0 +1,98 @@
+"""A rehearsal: the same contest, played by bots through all its phases within minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from kakurenbo.arena.teams_file import Entrant, default_teams
+from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.judge.contests import permissions, queries
+from kakurenbo.judge.contests.making import LONGEST_SLUG, LONGEST_TITLE, make_contest
+from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.planning import PhasePlan
+from kakurenbo.judge.contests.rulebooks import chosen_options, rules_of
+from kakurenbo.judge.contests.rules import add_team
+from kakurenbo.messages import text
+from kakurenbo.tables import Problems
+
+_FEWEST_BOTS = 3
+_SHORTEST = timedelta(seconds=1)
+
+
+def rehearse(by: User, contest: Contest, minutes: float = 5) -> Contest:
+    """A copy of a contest that bots play at once: the same phases, squeezed into so many minutes.
+
+    Phases wait for bots that are still at work, so that on a slow machine it takes longer but is played to its end.
+
+    Raises
+    ------
+    Refused
+        Where the contest cannot be made again as it is, such as with a rulebook that was changed since.
+    """
+    now = timezone.now()
+    permissions.demand(permissions.may_manage(by, contest, now))
+    chosen = chosen_options(contest.rulebook, contest.options)
+    if isinstance(chosen, Problems):
+        raise Refused(chosen)
+    bots = bots_of(contest)
+    plans = squeezed(list(queries.schedule(contest)), now, timedelta(minutes=minutes))
+    with transaction.atomic():
+        made = make_contest(
+            by,
+            title=text("contests.rehearsal_title", title=contest.title)[:LONGEST_TITLE],
+            slug=_free_slug(contest.slug),
+            rulebook=contest.rulebook,
+            options=contest.options,
+            zone=contest.zone,
+            places=len(bots),
+            phases=plans,
+            rehearsal=True,
+        )
+        if isinstance(made, Problems):
+            raise Refused(made)
+        for bot in bots:
+            added = add_team(by, made.value, bot.name)
+            if isinstance(added, Problems):
+                raise Refused(added)
+    return made.value
+
+
+def bots_of(contest: Contest) -> tuple[Entrant, ...]:
+    """The first of the rulebook's default field, about as many as the contest has places."""
+    return default_teams(rules_of(contest)).entrants[: max(_FEWEST_BOTS, contest.places)]
+
+
+def squeezed(phases: Sequence[Phase], start: datetime, length: timedelta) -> list[PhasePlan]:
+    """The phases of a contest from ``start`` on, in proportion, all of them within ``length``."""
+    first, last = min(phase.opens_at for phase in phases), max(phase.closes_at for phase in phases)
+
+    def at(moment: datetime) -> datetime:
+        return start + length * ((moment - first) / (last - first))
+
+    return [
+        PhasePlan(
+            phase.round.name,
+            phase.kind,
+            opens_at=at(phase.opens_at),
+            closes_at=max(at(phase.closes_at), at(phase.opens_at) + _SHORTEST),
+            visibility=phase.visibility,
+            tries_in_all=phase.tries_in_all,
+            tries_per_day=phase.tries_per_day,
+            tries_per_target=phase.tries_per_target,
+            reset_hour=phase.reset_hour,
+        )
+        for phase in phases
+    ]
+
+
+def _free_slug(slug: str) -> str:
+    """An address for the next rehearsal of a contest."""
+    number = 1
+    while Contest.objects.filter(slug=(free := f"{slug[: LONGEST_SLUG - 16]}-rehearsal-{number}")).exists():
+        number += 1
+    return free

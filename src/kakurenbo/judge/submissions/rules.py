@@ -1,0 +1,272 @@
+"""How a submission goes its way: begun, sent file by file, received in one transaction, judged; one function per step.
+
+States change by conditional UPDATE alone, so that of two who want to change one, one does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+from django.db.models import Max, Sum
+
+from kakurenbo.contracts import Counting
+from kakurenbo.contracts.declarations import size_limit
+from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests.models import Contest, Entry, Phase
+from kakurenbo.judge.contests.queries import quota_left, tries_by_target
+from kakurenbo.judge.contests.quotas import Left
+from kakurenbo.judge.contests.rulebooks import declared_phase
+from kakurenbo.judge.scoring import rules as scoring_rules
+from kakurenbo.judge.scoring.models import JobKind
+from kakurenbo.judge.submissions.models import Blob, State, Submission, SubmittedFile
+from kakurenbo.judge.submissions.queries import targets_of
+from kakurenbo.judge.trust import rules as trust
+from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, left_aside, printable
+from kakurenbo.tables import Problems, Read, Reading, refused
+
+RATE, RATE_SPAN = 60, timedelta(minutes=10)
+"""So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
+
+
+# -- handing in ------------------------------------------------------------------------------------------------------------
+
+
+def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Reading[Submission]:
+    """A new submission, to which files are added until it is finished.
+
+    Parameters
+    ----------
+    user : User or None
+        Who hands in; None for a bot of a rehearsal.
+    entry : Entry
+    phase : Phase
+    now : datetime
+    """
+    may_act = entry.team.contest.rehearsal if user is None else permissions.may_act_for(user, entry.team)
+    permissions.demand(may_act and entry.round_id == phase.round_id)
+    # Whoever asks may have looked them up long ago; what an organizer changed since holds.
+    phase.refresh_from_db(fields=["state", "opens_at", "closes_at"])
+    entry.refresh_from_db(fields=["disqualified"])
+    problems = Problems.of(
+        _play_problems(entry, phase, now), _left_problems(quota_left(entry, phase, now), entry), _rate_problems(entry, now)
+    )
+    return problems or Read(Submission.objects.create(entry=entry, phase=phase, user=user))
+
+
+def most_bytes(phase: Phase, name: str) -> int:
+    """How large a file of this name may be in a phase."""
+    return size_limit(declared_phase(phase).files, name)
+
+
+def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
+    """One more file of a submission that is not finished; the same name again replaces the file."""
+    problems = Problems.of(_name_problems(name), _size_problems(submission.phase, name, blob))
+    if problems:
+        return problems
+    with transaction.atomic():
+        locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
+        if locked.state != State.RECEIVING:
+            return refused("submissions.finished", name)
+        others = SubmittedFile.objects.filter(submission=locked).exclude(name=name)
+        total = others.aggregate(bytes=Sum("blob__size"))["bytes"] or 0
+        if others.count() >= MOST_FILES:
+            return refused("release.too_many_files", name, files=MOST_FILES)
+        if total + blob.size > MOST_BYTES:
+            return refused("release.too_many_bytes", name, bytes=MOST_BYTES)
+        values = {"blob": blob, "target": _target_in(submission.phase, name)}
+        return SubmittedFile.objects.update_or_create(submission=locked, name=name, defaults=values)[0]
+
+
+def finish(submission: Submission, now: datetime) -> Reading[Submission]:
+    """All files are there: the submission is received, numbered, logged and queued for judging, all of it or nothing.
+
+    The lock on the entry lets one submission of a team after the other count its tries. One that comes too late, or for which
+    there is no try left, is withdrawn; one that was finished before stays as it is.
+
+    Parameters
+    ----------
+    submission : Submission
+    now : datetime
+        When its last byte had come.
+    """
+    with transaction.atomic():
+        phase, entry = _locked(submission)
+        submission = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
+        submission.phase, submission.entry = phase, entry
+        if submission.state == State.WITHDRAWN:
+            return refused("submissions.withdrawn", "")
+        if submission.state != State.RECEIVING:
+            return Read(submission)
+        files = dict(submission.files.values_list("name", "blob_id"))
+        if not files:
+            return refused("submissions.no_file", "")
+        problems = Problems.of(
+            _play_problems(entry, phase, now),
+            _left_problems(quota_left(entry, phase, now), entry),
+            *_target_problems(submission, entry, phase),
+        )
+        if problems:
+            Submission.objects.filter(pk=submission.pk).update(state=State.WITHDRAWN)
+            return problems
+        given = Submission.objects.filter(entry=entry, phase=phase).aggregate(last=Max("number"))["last"] or 0
+        submission.number, submission.received_at, submission.state = given + 1, now, State.RECEIVED
+        submission.save(update_fields=["number", "received_at", "state"])
+        contest = entry.team.contest
+        scoring_rules.enqueue(JobKind.JUDGE, contest, entry.round, submission)
+        told = {"number": submission.number, "received_at": now.isoformat(), "files": files}
+        trust.record(contest, "submission.received", {**_told(submission), **told})
+    return Read(submission)
+
+
+def _locked(submission: Submission) -> tuple[Phase, Entry]:
+    """Phase and entry of a submission as they are, until the caller commits: who closes a phase or counts tries waits."""
+    phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("round__contest")
+    entries = Entry.objects.select_for_update(no_key=True, of=("self",)).select_related("team__contest", "round")
+    return phases.get(pk=submission.phase_id), entries.get(pk=submission.entry_id)
+
+
+def withdraw(user: User, submission: Submission, now: datetime) -> Reading[Submission]:
+    """Take a submission back before anybody looked at it; it costs no try."""
+    permissions.demand(permissions.may_act_for(user, submission.entry.team))
+    with transaction.atomic():
+        received = _changed(submission, [State.RECEIVED], State.WITHDRAWN)
+        if not received and not _changed(submission, [State.RECEIVING], State.WITHDRAWN):
+            return refused("submissions.too_late_to_withdraw", "")
+        if received:
+            told = {**_told(submission), "number": submission.number, "at": now.isoformat()}
+            trust.record(submission.entry.team.contest, "submission.withdrawn", told)
+    return Read(submission)
+
+
+def choose(user: User, submission: Submission, now: datetime) -> Reading[Submission]:
+    """Let this submission of a team count, where the rulebook lets teams choose; the last choice holds."""
+    permissions.demand(permissions.may_act_for(user, submission.entry.team))
+    if declared_phase(submission.phase).counts is not Counting.CHOSEN:
+        return refused("submissions.nothing_to_choose", "")
+    with transaction.atomic():
+        phase, entry = _locked(submission)
+        problems = _play_problems(entry, phase, now)
+        if problems:
+            return problems
+        if not Submission.objects.filter(pk=submission.pk, state=State.SCORED).update(chosen_at=now):
+            return refused("submissions.not_scored", "")
+        submission.chosen_at = now
+        scoring_rules.enqueue(JobKind.STANDINGS, entry.team.contest, entry.round)
+        told = {**_told(submission), "number": submission.number, "at": now.isoformat()}
+        trust.record(submission.entry.team.contest, "submission.chosen", told)
+    return Read(submission)
+
+
+# -- judging: each of these is one conditional UPDATE, and says whether it was made ------------------------------------------
+
+
+def checking(submission: Submission) -> bool:
+    """A worker begins, or begins again after another was lost."""
+    return _changed(submission, [State.RECEIVED, State.CHECKING, State.SCORING], State.CHECKING)
+
+
+def scoring(submission: Submission) -> bool:
+    """Its form is right; its scores are being computed."""
+    return _changed(submission, [State.CHECKING], State.SCORING)
+
+
+def scored(submission: Submission) -> bool:
+    """It has its scores."""
+    return _changed(submission, _UNDER_JUDGEMENT, State.SCORED)
+
+
+def invalid(submission: Submission) -> bool:
+    """It is refused, and costs no try."""
+    return _changed(submission, _UNDER_JUDGEMENT, State.INVALID)
+
+
+def failed(submission: Submission) -> bool:
+    """A step of the rulebook failed on it; it costs no try."""
+    return _changed(submission, _UNDER_JUDGEMENT, State.FAILED)
+
+
+def parked(submission: Submission) -> bool:
+    """The process died of it too often; an organizer looks."""
+    return _changed(submission, [State.RECEIVED, *_UNDER_JUDGEMENT], State.PARKED)
+
+
+_UNDER_JUDGEMENT = (State.CHECKING, State.SCORING)
+
+
+def _changed(submission: Submission, before: Iterable[State], after: State) -> bool:
+    changed = bool(Submission.objects.filter(pk=submission.pk, state__in=list(before)).update(state=after))
+    if changed:
+        submission.state = after
+    return changed
+
+
+# -- what is wrong -----------------------------------------------------------------------------------------------------------
+
+
+def _play_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
+    if entry.disqualified:
+        return refused("submissions.disqualified", "", reason=entry.disqualified)
+    if permissions.is_open(phase, now):
+        return Problems([])
+    if now < phase.opens_at:
+        return refused("submissions.not_open_yet", "", phase=phase.kind, time=_told_time(phase.opens_at, entry.team.contest))
+    if now >= phase.closes_at:
+        return refused("submissions.closed", "", phase=phase.kind, time=_told_time(phase.closes_at, entry.team.contest))
+    return refused("submissions.being_prepared", "", phase=phase.kind)
+
+
+def _left_problems(left: Left, entry: Entry) -> Problems:
+    if not left.exhausted:
+        return Problems([])
+    if left.again_at is None:
+        return refused("submissions.no_try_left", "")
+    return refused("submissions.no_try_today", "", time=_told_time(left.again_at, entry.team.contest))
+
+
+def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iterable[Problems]:
+    """Tries on single targets: a submission whose files name none is one on each."""
+    limit = phase.tries_per_target
+    if limit is None:
+        return
+    tries = tries_by_target(entry, phase)
+    named = Counter(targets_of(submission)) or Counter({*tries, ""})
+    for target, count in sorted(named.items()):
+        if tries[target] + (tries[""] if target else 0) + count > limit:
+            yield refused("submissions.no_try_on_target", "", target=target, limit=limit)
+
+
+def _rate_problems(entry: Entry, now: datetime) -> Problems:
+    begun = Submission.objects.filter(entry=entry, began_at__gt=now - RATE_SPAN).count()
+    minutes = int(RATE_SPAN.total_seconds()) // 60
+    return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
+
+
+def _name_problems(name: str) -> Problems:
+    plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and not left_aside(name)
+    return Problems([]) if plain else refused("release.bad_name", printable(name))
+
+
+def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
+    limit = most_bytes(phase, name)
+    return Problems([]) if blob.size <= limit else refused("source.too_large", printable(name), limit=limit)
+
+
+def _target_in(phase: Phase, name: str) -> str:
+    """The release that a file's name says it is a guess at."""
+    parsed = (pattern.parse(name) for pattern in declared_phase(phase).files)
+    return next((fields["target"] for fields in parsed if fields and "target" in fields), "")
+
+
+def _told(submission: Submission) -> dict[str, str]:
+    entry, phase = submission.entry, submission.phase
+    return {"submission": str(submission.pk), "team": entry.team.number, "round": entry.round.name, "phase": phase.kind}
+
+
+def _told_time(moment: datetime, contest: Contest) -> str:
+    """A moment as people of a contest are told it."""
+    return f"{moment.astimezone(ZoneInfo(contest.zone)):%Y-%m-%d %H:%M:%S} ({contest.zone})"

@@ -1,0 +1,164 @@
+"""Bytes under their SHA-256, in the open store and in that of secrets; both are Django storages, so that they may be remote.
+
+On a local disk content is complete before it has its name: written beside, synchronised, renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage, Storage, storages
+
+from kakurenbo.judge.submissions.models import Blob
+
+OPEN, SECRET = "default", "secret"
+_INCOMING = "incoming"
+_CHUNK = 1 << 20
+_PRIVATE_FOLDER = 0o700
+
+
+def put(content: bytes | Iterable[bytes]) -> Blob:
+    """Keep bytes in the open store; the same bytes are kept once."""
+    digest, size = _keep(storages[OPEN], content)
+    return _blob(digest, size)
+
+
+def adopt(path: Path, digest: str, size: int) -> Blob:
+    """Keep a temporary file whose digest and size are known; it is gone from its path afterwards.
+
+    Parameters
+    ----------
+    path : Path
+        Complete and synchronised, best in :func:`incoming`, from where it need only be renamed.
+    digest : str
+        SHA-256 in hexadecimal.
+    size : int
+    """
+    _place(storages[OPEN], path, digest)
+    return _blob(digest, size)
+
+
+def incoming() -> Path:
+    """The folder for files that are still being written, on the disk of the open store where that is a local one."""
+    return _incoming(storages[OPEN])
+
+
+def open_blob(digest: str) -> File[bytes]:
+    """The content of a blob, to read.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is none.
+    """
+    return storages[OPEN].open(name_of(digest), "rb")
+
+
+def put_secret(content: bytes | Iterable[bytes]) -> tuple[str, int]:
+    """Keep bytes in the store of secrets; gives digest and size."""
+    return _keep(storages[SECRET], content)
+
+
+def read_secret(digest: str) -> bytes:
+    """The content of a secret."""
+    with storages[SECRET].open(name_of(digest), "rb") as file:
+        return bytes(file.read())
+
+
+def name_of(digest: str) -> str:
+    """Where content lies in a store.
+
+    Examples
+    --------
+    >>> name_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    'e3/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+    """
+    if len(digest) != hashlib.sha256().digest_size * 2 or not set(digest) <= set("0123456789abcdef"):
+        raise ValueError(f"{digest!r} is no SHA-256")
+    return f"{digest[:2]}/{digest}"
+
+
+def _keep(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[str, int]:
+    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), delete=False)  # noqa: SIM115 - it is renamed, not removed
+    path = Path(file.name)
+    try:
+        with file:
+            digest, size = _write(file, [content] if isinstance(content, bytes) else content)
+        _place(storage, path, digest)
+    finally:
+        path.unlink(missing_ok=True)
+    return digest, size
+
+
+def _write(file: IO[bytes], parts: Iterable[bytes]) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    for part in parts:
+        digest.update(part)
+        size += file.write(part)
+    file.flush()
+    os.fsync(file.fileno())
+    return digest.hexdigest(), size
+
+
+def _place(storage: Storage, path: Path, digest: str) -> None:
+    """Give a complete file its name in a store."""
+    name, local = name_of(digest), _folder_of(storage)
+    if local is None:
+        with path.open("rb") as file:
+            if not storage.exists(name):
+                storage.save(name, File(file))
+        path.unlink()
+        return
+    place = local / name
+    place.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    if place.exists():
+        path.unlink()
+        return
+    if path.stat().st_dev != place.parent.stat().st_dev:
+        path = _moved_beside(path, _incoming(storage))
+    os.replace(path, place)
+    _synchronise(place.parent)
+
+
+def _moved_beside(path: Path, folder: Path) -> Path:
+    """A copy on the store's own disk, where a rename is one step."""
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy, path.open("rb") as file:
+        shutil.copyfileobj(file, copy, _CHUNK)
+        copy.flush()
+        os.fsync(copy.fileno())
+    path.unlink()
+    return Path(copy.name)
+
+
+def _synchronise(folder: Path) -> None:
+    """Write a folder's names to disk: a file is kept only when its name is, too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _incoming(storage: Storage) -> Path:
+    local = _folder_of(storage)
+    if local is None:
+        return Path(tempfile.gettempdir())
+    folder = local / _INCOMING
+    folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    return folder
+
+
+def _folder_of(storage: Storage) -> Path | None:
+    """The folder of a store on a local disk; None for a remote one."""
+    return Path(storage.location) if isinstance(storage, FileSystemStorage) else None
+
+
+def _blob(digest: str, size: int) -> Blob:
+    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]

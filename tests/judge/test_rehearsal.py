@@ -1,0 +1,70 @@
+"""A rehearsal in earnest: bots of a plugin's field play both phases on their own clock, and there are standings at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from tests.judge import making
+from tests.judge.making import organizer, plan
+
+from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.judge.contests import advancing
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.rehearsal import rehearse
+from kakurenbo.judge.scoring.child import ForkServer
+from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot
+from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.submissions.models import Submission
+
+_LONGEST = 180  # seconds, on a machine that is busy with other tests
+
+
+@pytest.fixture
+def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any) -> Iterator[Worker]:
+    assert plugins
+    settings.HOME = judge_home
+    made = Worker(server=fork_server)
+    yield made
+    made.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advancing, "_PATIENCE", timedelta(seconds=6))
+    held = making.contest(
+        rulebook="hide-and-seek", options={"size": 40}, places=4, phases=plan(timezone.now() + timedelta(days=30), ("only",))
+    )
+    contest = rehearse(organizer(), held, minutes=0.05)
+    swept = threading.Event()
+    sweep = threading.Thread(target=advance_until, args=[swept])
+    sweep.start()
+    began = time.monotonic()
+    while contest.ended_at is None and time.monotonic() - began < _LONGEST:
+        worker.drain()
+        time.sleep(0.1)
+        contest = Contest.objects.get(pk=contest.pk)
+    swept.set()
+    sweep.join()
+    worker.drain()
+    assert contest.ended_at is not None, list(Job.objects.values("kind", "state", "subject", "cause"))
+    assert not Job.objects.exclude(state=JobState.DONE).exists()
+    handed_in = Submission.objects.values_list("phase__kind", "entry__team__number", "state")
+    assert set(handed_in) == {(kind, number, "scored") for kind in (ANONYMIZE, ATTACK) for number in ("01", "02", "03", "04")}
+    snapshot = StandingSnapshot.objects.get(round=contest.rounds.get())
+    assert snapshot.shown
+    assert {line["team"] for line in snapshot.standings["overall"] if line["rank"]} == {"01", "02", "03", "04"}
+
+
+def advance_until(end: threading.Event) -> None:
+    """What the sweep does all the time."""
+    while not end.wait(0.2):
+        advancing.advance(timezone.now())
+    connection.close()
