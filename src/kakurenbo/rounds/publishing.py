@@ -95,11 +95,15 @@ class ReleaseRecord:
 
 @dataclass(frozen=True, eq=False)
 class JudgedRelease:
-    """A release with what is to be published of it; ``publication`` is None where it may not be."""
+    """A release with what is to be published of it; ``publication`` is None where it may not be.
+
+    ``refusal`` is what is wrong with it, before it was put into words for the record.
+    """
 
     record: ReleaseRecord
     publication: Publication | None = None
     submitted: Files = field(default_factory=dict)
+    refusal: Problems | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,15 +138,16 @@ def judge_release(
     rules, team, files = prepared.rules, team_of(target), tuple(source.name for source in sources)
     submitted: dict[str, bytes] = {}
 
-    def out(state: str, cause: str, **more: Any) -> JudgedRelease:
-        return JudgedRelease(ReleaseRecord(target, team, state, cause, files=files, **more), submitted=submitted)
+    def out(state: str, cause: str, refusal: Problems | None = None, **more: Any) -> JudgedRelease:
+        record = ReleaseRecord(target, team, state, cause, files=files, **more)
+        return JudgedRelease(record, submitted=submitted, refusal=refusal)
 
     try:
         submitted |= {source.name: data for source in sources if isinstance(data := source.read_packed(), bytes)}
         secrets = prepared.secrets(target)
         read = _foreign(rules, team, sources) or rules.check_release(secrets.handout, sources)
         if isinstance(read, Problems):
-            return out(REFUSED, _recorded(read[0]), problems=tuple(map(_recorded, read)))
+            return out(REFUSED, _recorded(read[0]), read, problems=tuple(map(_recorded, read)))
         utility = rules.measure(secrets.handout, read.value).with_grades(rules.grade(secrets, read.value))
         told: dict[str, Any] = {
             "measurements": utility.measurements(),
@@ -154,7 +159,7 @@ def judge_release(
         unreadable = _unreadable(prepared, JudgedRelease(ReleaseRecord(target, team, PUBLISHED), publication))
         if unreadable is not None:
             problem = refused("release.unreadable", files[0], problem=_recorded(unreadable[0]))
-            return out(REFUSED, _recorded(problem[0]), problems=tuple(map(_recorded, problem)), **told)
+            return out(REFUSED, _recorded(problem[0]), problem, problems=tuple(map(_recorded, problem)), **told)
     except Exception as error:  # a step that fails on one team's files must not stop the others
         return out(FAILED, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
     state, cause = (PUBLISHED, "") if utility.passes else (DISQUALIFIED, _failed_thresholds(told["measurements"]))

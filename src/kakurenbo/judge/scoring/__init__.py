@@ -1,0 +1,1 @@
+"""Work on what was handed in: jobs with leases, judgings, what is published, credits and standings."""

@@ -1,0 +1,287 @@
+"""What runs in the scoring child: steps from folders to folders, for any rulebook. No database, and no more than a step needs.
+
+A folder holds the request, and below it what the step may see: ``preparation`` (the organizer's folder), ``phase`` (what was
+published, and for credits the answers), ``submitted`` (files that a team handed in). A step leaves files in ``out``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kakurenbo import __version__
+from kakurenbo.arena.calls import MethodCall, as_text
+from kakurenbo.arena.teams_file import Entrant, default_teams
+from kakurenbo.commitments import COMMITMENTS_FILE
+from kakurenbo.contracts import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
+from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.errors import KakurenboError
+from kakurenbo.judge.scoring.child import OUT, REQUEST, RESULT, SUBMITTED
+from kakurenbo.judge.scoring.ranking import standings
+from kakurenbo.messages import LANGUAGES
+from kakurenbo.rng import fresh_seed, stream
+from kakurenbo.rounds import credit_files, judge_release
+from kakurenbo.rounds.handing_in import handed_in
+from kakurenbo.rounds.publishing import JudgedRelease, judge_team, release_folders
+from kakurenbo.rounds.scoring import sample_stream
+from kakurenbo.tables import Problem, Problems, Read, Source, read_file, write_folder
+
+_LONGEST_ERROR = 1000
+Request = Mapping[str, Any]
+
+
+def run(step: str, folder: Path) -> None:
+    """Run a step on its folder and leave what it found; where it fails, why."""
+    request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
+    try:
+        result: dict[str, Any] = {**STEPS[step](folder, request), "fingerprint": fingerprint(request)}
+    except Exception as error:
+        result = {"error": _told(error)}
+    whole = folder / f"{RESULT}.part"
+    # A database takes every sign but this one, which the words of an error may hold.
+    whole.write_bytes(msgspec.json.encode(result).replace(rb"\u0000", rb"\ufffd"))
+    whole.rename(folder / RESULT)
+
+
+def prepare(folder: Path, request: Request) -> dict[str, Any]:
+    """Draw the data of a round from a fresh seed: ``public``, ``teams/NN``, ``attackers``, ``secret``."""
+    made = _rules(request).prepare(fresh_seed(), request["teams"], request["unranked"])
+    write_folder(folder / OUT, made.files())
+    return {
+        "facts": msgspec.to_builtins(made.facts),
+        "commitments": read_file(folder / OUT / "public" / COMMITMENTS_FILE).decode(),
+        "report": dict(made.report),
+    }
+
+
+def release(folder: Path, request: Request) -> dict[str, Any]:
+    """Check and measure one release, and see whether it can be published; nothing is."""
+    prepared = _prepared(folder, request)
+    judged = _judged(prepared, folder / SUBMITTED, _target_name(prepared.rules, request["team"], request["number"]))
+    return {"record": msgspec.to_builtins(judged.record), **_said_of(judged.refusal)}
+
+
+def seal(folder: Path, request: Request) -> dict[str, Any]:
+    """Publish what counts of a team: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
+    prepared, team = _prepared(folder, request), request["team"]
+    judged = [
+        _judged(prepared, folder / SUBMITTED / str(number), _target_name(prepared.rules, team, number))
+        for number in request["numbers"]
+    ]
+    judged = judged or judge_team(prepared, team, [], with_disqualified=False)
+    files = {name: data for one in judged for name, data in release_folders(prepared, one).items()}
+    _write_out(folder, files)
+    return {"records": [msgspec.to_builtins(one.record) for one in judged]}
+
+
+def guesses(folder: Path, request: Request) -> dict[str, Any]:
+    """Check and credit the guesses that a team handed in."""
+    targets = _Targets(_rules(request), folder / "phase", request["targets"])
+    sources, strangers = handed_in(folder / SUBMITTED)
+    found = credit_files(targets.rules, targets, targets.answer, sources, request["attacker"])
+    refused = [(refusal.file, _said(refusal.problems), refusal.count) for refusal in found.refused]
+    refused += [(name, _said(problems), problems.total) for name, problems in strangers]
+    return {
+        "earned": [
+            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)} for target, file, credit in found.credits
+        ],
+        "refused": [{"file": file, "problems": said, "total": total} for file, said, total in refused],
+        "notices": _said(found.notices),
+    }
+
+
+def sample(folder: Path, request: Request) -> dict[str, Any]:
+    """The guesses of the organizers' own attacks at one target, from what was published alone: ``0``, ``1``, ... in order."""
+    name = request["target"]
+    targets = _Targets(_rules(request), folder / "phase", [name])
+    made, failed = {}, {}
+    for number, (attack, method) in enumerate(targets.rules.sample_attacks.items()):
+        try:
+            guess = method(targets[name].knowledge, sample_stream(targets.facts(name), attack, name))
+            made[str(number)] = targets.rules.guess_bytes(guess)
+        except Exception as error:  # an attack that stumbles over a release costs its own figure alone
+            failed[attack] = _told(error)
+    _write_out(folder, made)
+    return {"attacks": list(targets.rules.sample_attacks), "failed": failed}
+
+
+def credit(folder: Path, request: Request) -> dict[str, Any]:
+    """What the organizers' attacks earn on one target."""
+    name = request["target"]
+    targets = _Targets(_rules(request), folder / "phase", [name])
+    answer, earned, failed = targets.answer(name), {}, {}
+    form = targets.rules.answer_form(answer)
+    for file in sorted((folder / SUBMITTED).iterdir()):
+        attack = request["attacks"][int(file.name)]
+        try:
+            guess = _accepted(targets.rules.check_guess(form, Source.of(file)))
+            earned[attack] = msgspec.to_builtins(targets.rules.credit(answer, guess))
+        except Exception as error:
+            failed[attack] = _told(error)
+    return {"earned": earned, "failed": failed}
+
+
+def anonymize(folder: Path, request: Request) -> dict[str, Any]:
+    """A bot's release, from its own handout alone: the files that a team would hand in."""
+    handout = folder / "handout"
+    rules = _rules(request).in_folder(handout)
+    method = _bot(rules, request).anonymizer
+    if method is not None:
+        read = _accepted(rules.read_handout(handout))
+        made = rules.release_files(read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize")))
+        _write_out(folder, _under_asked_names(rules, made, request["team"]))
+    return {}
+
+
+def attack(folder: Path, request: Request) -> dict[str, Any]:
+    """A bot's guesses at all targets but its own, from what was published alone; none where its method fails."""
+    targets = _Targets(_rules(request), folder / "phase", request["targets"])
+    call = _bot(targets.rules, request).attack
+    if call is None:
+        return {"failed": {}}
+    made, failed = {}, {}
+    for name, target in targets.items():
+        try:
+            made[name] = call.make()(target.knowledge, stream(fresh_seed(), "attack"))
+        except Exception as error:
+            failed[name] = _told(error)
+    _write_out(folder, targets.rules.guess_files(made, request["team"]) if made else {})
+    return {"failed": failed}
+
+
+def rank(_: Path, request: Request) -> dict[str, Any]:
+    """Results, standings and the results document of rounds, from what the judge knows of them."""
+    return standings(_rules(request), request)
+
+
+STEPS: Mapping[str, Callable[[Path, Request], dict[str, Any]]] = {
+    step.__name__: step for step in (prepare, release, seal, guesses, sample, credit, anonymize, attack, rank)
+}
+
+
+def fingerprint(request: Request) -> str:
+    """Of everything that a score depends on beside the files: rulebook, options, the code behind them, versions."""
+    made = _call(request).identity()
+    return hashlib.sha256(json.dumps([made, __version__], sort_keys=True).encode()).hexdigest()
+
+
+def _call(request: Request) -> MethodCall:
+    described = request["rulebook"]
+    options = {name: as_text(value) for name, value in described["options"].items()}
+    return MethodCall.given("rulebooks", described["name"], options)
+
+
+def _rules(request: Request) -> AnyRulebook:
+    rules: AnyRulebook = _call(request).make().for_round(request["rulebook"]["round"])
+    return rules
+
+
+def _prepared(folder: Path, request: Request) -> PreparedRound[Any]:
+    return PreparedRound(_rules(request), folder / "preparation")
+
+
+def _target_name(rules: AnyRulebook, team: str, number: int) -> str:
+    """What a release is called: by its team, and by its number where several of a team count."""
+    return f"{team}-{number}" if rules.phase(ANONYMIZE).counts is Counting.LAST_FEW else team
+
+
+def _bot(rules: AnyRulebook, request: Request) -> Entrant:
+    """The player of the rulebook's own field that a team of a rehearsal stands for: the one of its name, or at its place."""
+    field = default_teams(rules).entrants
+    named = [entrant for entrant in field if entrant.name == request["name"]]
+    return named[0] if named else field[request["place"] % len(field)]
+
+
+def _judged(prepared: PreparedRound[Any], submitted: Path, target: str) -> JudgedRelease:
+    sources, strangers = handed_in(submitted)
+    if not sources and strangers:
+        return judge_team(prepared, target, [], with_disqualified=False, unfit=strangers)[0]
+    return judge_release(prepared, target, sources)
+
+
+class _Targets(Mapping[str, Target[Any, Any]]):
+    """Targets of a phase folder by name, each read when it is asked for: a guess at one must not wait for all others."""
+
+    def __init__(self, rulebook: AnyRulebook, phase: Path, names: Iterable[str]) -> None:
+        self._phase, self._names = phase, tuple(names)
+        self.rules = rulebook.under(self.facts(self._names[0])) if self._names else rulebook
+        self._read = cache(self._target)
+        self.answer = cache(self._answer)
+
+    def facts(self, name: str) -> ContestFacts:
+        facts = read_facts(self._phase / "targets" / name)
+        if facts is None:
+            raise KakurenboError("a published folder lacks its contest.json")
+        return facts
+
+    def _target(self, name: str) -> Target[Any, Any]:
+        folders = (self._phase / "targets" / name, self._phase / "attackers")
+        target: Target[Any, Any] = _accepted(self.rules.read_target(*folders))
+        return target
+
+    def _answer(self, name: str) -> Any:
+        return _accepted(self.rules.read_answer(self._phase / "answers" / name))
+
+    def __getitem__(self, name: str) -> Target[Any, Any]:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _write_out(folder: Path, files: Mapping[str, bytes]) -> None:
+    if files:
+        write_folder(folder / OUT, files)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_ERROR]
+
+
+def _accepted(read: Read[Any] | Problems) -> Any:
+    if isinstance(read, Problems):
+        raise KakurenboError(str(read[0]))
+    return read.value
+
+
+def _under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
+    """A single file by the name that the contest asks for; several have their own."""
+    pattern = rules.release_pattern
+    if len(files) == 1 and all(pattern.parse(name) is None for name in files):
+        return {pattern.name(round=rules.round_name, team=team, number="1"): data for data in files.values()}
+    return files
+
+
+def _said_of(refusal: Problems | None) -> dict[str, Any]:
+    return {"problems": _said(refusal or ()), "total": refusal.total if refusal is not None else 0}
+
+
+def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Problems with their words in every language, so that a page can show them in its viewer's."""
+    return [
+        {
+            "code": problem.code,
+            "file": problem.file,
+            "row": problem.row,
+            "record": problem.record,
+            "column": problem.column,
+            "value": problem.value,
+            "severity": problem.severity.value,
+            **{language: problem.wording(language)._asdict() for language in LANGUAGES},
+        }
+        for problem in problems
+    ]

@@ -1,0 +1,63 @@
+"""The sweep: every second it takes up what was lost and moves contests on, whatever became of workers and queue."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import close_old_connections
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.scoring import rules
+from kakurenbo.judge.trust.rules import checkpoint
+
+_EVERY_SECONDS = 1.0
+_SIGN_EVERY = timedelta(seconds=30)
+_log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """Sweep until told to end; the database may go and come back meanwhile."""
+    end = threading.Event()
+    for told in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(told, lambda *_: end.set())
+    signed_at = timezone.now() - _SIGN_EVERY
+    while not end.wait(_EVERY_SECONDS):
+        close_old_connections()
+        _attempt(lambda: rules.sweep(timezone.now()))
+        _attempt(_advance)
+        if timezone.now() - signed_at >= _SIGN_EVERY:
+            signed_at = timezone.now()
+            _attempt(sign_logs)
+
+
+def sign_logs() -> int:
+    """Sign the log of every contest that grew since; returns how many."""
+    grown = [
+        contest
+        for contest in Contest.objects.annotate(entries=Count("log", distinct=True), signed=Max("checkpoints__size"))
+        if contest.entries and contest.public_key and contest.entries != contest.signed
+    ]
+    for contest in grown:
+        checkpoint(contest)
+    return len(grown)
+
+
+def _advance() -> None:
+    from kakurenbo.judge.contests.rules import advance
+
+    for told in advance(timezone.now()):
+        _log.info("%s", told)
+
+
+def _attempt(step: Callable[[], object]) -> None:
+    """One step must not keep the others from being tried, nor a database that is away end the sweep."""
+    try:
+        step()
+    except Exception:
+        _log.exception("the sweep failed, and goes on")

@@ -1,0 +1,88 @@
+"""What the log is told, in the transaction in which it happens, and the signatures under it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.db import connection, transaction
+from django.utils import timezone
+
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.trust.models import Checkpoint, LogEntry, SigningKey
+from kakurenbo.judge.trust.tree import Tree, leaf_hash
+
+_LOCK = 6962  # the class of advisory locks that number log entries
+_SALT_BYTES = 32
+
+
+def record(contest: Contest, kind: str, body: Mapping[str, Any]) -> LogEntry:
+    """Add an entry to a contest's log, as part of the caller's transaction.
+
+    Entries of a contest are written one after the other: the lock is held until the caller commits, so that numbers have no
+    gap. Take it last, and keep the transaction short.
+
+    Parameters
+    ----------
+    contest : Contest
+    kind : str
+        What happened: ``submission.received``, ``target.sealed``, ...
+    body : mapping
+        Texts, whole numbers, truth values, lists and objects. Of fractions, which a database may write otherwise, give texts;
+        of anything large its digest.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, contest.pk])
+        number, at, salt = LogEntry.objects.filter(contest=contest).count(), timezone.now(), secrets.token_bytes(_SALT_BYTES)
+        leaf = leaf_hash(salt + entry_bytes(number, kind, body, at))
+        return LogEntry.objects.create(contest=contest, number=number, kind=kind, body=dict(body), salt=salt, leaf=leaf, at=at)
+
+
+def entry_bytes(number: int, kind: str, body: Mapping[str, Any], at: datetime) -> bytes:
+    """The one way in which an entry is written, for its leaf in the tree."""
+    _check_exact(body)
+    whole = {"number": number, "kind": kind, "body": body, "at": at.astimezone(UTC).isoformat(timespec="microseconds")}
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def new_key(contest: Contest) -> None:
+    """Make the key by which a contest signs its log; whoever calls needs the right to add keys, not to read them."""
+    key = Ed25519PrivateKey.generate()
+    SigningKey.objects.create(contest_id=contest.pk, private=key.private_bytes_raw())
+    contest.public_key = key.public_key().public_bytes_raw()
+    contest.save(update_fields=["public_key"])
+
+
+def checkpoint(contest: Contest) -> Checkpoint:
+    """Sign the log as it is; the last checkpoint where nothing was added since."""
+    tree = Tree(bytes(leaf) for leaf in LogEntry.objects.filter(contest=contest).values_list("leaf", flat=True))
+    last = Checkpoint.objects.filter(contest=contest, size=len(tree)).first()
+    if last is not None:
+        return last
+    root = tree.root()
+    key = Ed25519PrivateKey.from_private_bytes(bytes(SigningKey.objects.get(contest_id=contest.pk).private))
+    signature = key.sign(signed_text(contest.slug, len(tree), root))
+    return Checkpoint.objects.create(contest=contest, size=len(tree), root=root, signature=signature)
+
+
+def signed_text(slug: str, size: int, root: bytes) -> bytes:
+    """What a checkpoint signs: contest, number of entries and root, a line each."""
+    return f"kakurenbo/{slug}\n{size}\n{base64.b64encode(root).decode()}\n".encode()
+
+
+def _check_exact(value: object) -> None:
+    """Refuse what a database could give back in other words."""
+    if isinstance(value, Mapping):
+        for part in value.values():
+            _check_exact(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _check_exact(part)
+    elif value is not None and not isinstance(value, str | int):
+        raise TypeError(f"a log entry holds texts and whole numbers, not {type(value).__name__}: give it as text")

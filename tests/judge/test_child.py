@@ -1,0 +1,172 @@
+"""The scoring child: a process for each step, under limits, that knows nothing but its folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kakurenbo import registry
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits
+from kakurenbo.tables import write_folder
+
+RULEBOOK = {"name": "trouble", "options": {"size": 20}, "round": "only"}
+REQUEST = {"rulebook": RULEBOOK, "team": "01", "number": 1}
+
+
+@pytest.fixture
+def server(fork_server: ForkServer, plugins: Path) -> ForkServer:
+    assert plugins
+    return fork_server
+
+
+@pytest.fixture
+def rules(plugins: Path) -> AnyRulebook:
+    assert plugins
+    made: AnyRulebook = registry.build("rulebooks", "trouble:size=20")
+    return made
+
+
+@pytest.fixture
+def folder(rules: AnyRulebook, tmp_path: Path) -> Path:
+    """What the step ``release`` sees: the organizer's folder, and a release that changes nothing."""
+    write_folder(tmp_path / "step" / "preparation", rules.prepare(1, ["01", "02"]).files())
+    hidden = (tmp_path / "step" / "preparation" / "teams" / "01" / "hidden.csv").read_bytes()
+    hand_in(tmp_path / "step", hidden)
+    return tmp_path / "step"
+
+
+def hand_in(folder: Path, content: bytes) -> None:
+    (folder / "submitted").mkdir(exist_ok=True)
+    (folder / "submitted" / "hidden_01.csv").write_bytes(content)
+
+
+def release(server: ForkServer, folder: Path, limits: Limits | None = None) -> dict[str, Any]:
+    return server.run("release", folder, REQUEST, limits or Limits(60, 2000))
+
+
+def test_a_step_says_what_it_found(server: ForkServer, folder: Path) -> None:
+    result = release(server, folder)
+    assert result["record"]["state"] == "published"
+    assert [(one["name"], one["value"]) for one in result["record"]["measurements"]] == [("moved", 0.0)]
+    assert len(result["fingerprint"]) == 64
+
+
+def test_what_is_wrong_is_said_in_both_languages_with_file_row_and_column(server: ForkServer, folder: Path) -> None:
+    lines = (folder / "submitted" / "hidden_01.csv").read_text().splitlines()
+    lines[3] = "200," + lines[3].partition(",")[2]
+    hand_in(folder, "\n".join(lines).encode())
+    result = release(server, folder)
+    (problem,) = result["problems"]
+    assert (result["record"]["state"], result["total"]) == ("refused", 1)
+    assert (problem["file"], problem["row"], problem["column"]) == ("hidden_01.csv", 4, "age")
+    assert problem["en"]["message"] != problem["ja"]["message"]
+
+
+def test_a_memory_hog_is_stopped(server: ForkServer, folder: Path) -> None:
+    hand_in(folder, b"hog")
+    result = release(server, folder, Limits(60, 1000))
+    assert result["record"]["state"] == "failed"
+    assert "MemoryError" in result["record"]["cause"]
+
+
+def test_an_endless_loop_is_stopped(server: ForkServer, folder: Path) -> None:
+    hand_in(folder, b"loop")
+    began = time.monotonic()
+    with pytest.raises(ChildDied, match="longer than 1 seconds"):
+        release(server, folder, Limits(1, 2000))
+    assert time.monotonic() - began < 10
+
+
+def test_a_child_that_dies_leaves_the_server_to_serve_the_next(server: ForkServer, folder: Path) -> None:
+    hidden = (folder / "submitted" / "hidden_01.csv").read_bytes()
+    hand_in(folder, b"die")
+    with pytest.raises(ChildDied, match="signal 9"):
+        release(server, folder)
+    assert server.running
+    hand_in(folder, hidden)
+    assert release(server, folder)["record"]["state"] == "published"
+
+
+def test_a_step_that_cannot_be_done_says_why(server: ForkServer, folder: Path) -> None:
+    with pytest.raises(ChildDied, match=r"UsageError: no rulebook is called 'nothing'"):
+        server.run("release", folder, {**REQUEST, "rulebook": {**RULEBOOK, "name": "nothing"}}, Limits(60, 2000))
+
+
+def test_the_second_step_needs_no_loading(server: ForkServer, folder: Path) -> None:
+    release(server, folder)
+    release(server, folder)
+    assert server.loaded == []
+    began = time.monotonic()
+    release(server, folder)
+    assert time.monotonic() - began < 3
+
+
+def test_when_the_worker_is_killed_neither_its_server_nor_its_child_lives_on(folder: Path) -> None:
+    hand_in(folder, b"loop")
+    script = (
+        "import sys, json, pathlib\n"
+        "from kakurenbo.judge.scoring.child import ForkServer, Limits\n"
+        "server = ForkServer(); server.warm([]); print(server._process.pid, flush=True)\n"
+        "server.run('release', pathlib.Path(sys.argv[1]), json.loads(sys.argv[2]), Limits(60, 2000))\n"
+    )
+    import json
+
+    worker = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder), json.dumps(REQUEST)], stdout=subprocess.PIPE, text=True
+    )
+    assert worker.stdout is not None
+    server = int(worker.stdout.readline())
+    children = _wait_for(lambda: _children_of(server))
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    worker.stdout.close()
+    _wait_for(lambda: not any(_lives(pid) for pid in (server, *children)))
+
+
+def test_the_child_gets_no_secret_of_the_environment() -> None:
+    from kakurenbo.judge.scoring.child import clean_environment
+
+    given = {
+        "PATH": "/bin",
+        "DATABASE_URL": "postgres://secret",
+        "KAKURENBO_JUDGE_DSN": "secret",
+        "KAKURENBO_JUDGE_SECRET_KEY": "secret",
+        "KAKURENBO_TOKEN": "secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "KAKURENBO_HOME": "/home/kept",
+    }
+    cleaned = clean_environment(given)
+    assert not any("secret" in value for value in cleaned.values())
+    assert {"PATH", "KAKURENBO_HOME", "OMP_NUM_THREADS"} <= set(cleaned)
+
+
+def _children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _wait_for(found: Any) -> Any:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if value := found():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come about within 30 seconds")
