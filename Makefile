@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all-pythons soak browser reference recording docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test test-all-pythons soak browser reference recording docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,10 @@ $(DEMO_STAMP): pyproject.toml constraints.txt
 
 demo: $(DEMO_STAMP)
 	@$(BIN)/kakurenbo demo
+
+# A judge with a contest that bots rehearse within minutes, in a folder that goes away with it.
+serve-demo: $(STAMP)
+	@home=$$(mktemp -d); trap 'rm -rf "$$home"' EXIT; $(BIN)/python -m kakurenbo serve --demo --home "$$home"
 
 test: $(STAMP) browser
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term

@@ -1,0 +1,71 @@
+"""``serve``: hold contests among people, on a web server that this one command starts."""
+
+from __future__ import annotations
+
+import importlib.util
+import ipaddress
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import click
+
+from kakurenbo.cli import streams
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import text
+
+_PORT = 8020
+_NEEDED = ("django", "granian", "procrastinate", "psycopg")
+
+
+def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise UsageError(text("judge_serve.not_installed"))
+    if os.environ.get("KAKURENBO_JUDGE_S3_BUCKET") and importlib.util.find_spec("storages") is None:
+        raise UsageError(text("judge_serve.no_s3"))
+    from kakurenbo.judge.serve.home import default_home
+    from kakurenbo.judge.serve.plan import Plan
+
+    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo)
+    streams.flush_output()
+    # The same process goes on as the supervisor: whoever started it watches the right one.
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "kakurenbo.judge.serve", plan.as_text()])
+
+
+def _address(url: str, host: str, port: int) -> str:
+    """How people reach the judge: as given, else where it listens."""
+    if url:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+            raise UsageError(text("judge_serve.bad_url", url=url))
+        return f"{parts.scheme}://{parts.netloc}"
+    if _is_every_address(host):
+        raise UsageError(text("judge_serve.needs_url", host=host))
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _is_every_address(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _option(name: str, **settings: Any) -> click.Option:
+    # ``common.option`` comes with libraries of tables, whose loading would be a second of the start.
+    return click.Option([f"--{name}"], help=text(f"judge_serve.option.{name}"), **settings)
+
+
+def serve() -> click.Command:
+    """The verb."""
+    parameters: list[click.Parameter] = [
+        _option("home", type=click.Path(path_type=Path), metavar="DIR"),
+        _option("host", default="127.0.0.1", show_default=True),
+        _option("port", type=click.IntRange(1, 65535), default=_PORT, show_default=True),
+        _option("url", default="", metavar="URL"),
+        _option("workers", type=click.IntRange(1, 64), default=2, show_default=True),
+        _option("demo", is_flag=True),
+    ]
+    return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

@@ -1,0 +1,209 @@
+"""The body of an upload goes straight to disk, before Django sees the request: a hundred at once leave the pages quick.
+
+The route is asked first whether the file may come at all and how large it may be, with the same headers and through the same
+middleware as every request; then the body is written as it comes; then the route is told where it lies. A body that does not
+come to its end leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
+from kakurenbo.messages import LANGUAGES, render
+
+Scope = dict[str, Any]
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+
+_UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
+_OK, _TIMEOUT, _TOO_LARGE, _BUSY = 200, 408, 413, 503
+_PIECE = 1 << 18  # bytes in memory for each upload
+_WRITERS = 4  # more threads would not make a disk faster
+_MOST_AT_ONCE = 300
+_SILENCE_SECONDS = 60.0  # after which a sender is taken for lost
+_LEFT_UNREAD = 1 << 24  # bytes of a refused body that are read and dropped, so that its sender sees why
+_OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
+
+
+class Intake:
+    """An ASGI application in front of another.
+
+    Parameters
+    ----------
+    inner : ASGI application
+        Django.
+    folder : callable
+        Where bodies are written while they come.
+    """
+
+    def __init__(self, inner: Application, folder: Callable[[], Path]) -> None:
+        self._inner, self._folder = inner, folder
+        self._writers = ThreadPoolExecutor(_WRITERS, "intake")
+        self._under_way = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "PUT" or not _UPLOAD.fullmatch(scope["path"]):
+            await self._inner(scope, receive, send)
+            return
+        self._under_way += 1
+        try:
+            answer = await self._take(scope, receive)
+        finally:
+            self._under_way -= 1
+        if answer is not None:
+            await answer.give(send)
+
+    async def _take(self, scope: Scope, receive: Receive) -> _Answer | None:
+        """The answer to an upload; None where its sender is gone."""
+        if self._under_way > _MOST_AT_ONCE:
+            return _Answer.refusal(_BUSY, "busy", scope)
+        permit = await self._ask(scope, Question())
+        if permit.status != _OK:
+            await _drop(receive)
+            return permit
+        limit = int(permit.headers[LIMIT_HEADER.lower().encode()])
+        if _announced(scope) > limit:
+            await _drop(receive)
+            return _Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
+        body = _Body(self._folder(), self._writers)
+        try:
+            await body.fill(receive, limit)
+            return await self._ask(scope, await body.complete())
+        except _Gone:
+            return None
+        except _TooLarge:
+            return _Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
+        except TimeoutError:
+            return _Answer.refusal(_TIMEOUT, "silence", scope)
+        finally:
+            body.discard()
+
+    async def _ask(self, scope: Scope, said: Question | Received) -> _Answer:
+        """Django's answer to a request without its body, with what the intake says of it."""
+        headers = [(name, value) for name, value in scope["headers"] if name.lower() not in _OF_THE_BODY]
+        answer, asked = _Answer(), False
+
+        async def receive() -> Message:
+            nonlocal asked
+            if asked:
+                await asyncio.Event().wait()  # the client stays: Django listens for it to go
+            asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        await self._inner({**scope, "headers": headers, KEY: said}, receive, answer.hear)
+        return answer
+
+
+@dataclass
+class _Answer:
+    status: int = 500
+    headers: dict[bytes, bytes] = field(default_factory=dict)
+    body: bytes = b""
+    _raw: list[tuple[bytes, bytes]] = field(default_factory=list)
+
+    @classmethod
+    def refusal(cls, status: int, code: str, scope: Scope, **more: object) -> _Answer:
+        """As the API refuses: a code for programs, a sentence for people in the language they ask for."""
+        message = render(f"judge_serve.upload.{code}", more, _language(scope)).message
+        body = json.dumps({"error": code, "message": message, **more}).encode()
+        raw = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+        return cls(status, dict(raw), body, raw)
+
+    async def hear(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self._raw = message["status"], list(message["headers"])
+            self.headers = {name.lower(): value for name, value in self._raw}
+        elif message["type"] == "http.response.body":
+            self.body += message.get("body", b"")
+
+    async def give(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status, "headers": self._raw})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+class _Gone(Exception):
+    """The sender went away in the middle."""
+
+
+class _TooLarge(Exception):
+    """More came than may come."""
+
+
+class _Body:
+    """A file that grows while its bytes come in."""
+
+    def __init__(self, folder: Path, writers: ThreadPoolExecutor) -> None:
+        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - ``discard`` does
+        self._path, self._writers = Path(self._file.name), writers
+        self._digest, self._size = hashlib.sha256(), 0
+
+    async def fill(self, receive: Receive, limit: int) -> None:
+        piece, more = bytearray(), True
+        while more:
+            message = await asyncio.wait_for(receive(), _SILENCE_SECONDS)
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            piece += message.get("body", b"")
+            more = message.get("more_body", False)
+            if self._size + len(piece) > limit:
+                raise _TooLarge
+            if len(piece) >= _PIECE or not more:
+                await self._in_thread(self._write, bytes(piece))
+                piece.clear()
+
+    async def complete(self) -> Received:
+        await self._in_thread(self._synchronise)
+        return Received(self._path, self._digest.hexdigest(), self._size)
+
+    def discard(self) -> None:
+        """Leave nothing, unless the store has taken the file."""
+        self._file.close()
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+
+    def _write(self, piece: bytes) -> None:
+        self._digest.update(piece)
+        self._size += self._file.write(piece)
+
+    def _synchronise(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    async def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._writers, call, *arguments)
+
+
+def _announced(scope: Scope) -> int:
+    given = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(given) if given.isdigit() else 0
+
+
+def _language(scope: Scope) -> str:
+    asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+    return next((name[:2] for name, _ in parse_accept_lang_header(asked) if name[:2] in LANGUAGES), LANGUAGES[0])
+
+
+async def _drop(receive: Receive) -> None:
+    dropped, more = 0, True
+    with contextlib.suppress(TimeoutError):
+        while more and dropped < _LEFT_UNREAD:
+            message = await asyncio.wait_for(receive(), _SILENCE_SECONDS)
+            dropped += len(message.get("body", b""))
+            more = message["type"] == "http.request" and message.get("more_body", False)

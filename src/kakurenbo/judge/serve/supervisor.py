@@ -1,0 +1,162 @@
+"""``serve``: one process that starts the database, the web, the workers and the sweep, and watches over them.
+
+It loads Django once and forks the others from itself, so that they share its memory; it has no thread and no connection
+of its own, which a fork would break. Signals are taken one at a time where it waits, never in the middle of something.
+"""
+
+from __future__ import annotations
+
+import gc
+import http.client
+import logging
+import math
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
+
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.serve import parts
+from kakurenbo.judge.serve.home import Home
+from kakurenbo.judge.serve.plan import Plan
+from kakurenbo.judge.serve.postgres import EmbeddedPostgres
+from kakurenbo.judge.serve.processes import HEARD, Process, fork, wait_for
+from kakurenbo.messages import text
+
+log = logging.getLogger(__name__)
+
+_STOP_SECONDS = 8.0  # for what is under way; jobs that take longer are taken up again after the next start
+_LOOK_SECONDS = 0.1  # between looks whether it is ready
+_LONGEST_WAIT = 60.0
+_ANSWER_SECONDS = 2.0
+_PASSWORD_BYTES = 24
+
+
+class Supervisor:
+    """Everything that runs while the judge is served."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._home = Home(plan.home)
+        self._database: EmbeddedPostgres | None = None
+        self._web_password = ""
+        self._processes: list[Process] = []
+
+    def run(self) -> None:
+        """Serve until somebody asks to stop."""
+        _check_free(self._plan.host, self._plan.port)
+        self._home.take()
+        _tell(text("judge_serve.starting", home=str(self._plan.home)))
+        signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+        try:
+            self._prepare()
+            self._processes = self._parts()
+            self._watch()
+        finally:
+            self._stop()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
+
+    def _prepare(self) -> None:
+        """The database, its tables, and Django loaded for everybody."""
+        dsn = ""
+        if not os.environ.get("DATABASE_URL"):
+            self._database = EmbeddedPostgres(self._plan.home)
+            self._database.start()
+            dsn = self._database.dsn
+        os.environ.update(self._plan.environment(dsn, self._home.secret_key()))
+        parts.load_django()
+        password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        code = wait_for(fork("migrations", partial(parts.migrate, password), self._home.leave_to_parent))
+        if code not in (0, parts.WITHOUT_WEB_ROLE):
+            raise UsageError(text("judge_serve.no_migrations"))
+        self._web_password = "" if code else password
+        gc.collect()
+        gc.freeze()  # objects that are never looked at again stay in pages that everybody shares
+
+    def _parts(self) -> list[Process]:
+        workers = [self._part(f"worker-{number}", parts.worker) for number in range(1, self._plan.workers + 1)]
+        web = self._part("web", partial(parts.web, self._plan.host, self._plan.port, self._web_password))
+        return [web, *workers, self._part("sweep", parts.sweep)]
+
+    def _part(self, name: str, run: Callable[[], None], *, once: bool = False) -> Process:
+        return Process(name, run, self._home.leave_to_parent, once=once)
+
+    def _watch(self) -> None:
+        """Start what is due, until a signal says that it is enough."""
+        ready = False
+        while True:
+            self._keep_database()
+            self._start_due()
+            if not ready and _answers(self._plan):
+                ready = True
+                _tell(text("judge_serve.ready", url=self._plan.url))
+                if self._plan.demo:
+                    self._processes.append(self._part("demo", parts.demo, once=True))
+                    continue
+            heard = signal.sigtimedwait(HEARD, self._patience() if ready else _LOOK_SECONDS)
+            if heard is not None and heard.si_signo != signal.SIGCHLD:
+                return
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for process in self._processes:
+            process.ended(now)
+            if process.pid is None and process.due <= now:
+                process.start()
+
+    def _patience(self) -> float:
+        """Seconds until something is due: a signal ends the wait sooner."""
+        waiting = [process.due - time.monotonic() for process in self._processes if process.pid is None]
+        return min(max(min(waiting, default=math.inf), 0.0), _LONGEST_WAIT)
+
+    def _keep_database(self) -> None:
+        if self._database is not None and self._database.process.poll() is not None:
+            log.warning("PostgreSQL ended; it starts again")
+            self._database.start()
+
+    def _stop(self) -> None:
+        if self._processes:
+            _tell(text("judge_serve.stopping"))
+        until = time.monotonic() + _STOP_SECONDS
+        for process in self._processes:
+            process.signal(signal.SIGTERM)
+        for process in self._processes:
+            if not process.wait(until):
+                process.signal(signal.SIGKILL)
+                process.wait(until + _STOP_SECONDS)
+        if self._database is not None:
+            self._database.stop()
+        if self._processes:
+            _tell(text("judge_serve.stopped"))
+
+
+def _check_free(host: str, port: int) -> None:
+    """Say at once that an address cannot be had, before anything is started."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise UsageError(text("judge_serve.no_address", host=host, port=port, error=str(error.strerror))) from None
+
+
+def _answers(plan: Plan) -> bool:
+    """Whether everything works, as somebody on this machine sees it."""
+    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host)
+    connection = http.client.HTTPConnection(local, plan.port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/health", headers={"Host": urlsplit(plan.url).netloc})
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)

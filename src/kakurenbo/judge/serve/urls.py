@@ -1,0 +1,13 @@
+"""Where everything is: pages at the root, the API under ``/api/v1``, and ``/health`` for whoever watches over the judge."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from kakurenbo.judge.serve.health import health
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("health", health, name="health"),
+    path("api/v1/", include("kakurenbo.judge.api.urls")),
+    path("", include("kakurenbo.judge.pages.urls")),
+]

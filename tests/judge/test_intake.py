@@ -1,0 +1,150 @@
+"""Uploads: asked first, written as they come, kept whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kakurenbo.judge.serve import intake
+from kakurenbo.judge.serve.intake import Intake
+from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
+
+PLACE = "/api/v1/submissions/5f0c/files/D.csv"
+
+
+class Route:
+    """Stands for Django: says what may come, and keeps what it was told."""
+
+    def __init__(self, limit: int = 10, refuses: int = 0) -> None:
+        self.limit, self.refuses = limit, refuses
+        self.kept: dict[str, bytes] = {}
+        self.asked: list[object] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        said = scope.get(KEY)
+        self.asked.append(said)
+        assert b"content-length" not in dict(scope["headers"]) or said is None
+        status, headers = (self.refuses or 200), [(b"content-type", b"application/json")]
+        if isinstance(said, Question):
+            headers.append((LIMIT_HEADER.encode(), str(self.limit).encode()))
+        if isinstance(said, Received):
+            assert (said.size, said.digest) == (said.path.stat().st_size, hashlib.sha256(said.path.read_bytes()).hexdigest())
+            self.kept[said.digest] = said.path.read_bytes()
+            said.path.unlink()  # as the store does: it renames
+            status = 201
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+
+def put(
+    route: Route, folder: Path, pieces: Sequence[bytes | None], path: str = PLACE, method: str = "PUT", **headers: str
+) -> tuple[int | None, dict[str, Any]]:
+    """The status and body of an upload in pieces; None among them is a connection that breaks."""
+    waiting, sent = list(pieces), []
+
+    async def receive() -> dict[str, Any]:
+        piece = waiting.pop(0)
+        return (
+            {"type": "http.disconnect"}
+            if piece is None
+            else {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+        )
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": method, "path": path, "headers": given}
+    asyncio.run(Intake(route, lambda: folder)(scope, receive, send))  # type: ignore[arg-type]
+    return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, {})
+
+
+def test_a_file_is_asked_for_written_and_handed_over_whole(tmp_path: Path) -> None:
+    route = Route()
+    assert put(route, tmp_path, [b"abc", b"", b"defg"], content_length="7") == (201, {})
+    assert list(route.kept.values()) == [b"abcdefg"]
+    assert [type(said) for said in route.asked] == [Question, Received]
+
+
+def test_a_half_sent_body_leaves_nothing(tmp_path: Path) -> None:
+    route = Route()
+    assert put(route, tmp_path, [b"abc", None]) == (None, {})
+    assert not route.kept
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("announced", "pieces"), [("11", [b"abcdef", b"ghijk"]), ("", [b"abcdef", b"ghijk"]), ("5", [b"abcdef", b"ghijk"])]
+)
+def test_more_than_the_limit_is_refused_whether_or_not_it_was_announced(
+    tmp_path: Path, announced: str, pieces: list[bytes]
+) -> None:
+    route = Route(limit=10)
+    status, said = put(route, tmp_path, pieces, content_length=announced)
+    assert (status, said["error"], said["limit"]) == (413, "too_large", 10)
+    assert not route.kept
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_exactly_the_limit_is_taken(tmp_path: Path) -> None:
+    assert put(Route(limit=10), tmp_path, [b"0123456789"])[0] == 201
+
+
+def test_no_byte_is_written_for_whoever_may_not_send(tmp_path: Path) -> None:
+    route = Route(refuses=403)
+    assert put(route, tmp_path, [b"abc", b"def"]) == (403, {})
+    assert not route.kept
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "_SILENCE_SECONDS", 0.05)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(3600)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "path": PLACE, "headers": []}
+    asyncio.run(Intake(Route(), lambda: tmp_path)(scope, receive, send))  # type: ignore[arg-type]
+    assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (408, "silence")
+    assert not list(tmp_path.iterdir())
+
+
+def test_refusals_are_in_the_language_of_the_sender(tmp_path: Path) -> None:
+    def said(language: str) -> str:
+        message: str = put(Route(limit=1), tmp_path, [b"ab"], accept_language=language)[1]["message"]
+        return message
+
+    assert "1 bytes" in said("en")
+    assert "1 バイト" in said("ja,en;q=0.5")
+    assert said("fr") == said("en")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", PLACE), ("POST", PLACE), ("PUT", "/api/v1/submissions/5f0c/files"), ("PUT", "/x")]
+)
+def test_everything_else_is_djangos_with_its_body(tmp_path: Path, method: str, path: str) -> None:
+    route = Route()
+    put(route, tmp_path, [b"abc"], path, method, content_length="3")
+    assert route.asked == [None]
+
+
+def test_what_the_intake_says_cannot_be_said_by_a_header() -> None:
+    from django.test import RequestFactory
+
+    from kakurenbo.judge.serve.uploads import upload_of
+
+    request = RequestFactory().put(PLACE, headers={KEY: "Received", LIMIT_HEADER: "9"})
+    assert upload_of(request) is None
+    checked: Callable[[Any], object] = upload_of
+    request.scope = {KEY: "Received"}  # type: ignore[attr-defined]
+    assert checked(request) is None

@@ -1,0 +1,121 @@
+"""Parts of the judge start again whenever they end, and end with their supervisor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.serve.home import Home
+from kakurenbo.judge.serve.processes import Process, fork, wait_for
+
+
+def ended_within(process: Process, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if process.ended(time.monotonic()):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_part_that_ends_well_is_due_again_all_the_same() -> None:
+    part = Process("part", lambda: None, lambda: None)
+    part.start()
+    assert ended_within(part, 5)
+    assert part.pid is None
+    assert part.due < time.monotonic() + 1
+
+
+def test_a_part_that_dies_again_and_again_is_started_less_and_less_often() -> None:
+    part = Process("part", lambda: os._exit(3), lambda: None)
+    delays = []
+    for _ in range(3):
+        part.start()
+        assert ended_within(part, 5)
+        delays.append(part.due - time.monotonic())
+    assert delays[0] < delays[1] < delays[2] < 1
+
+
+def test_what_is_done_once_is_not_due_again() -> None:
+    part = Process("part", lambda: None, lambda: None, once=True)
+    part.start()
+    assert ended_within(part, 5)
+    assert part.due == float("inf")
+
+
+def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[str]) -> None:
+    def fails() -> None:
+        raise ValueError("as it were")
+
+    assert wait_for(fork("good", lambda: None, lambda: None)) == 0
+    assert wait_for(fork("told", lambda: sys.exit(7), lambda: None)) == 7
+    assert wait_for(fork("bad", fails, lambda: None)) == 1
+    assert "as it were" in capfd.readouterr().err
+
+
+def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        part = Process("part", lambda: time.sleep(60), lambda: None)
+        part.start()
+        time.sleep(0.2)
+        part.signal(signal.SIGTERM)
+        assert part.wait(time.monotonic() + 5)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+
+
+def test_a_part_ends_when_its_supervisor_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    code = (
+        "import os, pathlib, signal, time\n"
+        "from kakurenbo.judge.serve.processes import fork\n"
+        f"pid = fork('part', lambda: time.sleep(60), lambda: pathlib.Path({str(told)!r}).write_text(str(os.getpid())))\n"
+        f"while not pathlib.Path({str(told)!r}).exists(): time.sleep(0.01)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
+    part = Path("/proc") / told.read_text()
+    until = time.monotonic() + 5
+    while part.exists() and "\nState:\tZ" not in (part / "status").read_text() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert time.monotonic() < until
+
+
+def test_two_judges_never_run_in_one_folder(tmp_path: Path) -> None:
+    first = Home(tmp_path / "judge")
+    first.take()
+    with pytest.raises(UsageError, match="another judge"):
+        Home(tmp_path / "judge").take()
+    first.leave_to_parent()
+    Home(tmp_path / "judge").take()
+
+
+def test_the_key_of_sessions_is_made_once_and_shown_to_nobody(tmp_path: Path) -> None:
+    home = Home(tmp_path / "judge")
+    home.take()
+    key = home.secret_key()
+    assert len(key) >= 50
+    assert home.secret_key() == key
+    assert (tmp_path / "judge" / "secret-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_uploads_that_were_cut_off_by_a_stop_are_gone_at_the_next_start(tmp_path: Path) -> None:
+    half = tmp_path / "files" / "incoming" / "upload-1"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"half")
+    Home(tmp_path).take()
+    assert not half.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="--home"):
+        Home(tmp_path / "file" / "judge").take()

@@ -1,0 +1,82 @@
+"""Settings for the open Internet, and what people who call ``serve`` wrongly are told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.test import Client
+
+
+def test_djangos_check_for_deployment_finds_nothing_under_https() -> None:
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
+        "KAKURENBO_JUDGE_URL": "https://contest.example",
+        "KAKURENBO_JUDGE_SECRET_KEY": "".join(chr(33 + n) for n in range(64)),
+    }
+    command = [sys.executable, "-m", "django", "check", "--deploy", "--fail-level", "WARNING"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--host", "0.0.0.0"], "--url"),
+        (["--url", "contest.example"], "https://contest.example"),
+        (["--url", "https://contest.example/judge"], "without a path"),
+        (["--url", "ftp://contest.example"], "https://contest.example"),
+        (["--home", "/dev/null/x"], "--home"),
+    ],
+)
+def test_a_wrong_call_ends_with_a_sentence_and_code_2(arguments: list[str], said: str) -> None:
+    command = [sys.executable, "-m", "kakurenbo", "serve", "--port", "8999", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "KAKURENBO_LANG": "en"})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert said in done.stderr
+
+
+def test_a_static_files_address_changes_with_its_content(tmp_path: Path, settings: Any) -> None:
+    from kakurenbo.judge.serve import static
+
+    settings.STATICFILES_DIRS = [tmp_path]
+    place = tmp_path / "x.css"
+    seen = []
+    for content in ("a", "b", "a"):
+        place.write_text(content)
+        static._version.cache_clear()
+        seen.append(staticfiles_storage.url("x.css"))
+    assert seen[0] == seen[2] != seen[1]
+    assert seen[0].startswith("/static/x.css?v=")
+
+
+@pytest.mark.django_db
+class TestHealth:
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path: Path, settings: Any) -> None:
+        settings.HOME = tmp_path
+
+    def test_a_judge_without_workers_is_not_well(self, client: Client) -> None:
+        answer = client.get("/health")
+        assert answer.status_code == 503
+        assert answer.json() == {"ok": False, "checks": {"database": True, "disk": True, "workers": False}}
+
+    def test_a_judge_whose_workers_were_heard_of_is_well(self, client: Client) -> None:
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute("select procrastinate_register_worker_v1()")
+        assert client.get("/health").json()["ok"]
+        with connection.cursor() as cursor:
+            cursor.execute("update procrastinate_workers set last_heartbeat = now() - interval '2 minutes'")
+        assert not client.get("/health").json()["ok"]
+
+    def test_health_tells_nothing_but_what_works(self, client: Client) -> None:
+        assert client.post("/health").status_code == 405
+        assert "content-security-policy" in {name.lower() for name in client.get("/health").headers}
