@@ -17,6 +17,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import resources
@@ -26,6 +27,7 @@ LANGUAGES = ("en", "ja")
 _FALLBACK = "en"
 _OWN_VARIABLE = "KAKURENBO_LANG"
 _SHOWN_VALUE_LENGTH = 60
+_SPOKEN_TO = ContextVar("_SPOKEN_TO", default="")
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
@@ -52,7 +54,12 @@ class Phrase:
 
 
 def language() -> str:
-    """The language of the moment: ``$KAKURENBO_LANG``, else that of the locale, where it is one of ours; else English."""
+    """The language of the moment.
+
+    That of whom a server speaks to; ``$KAKURENBO_LANG``; that of the locale, where it is one of ours; else English.
+    """
+    if spoken_to := _SPOKEN_TO.get():
+        return spoken_to
     own = os.environ.get(_OWN_VARIABLE)
     # The order in which POSIX consults the locale's variables for messages.
     locale = next((found for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (found := os.environ.get(name))), "")
@@ -65,13 +72,32 @@ def speaking(language: str) -> Iterator[None]:
     """Speak a language for a while, in this process and in those that it starts meanwhile."""
     before = os.environ.get(_OWN_VARIABLE)
     os.environ[_OWN_VARIABLE] = language
+    token = _SPOKEN_TO.set(language)  # before the language of whom a server speaks to
     try:
         yield
     finally:
+        _SPOKEN_TO.reset(token)
         if before is None:
             os.environ.pop(_OWN_VARIABLE, None)
         else:
             os.environ[_OWN_VARIABLE] = before
+
+
+@contextmanager
+def speaking_to(language: str) -> Iterator[None]:
+    """Speak a language to somebody, while other threads speak theirs to others: for servers.
+
+    Examples
+    --------
+    >>> with speaking_to("ja"):
+    ...     text("problem.input")
+    '入力'
+    """
+    token = _SPOKEN_TO.set(language)
+    try:
+        yield
+    finally:
+        _SPOKEN_TO.reset(token)
 
 
 def spoken_in(language: str) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:

@@ -1,0 +1,1 @@
+"""The pages people see: forms, templates, and nothing that decides."""

@@ -1,0 +1,172 @@
+"""Standings as pages lay them out: rankings, what was found beside chance and sample attack, and the report's charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from django.utils.safestring import SafeString, mark_safe
+
+from kakurenbo.contracts import Credit, Figure, RoundResults, Unit
+from kakurenbo.contracts.results import team_of
+from kakurenbo.judge.contests.models import Contest, Team
+from kakurenbo.judge.contests.rulebooks import rules_of
+from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
+from kakurenbo.judge.scoring.models import StandingSnapshot
+from kakurenbo.messages import language, retold, text
+from kakurenbo.reporting import Document, figures
+from kakurenbo.reporting.numbers import figure, share
+
+_OWN_STYLE = re.compile(r"<\?xml.*?\?>\s*|<style>.*?</style>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a ranking."""
+
+    rank: int | None
+    team: str
+    name: str
+    score: str
+    note: str
+    own: bool
+
+
+@dataclass(frozen=True)
+class Board:
+    """A ranking, best first."""
+
+    name: str
+    title: str
+    meaning: str
+    lines: list[Line]
+
+
+@dataclass(frozen=True)
+class Found:
+    """How much was found in a release, beside what it can be compared with."""
+
+    target: str
+    name: str
+    best: str
+    attacker: str
+    sample: str
+    chance: str
+    own: bool
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a figure is compared with: blind guessing or an organizers' attack, over all releases in play."""
+
+    title: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture of the report."""
+
+    title: str
+    svg: SafeString
+
+
+def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> list[Board]:
+    """The rankings of a snapshot."""
+    names = _names(contest)
+    declared = rules_of(contest).figures
+    found = []
+    for name in RANKINGS:
+        what = declared.get(name, Figure())
+        lines = [_line(line, what, names, own) for line in snapshot.standings.get(name, [])]
+        found.append(Board(name, ranking_title(name), what.definitions.get(language(), ""), lines))
+    return found
+
+
+def beside(snapshot: StandingSnapshot) -> list[Beside]:
+    """Chance and sample attacks, by round where there are several."""
+    known: Mapping[str, Any] = snapshot.standings.get("beside", {})
+    found = []
+    for round_name, one in known.items():
+        where = f" · {round_name}" if len(known) > 1 else ""
+        found.append(Beside(text("page.chance") + where, share(one["chance"])))
+        found += [Beside(sample_name(name) + where, share(value)) for name, value in one["samples"].items()]
+    return found
+
+
+def sample_name(name: str) -> str:
+    """An organizers' attack as it is shown."""
+    own = text("page.sample_attack")
+    return own if name == "sample attack" else f"{own} ({name})"
+
+
+def found_rows(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> list[Found]:
+    """One row for each release in play; empty for the whole contest, whose rounds have their own."""
+    if not snapshot.results:
+        return []
+    results = msgspec.convert(snapshot.results, RoundResults)
+    names = _names(contest)
+    return [_found(results, target, names, own) for target in results.in_play if results.credits.get(target)]
+
+
+def charts(snapshot: StandingSnapshot) -> list[Chart]:
+    """The report's pictures, in the page's own colours."""
+    return _drawn(snapshot.pk, language()) if snapshot.document else []
+
+
+@lru_cache(maxsize=32)
+def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have words: one entry for each language
+    try:
+        document = msgspec.convert(StandingSnapshot.objects.get(pk=pk).document, Document)
+    except msgspec.ValidationError:  # an earlier version made it; the next standings have pictures again
+        return []
+    drawn = figures(document)
+    return [Chart(text(f"page.chart.{re.split('[-.]', name)[0]}"), _inline(picture)) for name, picture in drawn.items()]
+
+
+def _inline(picture: str) -> SafeString:
+    """A picture without the style it has for standing alone: the page's sheet has the same rules, and its theme's colours."""
+    return mark_safe(_OWN_STYLE.sub("", picture).replace("<svg ", '<svg role="img" ', 1))
+
+
+def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: Team | None) -> Line:
+    score = line.get("shown") or ("–" if line["score"] is None else figure(line["score"], what.unit))
+    team = line["team"]
+    return Line(
+        line["rank"],
+        team,
+        names.get(team, text("page.sample_attack")),
+        score,
+        retold(line.get("note", "")),
+        own is not None and team == own.number,
+    )
+
+
+def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None) -> Found:
+    credits = results.credits[target]
+    team = team_of(target)
+    others = {name: credit for name, credit in credits.items() if name not in results.unranked and name != team}
+    samples = [credit for name, credit in credits.items() if name in results.unranked]
+    best = max(others, key=lambda name: others[name].accuracy, default=None)
+    known = next((credit for credit in credits.values() if credit.chance is not None), None)
+    return Found(
+        target=target,
+        name=names.get(team, ""),
+        best="–" if best is None else _earned(others[best]),
+        attacker="–" if best is None else f"{best} {names.get(best, '')}",
+        sample=_earned(max(samples, key=lambda credit: credit.accuracy)) if samples else "–",
+        chance="–" if known is None or known.chance is None else share(known.share(known.chance.mean)),
+        own=own is not None and team == own.number,
+    )
+
+
+def _earned(credit: Credit) -> str:
+    return f"{share(credit.accuracy)} ({figure(credit.hits, Unit.COUNT)} / {figure(credit.of, Unit.COUNT)})"
+
+
+def _names(contest: Contest) -> dict[str, str]:
+    return {team.number: team.name for team in contest.teams.all()}

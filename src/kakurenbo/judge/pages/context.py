@@ -1,0 +1,27 @@
+"""What every template knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from kakurenbo import __version__
+from kakurenbo.judge.contests.permissions import is_organizer
+from kakurenbo.messages import language
+
+THEMES = ("light", "dark")
+THEME_COOKIE = "theme"
+
+
+def look(request: HttpRequest) -> dict[str, Any]:
+    """Language, theme, time and who is there."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return {
+        "language": language(),
+        "theme": theme if theme in THEMES else "",
+        "now": timezone.now(),
+        "version": __version__,
+        "organizer": is_organizer(request.user),
+    }

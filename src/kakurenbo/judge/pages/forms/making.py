@@ -1,0 +1,168 @@
+"""A contest in one form: its name, the rulebook's own options, and when each phase is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.core.validators import validate_slug
+
+from kakurenbo.contracts import ATTACK
+from kakurenbo.judge.contests.models import Visibility
+from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options
+from kakurenbo.judge.contests.rules import PhasePlan
+from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
+from kakurenbo.messages import text, text_or
+from kakurenbo.parameters import Parameter
+from kakurenbo.tables import Problems
+
+WALL = "%Y-%m-%dT%H:%M"
+_MOST_PLACES = 99
+_USUAL_ZONES = ("Asia/Tokyo", "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles")
+
+
+def zones() -> list[str]:
+    """Names of time zones, the usual ones first."""
+    return [*_USUAL_ZONES, *sorted(available_timezones() - set(_USUAL_ZONES))]
+
+
+class WallTimeField(forms.CharField):
+    """Date and time as a clock in the contest's zone shows it; it becomes a moment when the zone is known."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=WALL)
+
+    def to_python(self, value: Any) -> Any:
+        """A naive datetime."""
+        if not value:
+            return None
+        try:
+            return datetime.strptime(str(value)[:16], WALL)
+        except ValueError:
+            raise forms.ValidationError(text("page.not_a_time")) from None
+
+
+class ContestForm(WordedForm):
+    """What every contest has."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.CharField(max_length=50, validators=[validate_slug])
+    zone = forms.ChoiceField()
+    places = forms.IntegerField(min_value=1, max_value=_MOST_PLACES, initial=10)
+    played = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, rounds: Sequence[str], data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial={**(initial or {}), "played": rounds})
+        played = self.fields["played"]
+        if isinstance(played, forms.MultipleChoiceField):
+            played.choices = [(name, name) for name in rounds]
+        if len(rounds) == 1:
+            del self.fields["played"]
+        zone = self.fields["zone"]
+        if isinstance(zone, forms.ChoiceField):
+            zone.choices = [(name, name) for name in zones()]
+
+
+class OptionsForm(forms.Form):
+    """The options that the rulebook declares for making a contest, each with its own words and limits."""
+
+    def __init__(self, rulebook: str, data: Any = None) -> None:
+        super().__init__(data, label_suffix="", prefix="option")
+        self._rulebook = rulebook
+        for described in contest_options(rulebook):
+            self.fields[described.name] = _option_field(rulebook, described)
+
+    def clean(self) -> dict[str, Any]:
+        """Each value that is not as it is by default, as the contest keeps it; problems stand at their fields."""
+        chosen = chosen_options(self._rulebook, self._changed(super().clean() or {}))
+        if not isinstance(chosen, Problems):
+            return chosen.value
+        for problem in chosen:
+            self.add_error(problem.column, problem.sentence)
+        return {}
+
+    def _changed(self, cleaned: dict[str, Any]) -> dict[str, str]:
+        """What the organizer changed; a field that was emptied means none."""
+        given = {name: str(value or "").strip() for name, value in cleaned.items()}
+        return {name: value or "none" for name, value in given.items() if value != (self.fields[name].initial or "")}
+
+
+class PhaseForm(WordedForm):
+    """When a phase is, how often teams may hand in, and what is shown meanwhile."""
+
+    opens_at = WallTimeField()
+    closes_at = WallTimeField()
+    visibility = forms.ChoiceField()
+    tries_in_all = forms.IntegerField(min_value=1, required=False)
+    tries_per_day = forms.IntegerField(min_value=1, required=False)
+    tries_per_target = forms.IntegerField(min_value=1, required=False)
+    reset_hour = forms.IntegerField(min_value=0, max_value=23, required=False)
+
+    def __init__(self, plan: PhasePlan, zone: str, data: Any = None) -> None:
+        fields = [field.name for field in dataclasses.fields(plan)]
+        initial = {name: getattr(plan, name) for name in fields}
+        for name in ("opens_at", "closes_at"):
+            initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
+        super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
+        self.plan = plan
+        word_visibility(self, plan.kind)
+        if plan.kind != ATTACK:
+            del self.fields["tries_per_target"]
+
+    def clean(self) -> dict[str, Any]:
+        """A phase opens before it closes."""
+        cleaned = super().clean() or {}
+        opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
+        if opens and closes and closes <= opens:
+            self.add_error("closes_at", text("page.closes_before_it_opens"))
+        return cleaned
+
+    def planned(self, zone: str) -> PhasePlan:
+        """The phase as it was filled in, its times in UTC."""
+        given = {**self.cleaned_data, "reset_hour": self.cleaned_data.get("reset_hour") or 0}
+        for name in ("opens_at", "closes_at"):
+            given[name] = as_moment(given[name], zone)
+        return dataclasses.replace(self.plan, **given)
+
+
+def word_visibility(form: forms.Form, kind: str) -> None:
+    """Give the field its choices, and while teams attack what is to be known of the live one."""
+    field = form.fields["visibility"]
+    if isinstance(field, forms.ChoiceField):
+        field.choices = choices_of(Visibility.values, "visibility")
+    if kind == ATTACK:
+        field.help_text = text("page.hint.attack_visibility")
+
+
+def as_moment(wall: datetime, zone: str) -> datetime:
+    """What a clock in a zone shows, as a moment."""
+    return wall.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def phase_forms(plans: Sequence[PhasePlan], zone: str, data: Any = None) -> list[PhaseForm]:
+    """One form for each phase."""
+    return [PhaseForm(plan, zone, data) for plan in plans]
+
+
+def _option_field(rulebook: str, described: Parameter) -> forms.Field:
+    label = described.name.replace("_", " ")
+    meaning = text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning)
+    default = _shown_default(described)
+    if described.choices or described.kind is bool:
+        values = described.choices or ("true", "false")
+        return forms.ChoiceField(
+            choices=[(value, value) for value in values], label=label, help_text=meaning, initial=default, required=False
+        )
+    hint = f"{meaning} ({described.expectation})"
+    return forms.CharField(label=label, help_text=hint, initial=default, required=False, max_length=200)
+
+
+def _shown_default(described: Parameter) -> str:
+    if described.default is None or described.default is dataclasses.MISSING:
+        return ""
+    if isinstance(described.default, tuple):
+        return ",".join(described.default)
+    return str(described.default).lower() if isinstance(described.default, bool) else str(described.default)

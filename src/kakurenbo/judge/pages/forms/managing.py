@@ -1,0 +1,78 @@
+"""What an organizer fills in while a contest runs."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+
+from kakurenbo.judge.contests.models import Contest, Phase, Role
+from kakurenbo.judge.pages.forms.making import WALL, WallTimeField, as_moment, word_visibility
+from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
+from kakurenbo.messages import text
+
+
+class TeamForm(WordedForm):
+    """A team; its number is the next free one unless one is given."""
+
+    team_name = forms.CharField(max_length=100)
+    number = forms.CharField(max_length=4, required=False, widget=forms.TextInput(attrs={"inputmode": "numeric"}))
+    unranked = forms.BooleanField(required=False)
+
+
+class InviteForm(WordedForm):
+    """Whom a link is for."""
+
+    role = forms.ChoiceField()
+    days = forms.IntegerField(min_value=1, max_value=365, initial=14)
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        role = self.fields["role"]
+        if isinstance(role, forms.ChoiceField):
+            role.choices = choices_of([Role.MEMBER, Role.RESPONSIBLE, Role.ADVISER], "role")
+
+
+class ReasonForm(WordedForm):
+    """Why: the team reads it."""
+
+    reason = forms.CharField(max_length=1000, widget=forms.TextInput)
+
+
+class AnnouncementForm(WordedForm):
+    """Something for everybody."""
+
+    announcement_title = forms.CharField(max_length=200)
+    announcement_text = forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 4}))
+
+
+class ScheduleForm(WordedForm):
+    """A phase's times and visibility, changed while the contest is there already."""
+
+    opens_at = WallTimeField()
+    closes_at = WallTimeField()
+    visibility = forms.ChoiceField()
+
+    def __init__(self, contest: Contest, phase: Phase, data: Any = None) -> None:
+        zone = ZoneInfo(contest.zone)
+        times = {name: getattr(phase, name).astimezone(zone).strftime(WALL) for name in ("opens_at", "closes_at")}
+        super().__init__(data, prefix=f"phase{phase.pk}", initial={**times, "visibility": phase.visibility})
+        self._zone = contest.zone
+        word_visibility(self, phase.kind)
+
+    def clean(self) -> dict[str, Any]:
+        """Times as moments; a phase opens before it closes."""
+        cleaned = super().clean() or {}
+        for name in ("opens_at", "closes_at"):
+            if cleaned.get(name):
+                cleaned[name] = as_moment(cleaned[name], self._zone)
+        if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["closes_at"] <= cleaned["opens_at"]:
+            self.add_error("closes_at", text("page.closes_before_it_opens"))
+        return cleaned
+
+
+class RehearsalForm(WordedForm):
+    """How long a rehearsal takes."""
+
+    minutes = forms.IntegerField(min_value=1, max_value=120, initial=5)

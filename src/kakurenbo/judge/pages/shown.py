@@ -1,0 +1,135 @@
+"""Rows as templates lay them out: teams with gaps, the queue, what counts, awards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from kakurenbo.contracts import Phase as Declared
+from kakurenbo.judge.contests import queries
+from kakurenbo.judge.contests.models import Contest, Entry, Phase, Team
+from kakurenbo.judge.pages.spans import in_words
+from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
+from kakurenbo.judge.scoring.queries import QueuedJob
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.queries import which_counts
+from kakurenbo.messages import retold, text
+
+RANKINGS = ("overall", "anonymization", "attack")
+"""In the order they are shown."""
+
+
+@dataclass(frozen=True)
+class TeamRow:
+    """A place: with its team, or free."""
+
+    number: str
+    team: Team | None = None
+    members: int = 0
+    late: bool = False
+    entries: Sequence[Entry] = ()
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """A piece of work in the queue."""
+
+    pk: int
+    kind: str
+    state: str
+    about: str
+    age: str
+    worker: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """Something that was handed in, and why it counts; empty where it does not."""
+
+    submission: Submission
+    counts: str
+
+
+@dataclass(frozen=True)
+class TargetRow:
+    """A release, whose it is, and how many guesses at it are left (None for no limit of its own)."""
+
+    name: str
+    team: str
+    state: str
+    left: int | None
+    own: bool
+
+
+def team_rows(contest: Contest, *, free: bool = True) -> list[TeamRow]:
+    """Every team by number, and between them the places that are free."""
+    first = queries.schedule(contest).first()
+    rows = [_team_row(team, first.opens_at if first else None) for team in queries.team_list(contest)]
+    rows += [TeamRow(number) for number in queries.free_places(contest) if free]
+    return sorted(rows, key=lambda row: row.number)
+
+
+def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
+    """The queue with ages in words."""
+    return [
+        JobRow(
+            one.job.pk, one.job.kind, one.job.state, _about(one.job), in_words(one.age), one.job.worker, retold(one.job.cause)
+        )
+        for one in queue
+    ]
+
+
+def history_rows(history: Iterable[Submission], counting: Mapping[UUID, str]) -> list[HistoryRow]:
+    """What a team handed in."""
+    return [HistoryRow(one, which_counts(counting[one.pk]) if one.pk in counting else "") for one in history]
+
+
+def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[TargetRow]:
+    """The releases of a round as an attacker sees them."""
+    now = timezone.now()
+    limited = phase.tries_per_target is not None
+    return [
+        TargetRow(
+            name=target.name,
+            team=target.entry.team.name,
+            state=target.record.get("state", ""),
+            left=queries.quota_left(entry, phase, now, target.name).count if limited else None,
+            own=target.entry_id == entry.pk,
+        )
+        for target in targets
+    ]
+
+
+def counts_rule(declared: Declared) -> str:
+    """Which of a team's entries count, in words."""
+    return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
+
+
+def awards(contest: Contest, snapshot: StandingSnapshot | None) -> list[tuple[str, list[str]]]:
+    """Who wins what, by name."""
+    known: Mapping[str, Any] = snapshot.standings.get("awards", {}) if snapshot else {}
+    names = {team.number: f"{team.number} {team.name}" for team in contest.teams.all()}
+    order = sorted(known, key=lambda ranking: (ranking not in RANKINGS, RANKINGS.index(ranking) if ranking in RANKINGS else 0))
+    return [(ranking_title(ranking), [names.get(team, team) for team in known[ranking]]) for ranking in order]
+
+
+def ranking_title(name: str) -> str:
+    """A ranking's own word, or what the rulebook calls it."""
+    return text(f"page.ranking.{name}") if name in RANKINGS else name.replace("_", " ")
+
+
+def _team_row(team: Team, begins: datetime | None) -> TeamRow:
+    entries = sorted(team.entries.all(), key=lambda entry: entry.round.position)
+    late = begins is not None and team.created_at > begins
+    return TeamRow(team.number, team, len(team.memberships.all()), late, entries)
+
+
+def _about(job: Job) -> str:
+    parts = [job.round.name if job.round else "", job.submission.entry.team.number if job.submission else "", job.subject]
+    return " ".join(filter(None, parts))

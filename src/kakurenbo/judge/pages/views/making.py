@@ -1,0 +1,102 @@
+"""An organizer makes a contest: choose a rulebook, fill in one form."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from kakurenbo import registry
+from kakurenbo.contracts import AnyRulebook
+from kakurenbo.judge.contests import rules as contests
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.rulebooks import known_rulebook
+from kakurenbo.judge.pages.access import UserRequest, for_organizers
+from kakurenbo.judge.pages.forms.making import ContestForm, OptionsForm, PhaseForm, phase_forms, zones
+from kakurenbo.messages import text, text_or
+from kakurenbo.tables import Problems
+
+_ZONE = "Asia/Tokyo"
+_MORNING = 9
+
+
+@require_GET
+@for_organizers
+def choose(request: UserRequest) -> HttpResponse:
+    """Every rulebook that is installed."""
+    rulebooks = [known_rulebook(name) for name in registry.names("rulebooks")]
+    shown = [(one.value, about_rulebook(one.value)) for one in rulebooks if not isinstance(one, Problems)]
+    return render(request, "judge/choose_rulebook.html", {"rulebooks": shown, "here": "new"})
+
+
+@require_http_methods(["GET", "POST"])
+@for_organizers
+def make(request: UserRequest, rulebook: str) -> HttpResponse:
+    """The whole contest in one form."""
+    known = known_rulebook(rulebook)
+    if isinstance(known, Problems):
+        raise Http404
+    rules = known.value
+    data = request.POST or None
+    zone = _asked_zone(request)
+    form = ContestForm(rules.rounds, data, initial={"slug": _free_slug(rules), "zone": zone, "places": 10})
+    options = OptionsForm(rulebook, data)
+    phases = phase_forms(contests.default_plan(rulebook, _start(zone), zone), zone, data)
+    if form.is_valid():  # what is left out need not be right
+        phases = [phase for phase in phases if phase.plan.round in form.cleaned_data.get("played", rules.rounds)]
+    valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
+    if request.method == "POST" and all(valid):
+        made = _made(request, rules, form, options, phases)
+        if not isinstance(made, Problems):
+            messages.success(request, text("page.contest_made"))
+            return redirect("manage", slug=made.value.slug)
+        for problem in made:
+            form.add_error(None, problem.sentence)
+    shown: dict[str, Any] = {"rules": rules, "about": about_rulebook(rules), "here": "new"}
+    return render(request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": phases})
+
+
+def about_rulebook(rules: type[AnyRulebook]) -> str:
+    """What a rulebook's contest is about, in the viewer's language."""
+    return text_or(f"rulebooks.{rules.name}", rules.title)
+
+
+def _made(
+    request: UserRequest, rules: type[AnyRulebook], form: ContestForm, options: OptionsForm, phases: list[PhaseForm]
+) -> Any:
+    given = form.cleaned_data
+    return contests.make_contest(
+        request.user,
+        title=given["title"],
+        slug=given["slug"],
+        rulebook=rules.name,
+        options=options.cleaned_data,
+        zone=given["zone"],
+        places=given["places"],
+        phases=[phase.planned(given["zone"]) for phase in phases],
+    )
+
+
+def _asked_zone(request: UserRequest) -> str:
+    asked = request.POST.get("zone") or _ZONE
+    return asked if asked in zones() else _ZONE
+
+
+def _start(zone: str) -> datetime:
+    """Tomorrow morning, where the contest is."""
+    tomorrow = timezone.now().astimezone(ZoneInfo(zone)) + timedelta(days=1)
+    return tomorrow.replace(hour=_MORNING, minute=0, second=0, microsecond=0)
+
+
+def _free_slug(rules: type[AnyRulebook]) -> str:
+    wanted = f"{rules.name}-{timezone.now().year}"
+    taken = set(Contest.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    return next(
+        slug for number in range(1, len(taken) + 2) if (slug := wanted if number == 1 else f"{wanted}-{number}") not in taken
+    )

@@ -1,0 +1,124 @@
+"""The organizer's dashboard: phases, queue, rehearsal, the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.judge.contests import rules
+from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
+from kakurenbo.judge.pages.forms.managing import AnnouncementForm, RehearsalForm, ScheduleForm
+from kakurenbo.judge.pages.scene import scene
+from kakurenbo.judge.pages.shown import awards, job_rows, team_rows
+from kakurenbo.judge.scoring import queries as scoring
+from kakurenbo.judge.scoring import rules as scoring_rules
+from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot, Target
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.messages import text
+from kakurenbo.tables import Problems
+
+
+@require_GET
+@for_organizers
+def dashboard(request: UserRequest, slug: str) -> HttpResponse:
+    """Everything that an organizer watches, on one page."""
+    contest = managed_contest(request, slug)
+    handed_in = Submission.objects.filter(entry__team__contest=contest).exclude(state__in=["receiving", "withdrawn"])
+    known = {
+        "teams": team_rows(contest, free=False),
+        "team_count": contest.teams.count(),
+        "awards": awards(contest, scoring.standings(contest, request.user, timezone.now())),
+        "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
+        "rounds": contest.rounds.prefetch_related("files"),
+        "handed_in": handed_in.count(),
+        "sealed": Target.objects.filter(round__contest=contest).count(),
+        "announcements": contest.announcements.all()[:5],
+        "announcement_form": AnnouncementForm(),
+        "rehearsal_form": RehearsalForm(),
+        "rehearsals": Contest.objects.filter(rehearsal=True, rulebook=contest.rulebook).order_by("-created_at")[:5],
+        **_queue(contest),
+    }
+    return render(request, "judge/manage.html", scene(request, contest, "manage", **known))
+
+
+@require_GET
+@for_organizers
+def queue(request: UserRequest, slug: str) -> HttpResponse:
+    """The queue alone, for the page that asks for it every few seconds."""
+    contest = managed_contest(request, slug)
+    return render(request, "judge/part/queue.html", {"contest": contest, **_queue(contest)})
+
+
+@require_POST
+@for_organizers
+def rerun(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Try a parked piece of work again."""
+    contest = managed_contest(request, slug)
+    outcome = scoring_rules.rerun(request.user, get_object_or_404(Job, contest=contest, pk=pk))
+    said(request, outcome, "page.rerun_done")
+    return redirect("manage", slug=slug)
+
+
+@require_http_methods(["GET", "POST"])
+@for_organizers
+def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Other times, another visibility."""
+    contest = managed_contest(request, slug)
+    phase = get_object_or_404(Phase.objects.select_related("round__contest"), round__contest=contest, pk=pk)
+    form = ScheduleForm(contest, phase, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        outcomes = []
+        if "opens_at" in form.changed_data or "closes_at" in form.changed_data:
+            outcomes.append(rules.reschedule(request.user, phase, given["opens_at"], given["closes_at"]))
+        if "visibility" in form.changed_data:
+            outcomes.append(rules.set_visibility(request.user, phase, given["visibility"]))
+        problems = Problems.of(*outcomes)
+        if not problems:
+            messages.success(request, text("page.saved"))
+            return redirect("manage", slug=slug)
+        for problem in problems:
+            form.add_error(None, problem.sentence)
+    return render(request, "judge/edit_phase.html", scene(request, contest, "manage", phase=phase, form=form))
+
+
+@require_POST
+@for_organizers
+def end(request: UserRequest, slug: str) -> HttpResponse:
+    """The contest is over: answers are revealed."""
+    contest = managed_contest(request, slug)
+    if request.POST.get("confirm") != contest.slug:
+        messages.error(request, text("page.end_not_confirmed", slug=contest.slug))
+        return redirect("manage", slug=slug)
+    said(request, rules.end(request.user, contest), "page.ended")
+    return redirect("manage", slug=slug)
+
+
+@require_POST
+@for_organizers
+def rehearse(request: UserRequest, slug: str) -> HttpResponse:
+    """A copy of the contest that bots play in minutes."""
+    contest = managed_contest(request, slug)
+    form = RehearsalForm(request.POST)
+    minutes = form.cleaned_data["minutes"] if form.is_valid() else 5
+    try:
+        made = make_rehearsal(request.user, contest, minutes=minutes)
+    except Refused as refused:
+        said(request, refused.problems, "page.rehearsal_made")
+        return redirect("manage", slug=slug)
+    messages.success(request, text("page.rehearsal_made", minutes=minutes))
+    return redirect("manage", slug=made.slug)
+
+
+def _queue(contest: Contest) -> dict[str, object]:
+    queued = scoring.queue(contest)
+    states = Counter(one.job.state for one in queued)
+    return {"jobs": job_rows(queued), "waiting": states[JobState.WAITING], "running": states[JobState.RUNNING]}

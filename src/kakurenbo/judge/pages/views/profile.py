@@ -1,0 +1,78 @@
+"""One's own account, and the tokens by which programs act for one."""
+
+from __future__ import annotations
+
+from django.contrib import auth, messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from kakurenbo.judge.accounts import rules
+from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.pages.access import UserRequest, for_users
+from kakurenbo.judge.pages.forms.accounts import PasswordForm, ProfileForm, TokenForm
+from kakurenbo.messages import text
+
+
+@require_http_methods(["GET", "POST"])
+@for_users
+def profile(request: UserRequest) -> HttpResponse:
+    """Name, language, password and tokens."""
+    user = request.user
+    form = ProfileForm(request.POST or None, initial={"name": user.name, "language": user.language})
+    if request.method == "POST" and form.is_valid():
+        User.objects.filter(pk=user.pk).update(name=form.cleaned_data["name"], language=form.cleaned_data["language"])
+        messages.success(request, text("page.saved"))
+        return redirect("profile")
+    return _page(request, form=form)
+
+
+@sensitive_post_parameters()
+@require_POST
+@for_users
+def password(request: UserRequest) -> HttpResponse:
+    """Another password; other sessions end."""
+    form = PasswordForm(request.POST)
+    if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
+        form.add_error("password", text("page.wrong_password"))
+    if not form.is_valid():
+        return _page(request, password_form=form)
+    request.user.set_password(form.cleaned_data["new_password"])
+    request.user.save(update_fields=["password"])
+    auth.update_session_auth_hash(request, request.user)
+    messages.success(request, text("page.saved"))
+    return redirect("profile")
+
+
+@never_cache
+@require_POST
+@for_users
+def make_token(request: UserRequest) -> HttpResponse:
+    """A new token, shown this once."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _page(request, token_form=form)
+    _, secret = rules.new_token(request.user, form.cleaned_data["label"])
+    return _page(request, secret=secret)
+
+
+@require_POST
+@for_users
+def revoke_token(request: UserRequest, pk: int) -> HttpResponse:
+    """End a token at once."""
+    rules.revoke(get_object_or_404(request.user.tokens, pk=pk))
+    messages.success(request, text("page.token_revoked"))
+    return redirect("profile")
+
+
+def _page(request: UserRequest, **changed: object) -> HttpResponse:
+    user = request.user
+    known = {
+        "form": ProfileForm(initial={"name": user.name, "language": user.language}),
+        "password_form": PasswordForm(),
+        "token_form": TokenForm(),
+        "tokens": user.tokens.filter(revoked_at__isnull=True).order_by("-created_at"),
+    }
+    return render(request, "judge/profile.html", {**known, **changed})

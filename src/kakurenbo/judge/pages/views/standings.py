@@ -1,0 +1,74 @@
+"""Standings, as far as the viewer may see them now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests.models import Contest, PhaseState, Round, Visibility
+from kakurenbo.judge.pages.access import contest_for
+from kakurenbo.judge.pages.boards import beside, boards, charts, found_rows
+from kakurenbo.judge.pages.scene import scene
+from kakurenbo.judge.pages.shown import awards
+from kakurenbo.judge.scoring import queries as scoring
+from kakurenbo.messages import text
+
+_ALL = "all"
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A board that can be chosen: a round's, or that of all rounds together."""
+
+    name: str
+    title: str
+    what: Round | Contest
+
+
+@require_GET
+def standings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Rankings, with chance and sample attack beside every figure; the page asks again every few seconds."""
+    contest = contest_for(request, slug)
+    choices = _choices(contest)
+    chosen = _chosen(choices, request.GET.get("round", ""))
+    snapshot = scoring.standings(chosen.what, request.user, timezone.now())
+    membership = permissions.membership(request.user, contest)
+    own = membership.team if membership else None
+    known: dict[str, Any] = {"boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what)}
+    if snapshot is not None:
+        known |= {
+            "rankings": boards(contest, snapshot, own),
+            "beside": beside(snapshot),
+            "found": found_rows(contest, snapshot, own),
+            "charts": charts(snapshot),
+            "awards": awards(contest, snapshot),
+        }
+    context = scene(request, contest, "standings", **known)
+    refresh = request.headers.get("HX-Target") == "board"
+    return render(request, "judge/part/standings.html" if refresh else "judge/standings.html", context)
+
+
+def _choices(contest: Contest) -> list[_Choice]:
+    rounds = [_Choice(one.name, one.name, one) for one in contest.rounds.all()]
+    return [*rounds, _Choice(_ALL, text("page.overall"), contest)] if len(rounds) > 1 else rounds
+
+
+def _chosen(choices: list[_Choice], name: str) -> _Choice:
+    """The one that was asked for; else the last round that began, or the first."""
+    asked = [one for one in choices if one.name == name]
+    begun = [
+        one for one in choices if isinstance(one.what, Round) and one.what.phases.exclude(state=PhaseState.WAITING).exists()
+    ]
+    return next(iter([*asked, *reversed(begun), *choices]))
+
+
+def _is_live(what: Round | Contest) -> bool:
+    if isinstance(what, Contest):
+        return False
+    return what.phases.filter(state=PhaseState.OPEN, visibility=Visibility.LIVE).exists()

@@ -1,0 +1,130 @@
+"""Teams, their invite links, and decisions about their entries."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.judge.contests import rules
+from kakurenbo.judge.contests.models import Entry, Invite, Team
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said, team_of
+from kakurenbo.judge.pages.forms.managing import InviteForm, ReasonForm, TeamForm
+from kakurenbo.judge.pages.scene import scene
+from kakurenbo.judge.pages.shown import team_rows
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.messages import text
+from kakurenbo.tables import Problems
+
+_SHOWN_SUBMISSIONS = 50
+
+
+@require_GET
+@for_organizers
+def teams(request: UserRequest, slug: str) -> HttpResponse:
+    """Every place, taken or free."""
+    contest = managed_contest(request, slug)
+    known = {"teams": team_rows(contest), "team_count": contest.teams.count(), "form": TeamForm()}
+    return render(request, "judge/teams.html", scene(request, contest, "teams", **known))
+
+
+@require_http_methods(["POST"])
+@for_organizers
+def add(request: UserRequest, slug: str) -> HttpResponse:
+    """A team on the place that was asked for, or on the next that is free."""
+    contest = managed_contest(request, slug)
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        outcome = rules.add_team(request.user, contest, given["team_name"], given["number"], given["unranked"])
+        if not isinstance(outcome, Problems):
+            said(request, outcome, "page.team_added", team=given["team_name"])
+            return redirect("teams", slug=slug)
+        for problem in outcome:
+            form.add_error(None, problem.sentence)
+    known = {"teams": team_rows(contest), "team_count": contest.teams.count(), "form": form}
+    return render(request, "judge/teams.html", scene(request, contest, "teams", **known))
+
+
+@require_GET
+@for_organizers
+def team(request: UserRequest, slug: str, number: str) -> HttpResponse:
+    """One team: members, links, entries."""
+    return _page(request, slug, number)
+
+
+@never_cache
+@require_POST
+@for_organizers
+def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
+    """A new link, shown this once: only its hash is kept."""
+    contest = managed_contest(request, slug)
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _page(request, slug, number, invite_form=form)
+    given = form.cleaned_data
+    try:
+        _, secret = rules.invite(request.user, team_of(contest, number), given["role"], days=given["days"])
+    except Refused as refused:
+        for problem in refused.problems:
+            form.add_error(None, problem.sentence)
+        return _page(request, slug, number, invite_form=form)
+    link = request.build_absolute_uri(reverse("join", args=[secret]))
+    return _page(request, slug, number, link=link)
+
+
+@require_POST
+@for_organizers
+def revoke_invite(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """A link that opens nothing any more."""
+    contest = managed_contest(request, slug)
+    found = get_object_or_404(Invite.objects.select_related("team"), team__contest=contest, pk=pk)
+    rules.revoke_invite(request.user, found)
+    messages.success(request, text("page.invite_revoked"))
+    return redirect("manage-team", slug=slug, number=found.team.number)
+
+
+@require_POST
+@for_organizers
+def decide(request: UserRequest, slug: str, pk: int, what: str) -> HttpResponse:
+    """Disqualify, take back, or excuse a team in a round; the reason is kept and shown."""
+    contest = managed_contest(request, slug)
+    entry = get_object_or_404(Entry.objects.select_related("team", "round"), round__contest=contest, pk=pk)
+    if what == "reinstate":
+        said(request, rules.reinstate(request.user, entry), "page.reinstated")
+    elif what in ("disqualify", "excuse"):
+        form = ReasonForm(request.POST)
+        if not form.is_valid():
+            return _page(request, slug, entry.team.number, reason_form=form)
+        decision = rules.disqualify if what == "disqualify" else rules.excuse
+        said(request, decision(request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
+    else:
+        raise Http404
+    return redirect("manage-team", slug=slug, number=entry.team.number)
+
+
+def _handed_in(team: Team) -> QuerySet[Submission]:
+    """The last that a team handed in, in every round and phase."""
+    known = Submission.objects.filter(entry__team=team, number__isnull=False).select_related("phase__round", "user")
+    return known.order_by("-received_at")[:_SHOWN_SUBMISSIONS]
+
+
+def _page(request: UserRequest, slug: str, number: str, **changed: object) -> HttpResponse:
+    contest = managed_contest(request, slug)
+    found = team_of(contest, number)
+    known = {
+        "team": found,
+        "members": found.memberships.select_related("user").order_by("joined_at"),
+        "invites": found.invites.filter(revoked_at__isnull=True, expires_at__gt=timezone.now()).order_by("-created_at"),
+        "entries": found.entries.select_related("round").order_by("round__position"),
+        "handed_in": _handed_in(found),
+        "invite_form": InviteForm(),
+        "reason_form": ReasonForm(),
+    }
+    return render(request, "judge/manage_team.html", scene(request, contest, "teams", **{**known, **changed}))

@@ -1,0 +1,345 @@
+"""The pages, by Django's client on a real database: who gets where, what forms refuse, and every word from the catalogue."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import escape, unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from tests.judge import making
+
+from kakurenbo import registry
+from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.contests import rules
+from kakurenbo.judge.contests.models import Contest, Membership, Phase
+from kakurenbo.judge.contests.rulebooks import declared_phase
+from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.messages import render
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "hide and seek 7"
+SECRET = {"name": "Aoi", "email": "aoi@example.org", "new_password": PASSWORD}
+
+
+@pytest.fixture
+def organizer() -> User:
+    return User.objects.create_user("organizer@example.org", PASSWORD, name="Organizer", is_organizer=True)
+
+
+@pytest.fixture
+def page(organizer: User) -> Client:
+    """A browser in which the organizer is logged in."""
+    client = Client()
+    client.force_login(organizer, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.fixture
+def contest(organizer: User) -> Contest:
+    plan = rules.default_plan("amic2020", timezone.now() + timedelta(days=1), "Asia/Tokyo")
+    made = rules.make_contest(
+        organizer,
+        title="Spring",
+        slug="spring",
+        rulebook="amic2020",
+        options={"scale": "small"},
+        zone="Asia/Tokyo",
+        places=4,
+        phases=plan,
+    )
+    return made.value
+
+
+def form_of(page: Client, address: str) -> dict[str, Any]:
+    """What a form holds when it is first shown."""
+    html = page.get(address).content.decode()
+    fields: dict[str, list[str]] = {}
+    for tag in re.findall(r"<input[^>]*>", html):
+        name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
+        if name and "csrf" not in name[1] and name[1] not in ("next",):
+            fields.setdefault(name[1], []).append(unescape(value[1]) if value else "")
+    for name, options in re.findall(r'<select name="([^"]*)".*?>(.*?)</select>', html, re.DOTALL):
+        chosen = re.search(r'<option value="([^"]*)" selected', options) or re.search(r'<option value="([^"]*)"', options)
+        fields[name] = [unescape(chosen[1]) if chosen else ""]
+    return fields
+
+
+def test_a_fresh_judge_asks_for_the_organizer_and_then_never_again(client: Client) -> None:
+    assert client.get("/").headers["Location"] == "/setup"
+    assert client.post("/setup", SECRET).status_code == 302
+    assert User.objects.get().is_organizer
+    assert client.get("/").status_code == 200
+    assert Client().post("/setup", {**SECRET, "email": "eve@example.org"}).headers["Location"] == "/login"
+    assert User.objects.count() == 1
+
+
+def test_a_password_that_is_too_common_is_refused_with_its_reason(client: Client) -> None:
+    answer = client.post("/setup", {**SECRET, "new_password": "password123"})
+    assert answer.status_code == 200
+    assert not User.objects.exists()
+    assert 'role="alert"' in answer.content.decode()
+
+
+@pytest.mark.usefixtures("organizer")
+def test_who_logs_in_goes_where_they_were_heading_but_to_no_other_site() -> None:
+    given = {"email": "ORGANIZER@example.org", "password": PASSWORD}
+    assert Client().post("/login", {**given, "next": "/profile"}).headers["Location"] == "/profile"
+    assert Client().post("/login", {**given, "next": "https://evil.example/"}).headers["Location"] == "/"
+    wrong = Client().post("/login", {**given, "password": "wrong"})
+    assert wrong.status_code == 200
+    assert 'role="alert"' in wrong.content.decode()
+
+
+def test_the_language_is_that_of_the_browser_until_the_viewer_chooses(page: Client) -> None:
+    assert 'lang="ja"' in Client(headers={"accept-language": "ja"}).get("/login").content.decode()
+    assert "ログイン" in Client(headers={"accept-language": "ja"}).get("/login").content.decode()
+    page.post("/preferences", {"language": "ja", "next": "/"})
+    assert User.objects.get().language == "ja"
+    assert "コンテスト" in page.get("/").content.decode()
+
+
+@pytest.mark.usefixtures("organizer")
+def test_the_theme_that_was_chosen_is_kept(client: Client) -> None:
+    client.post("/preferences", {"theme": "dark", "next": "/login"})
+    assert 'data-theme="dark"' in client.get("/login").content.decode()
+
+
+def test_a_contest_is_made_in_one_form_with_the_options_of_its_rulebook(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = {
+        **form_of(page, address),
+        "title": "Autumn",
+        "slug": "autumn",
+        "option-scale": "small",
+        "main-attack-tries_per_day": "3",
+    }
+    answer = page.post(address, given)
+    assert answer.status_code == 302, answer.content.decode()
+    made = Contest.objects.get()
+    assert made.options == {"scale": "small"}
+    assert [one.name for one in made.rounds.all()] == ["pre", "main"]
+    assert Phase.objects.get(round__name="main", kind="attack").tries_per_day == 3
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_forms_warn_of_live_standings_beside_attack_phases_alone(page: Client, contest: Contest, language: str) -> None:
+    page.post("/preferences", {"language": language, "next": "/"})
+    warning = escape(render("page.hint.attack_visibility", {}, language).message)
+    address = reverse("make-contest", args=["amic2020"])
+    assert page.get(address).content.decode().count(warning) == 2, "once for each round"
+    chosen = form_of(page, address)
+    assert (chosen["main-attack-visibility"], chosen["main-anonymize-visibility"]) == (["hidden"], ["live"])
+    for phase in Phase.objects.filter(round__contest=contest):
+        html = page.get(reverse("edit-phase", args=["spring", phase.pk])).content.decode()
+        assert html.count(warning) == (phase.kind == "attack")
+
+
+def test_times_of_the_form_are_those_of_the_contests_zone(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = {
+        **form_of(page, address),
+        "title": "Autumn",
+        "slug": "autumn",
+        "pre-anonymize-opens_at": "2026-12-01T09:00",
+        "zone": "Asia/Tokyo",
+    }
+    given["pre-anonymize-closes_at"] = "2026-12-02T09:00"
+    later = {"pre-attack": (3, 4), "main-anonymize": (5, 6), "main-attack": (7, 8)}
+    for phase, (opens, closes) in later.items():
+        given |= {f"{phase}-opens_at": f"2026-12-{opens:02d}T09:00", f"{phase}-closes_at": f"2026-12-{closes:02d}T09:00"}
+    assert page.post(address, given).status_code == 302
+    first = Phase.objects.get(round__name="pre", kind="anonymize")
+    assert first.opens_at.isoformat() == "2026-12-01T00:00:00+00:00"
+
+
+def test_every_mistake_in_the_form_is_shown_at_once_beside_its_field(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = {**form_of(page, address), "title": "", "option-rate": "7", "pre-attack-closes_at": "2020-01-01T00:00"}
+    html = page.post(address, given).content.decode()
+    for field in ("id_title-errors", "id_option-rate-errors", "id_pre-attack-closes_at-errors"):
+        assert field in html
+
+
+@pytest.mark.usefixtures("contest")
+def test_an_invite_link_makes_an_account_and_a_member(page: Client) -> None:
+    page.post(reverse("add-team", args=["spring"]), {"team_name": "Kitsune"})
+    html = page.post(reverse("invite", args=["spring", "01"]), {"role": "member", "days": "7"}).content.decode()
+    link = re.search(r"http://testserver(/join/[^<\s]+)", html)
+    assert link is not None
+    guest = Client()
+    assert "Kitsune" in guest.get(link[1]).content.decode()
+    assert guest.post(link[1], SECRET).headers["Location"] == reverse("team", args=["spring"])
+    assert Membership.objects.get().user.email == "aoi@example.org"
+    assert "Kitsune" in guest.get(reverse("team", args=["spring"])).content.decode()
+
+
+def test_a_link_that_was_revoked_opens_nothing(page: Client, contest: Contest, organizer: User) -> None:
+    team = rules.add_team(organizer, contest, "Kitsune").value
+    invite, secret = rules.invite(organizer, team, "member")
+    page.post(reverse("revoke-invite", args=["spring", invite.pk]))
+    assert Client().get(f"/join/{secret}").status_code == 404
+
+
+@pytest.mark.usefixtures("contest")
+def test_the_team_list_shows_gaps_and_the_organizers_own_team(page: Client) -> None:
+    page.post(reverse("add-team", args=["spring"]), {"team_name": "Tanuki", "number": "03", "unranked": "on"})
+    html = page.get(reverse("teams", args=["spring"])).content.decode()
+    assert html.count(">free<") == 3
+    assert "not ranked" in html
+    refused = page.post(reverse("add-team", args=["spring"]), {"team_name": "Kitsune", "number": "03"})
+    assert refused.status_code == 200
+    assert 'role="alert"' in refused.content.decode()
+
+
+def test_an_organizer_disqualifies_with_a_reason_and_takes_it_back(page: Client, contest: Contest, organizer: User) -> None:
+    entry = rules.add_team(organizer, contest, "Kitsune").value.entries.first()
+    assert entry is not None
+    page.post(reverse("decide", args=["spring", entry.pk, "disqualify"]), {"reason": "handed in the original"})
+    entry.refresh_from_db()
+    assert entry.disqualified == "handed in the original"
+    page.post(reverse("decide", args=["spring", entry.pk, "reinstate"]))
+    entry.refresh_from_db()
+    assert entry.disqualified == ""
+
+
+@pytest.mark.usefixtures("contest")
+def test_players_are_kept_from_what_is_the_organizers() -> None:
+    player = Client()
+    player.force_login(User.objects.create_user("p@example.org", PASSWORD), backend="django.contrib.auth.backends.ModelBackend")
+    for name in ("manage", "teams", "queue", "announce"):
+        assert player.get(reverse(name, args=["spring"])).status_code == 403
+    assert player.get(reverse("team", args=["spring"])).status_code == 404
+    assert Client().get(reverse("manage", args=["spring"])).headers["Location"].startswith("/login")
+
+
+def test_a_phase_is_rescheduled_in_the_contests_zone(page: Client, contest: Contest) -> None:
+    phase = contest.rounds.get(name="pre").phases.get(kind="anonymize")
+    address = reverse("edit-phase", args=["spring", phase.pk])
+    given = form_of(page, address)
+    opens = (timezone.now() + timedelta(hours=2)).astimezone(timezone.get_fixed_timezone(9 * 60))
+    answer = page.post(
+        address, {**given, f"phase{phase.pk}-opens_at": f"{opens:%Y-%m-%dT%H:%M}", f"phase{phase.pk}-visibility": "hidden"}
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    phase.refresh_from_db()
+    assert phase.visibility == "hidden"
+    assert abs((phase.opens_at - opens).total_seconds()) < 60
+
+
+def test_one_button_makes_a_rehearsal_that_players_do_not_see(page: Client, contest: Contest) -> None:
+    answer = page.post(reverse("rehearse", args=["spring"]), {"minutes": "3"})
+    rehearsal = Contest.objects.exclude(pk=contest.pk).get()
+    assert rehearsal.rehearsal
+    assert answer.headers["Location"] == reverse("manage", args=[rehearsal.slug])
+    assert page.get(answer.headers["Location"]).status_code == 200
+    assert Client().get(reverse("contest", args=[rehearsal.slug])).status_code == 404
+    assert Client().get(reverse("contest", args=["spring"])).status_code == 200
+
+
+def test_a_contest_ends_only_where_its_short_name_is_typed(page: Client, contest: Contest) -> None:
+    Phase.objects.filter(round__contest=contest).update(state="closed")
+    page.post(reverse("end-contest", args=["spring"]), {"confirm": "yes"})
+    contest.refresh_from_db()
+    assert contest.ended_at is None
+    page.post(reverse("end-contest", args=["spring"]), {"confirm": "spring"})
+    contest.refresh_from_db()
+    assert contest.ended_at is not None
+
+
+def test_a_token_is_shown_once_and_ends_when_it_is_revoked(page: Client, organizer: User) -> None:
+    html = page.post("/profile/tokens", {"label": "CI"}).content.decode()
+    assert "kakurenbo_" in html
+    assert "kakurenbo_" not in page.get("/profile").content.decode()
+    token = organizer.tokens.get()
+    page.post(f"/profile/tokens/{token.pk}/revoke")
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+
+
+def test_chance_and_the_sample_attack_stand_beside_the_rankings(page: Client, contest: Contest, organizer: User) -> None:
+    rules.add_team(organizer, contest, "Kitsune")
+    lines = [{"team": "01", "score": 0.75, "rank": 1}]
+    beside = {"pre": {"chance": 0.1, "samples": {"sample attack": 0.31}}}
+    standings = {"anonymization": lines, "attack": [], "overall": lines, "awards": {"overall": ["01"]}, "beside": beside}
+    round_ = contest.rounds.get(name="pre")
+    StandingSnapshot.objects.create(contest=contest, round=round_, shown=True, standings=standings)
+    for client in (page, Client()):
+        html = client.get(reverse("standings", args=["spring"]), {"round": "pre"}).content.decode()
+        for words in ("Kitsune", "0.750", "Chance", "10.0 %", "Sample attack", "31.0 %"):
+            assert words in html
+
+
+def test_every_problem_is_named_in_file_row_and_column_in_the_viewers_language(
+    page: Client, contest: Contest, organizer: User
+) -> None:
+    team = rules.add_team(organizer, contest, "Kitsune").value
+    phase = contest.rounds.get(name="pre").phases.get(kind="anonymize")
+    entry = team.entries.get(round=phase.round)
+    submission = Submission.objects.create(entry=entry, phase=phase, number=1, received_at=timezone.now(), state="invalid")
+    words = {"en": {"message": "it is empty", "fix": "remove it"}, "ja": {"message": "空です", "fix": "削除してください"}}
+    problem = {
+        "code": "x",
+        "file": "D.csv",
+        "row": 17,
+        "record": 16,
+        "column": "age",
+        "value": "",
+        "severity": "violation",
+        **words,
+    }
+    record = {"state": "refused", "cause": "", "measurements": [], "notices": []}
+    result = {"record": record, "problems": [problem], "total": 5}
+    Judging.objects.create(submission=submission, fingerprint="", verdict="invalid", result=result)
+    html = page.get(reverse("submission", args=[submission.pk])).content.decode()
+    for shown in ("D.csv", "17", "age", "it is empty", "remove it", "and 4 more"):
+        assert shown in html
+    page.post("/preferences", {"language": "ja"})
+    assert "削除してください" in page.get(reverse("submission", args=[submission.pk])).content.decode()
+
+
+def test_no_page_has_a_script_or_a_style_in_itself(page: Client, contest: Contest, organizer: User) -> None:
+    team = rules.add_team(organizer, contest, "Kitsune").value
+    Membership.objects.create(team=team, user=organizer)
+    for name in ("contest", "standings", "manage", "teams", "team", "play"):
+        html = page.get(reverse(name, args=["spring"]), follow=True).content.decode()
+        assert "style=" not in html
+        assert "<style" not in html
+        assert not re.search(r"<script(?![^>]*src=)", html)
+        assert not re.search(r"\son\w+=", html)
+
+
+@pytest.mark.parametrize(("rulebook", "kind", "zips"), [("amic2020", "anonymize", False), ("pwscup2024", "anonymize", True)])
+def test_a_team_is_told_before_it_sends_how_large_files_may_be_and_of_zips_where_they_are_taken(
+    rulebook: str, kind: str, zips: bool
+) -> None:
+    round_name = registry.load("rulebooks", rulebook).rounds[0]
+    made = making.contest(rulebook=rulebook, options={}, phases=making.plan(timezone.now(), (round_name,)))
+    member = making.user("aoi")
+    making.team(made, "foxes", member)
+    phase = making.opened(made, kind, round_name)
+    client = Client()
+    client.force_login(member, backend="django.contrib.auth.backends.ModelBackend")
+    html = client.get(reverse("phase", args=[made.slug, round_name, kind])).content.decode()
+    limits = [pattern.max_bytes for pattern in declared_phase(phase).files]
+    assert f'data-limit="{max(limits)}"' in html
+    assert html.count("at most ") == len(limits) + 1
+    assert ("A zip of the files works too." in html) == zips
+
+
+def test_after_the_end_everybody_finds_archive_and_results_site_on_the_overview(contest: Contest) -> None:
+    overview, links = (
+        reverse("contest", args=["spring"]),
+        [reverse(name, args=["spring"]) for name in ("archive", "results-site")],
+    )
+    StandingSnapshot.objects.create(contest=contest, shown=True, document={"rounds": []})
+    assert not any(link in Client().get(overview).content.decode() for link in links)
+    Contest.objects.update(ended_at=timezone.now())
+    assert all(link in Client().get(overview).content.decode() for link in links)
+    assert Client().get(links[0]).status_code == 200

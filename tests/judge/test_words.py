@@ -1,0 +1,63 @@
+"""The words of the pages: every code that a template names is in the catalogue, and every entry is named somewhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import kakurenbo
+from kakurenbo.messages import LANGUAGES, render
+
+PACKAGE = Path(kakurenbo.__file__).resolve().parent
+PAGES = PACKAGE / "judge" / "pages"
+WORDS = set(tomllib.loads((PACKAGE / "messages" / "en" / "judge_pages.toml").read_text("utf-8")))
+BY_VALUE = {
+    *(
+        "chart",
+        "counts_rule",
+        "entry_says",
+        "entry_state",
+        "field",
+        "hint",
+        "job",
+        "job_state",
+        "kind",
+        "kind_short",
+        "ranking",
+    ),
+    *("release_state", "role", "span", "state", "visibility"),
+}  # codes whose end is a value: a state, a field's name
+
+
+def named() -> Iterator[str]:
+    """Every code that templates and views name whole."""
+    for path in PAGES.rglob("*.html"):
+        yield from (f"page.{code}" for code in re.findall(r"""\{%\s*t\s+["']([\w.]+)["']""", path.read_text("utf-8")))
+    for path in PAGES.rglob("*.py"):
+        yield from re.findall(r"""["'](page\.[\w.]+)["']""", path.read_text("utf-8"))
+
+
+def test_every_code_that_a_page_names_has_words() -> None:
+    assert set(named()) - WORDS == set()
+
+
+def test_no_words_of_the_pages_are_unused() -> None:
+    decided = {f"page.{what}_done" for what in ("disqualify", "excuse")}  # put together from the decision
+    assert {code for code in WORDS - set(named()) - decided if code.split(".")[1] not in BY_VALUE} == set()
+
+
+def test_every_state_and_kind_has_a_word() -> None:
+    from kakurenbo.judge.contests.models import PhaseState, Role, Visibility
+    from kakurenbo.judge.scoring.models import JobKind, JobState
+    from kakurenbo.judge.submissions.models import State
+
+    groups = {
+        "state": PhaseState, "role": Role, "visibility": Visibility, "job": JobKind, "job_state": JobState,
+        "entry_state": State, "entry_says": State,
+    }  # fmt: skip
+    for group, values in groups.items():
+        for value in values.values:
+            for language in LANGUAGES:
+                assert "page." not in render(f"page.{group}.{value}", {}, language).message
