@@ -37,6 +37,10 @@ VERBS = {
     "run": "verb.run",
     "report": "verb.report",
     "verify": "verb.verify",
+    "serve": "verb.serve",
+    "submit": "verb.submit",
+    "status": "verb.status",
+    "fetch": "verb.fetch",
     "data": "verb.data",
     "doctor": "verb.doctor",
 }

@@ -1,0 +1,65 @@
+"""What the API says where it does not do what it was asked: problems with their words in the language of the asker."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from kakurenbo.messages import text
+from kakurenbo.tables import Problems, Read
+
+T = TypeVar("T")
+UNPROCESSABLE = 422
+
+
+class Refused(Exception):
+    """Problems, on their way to the answer."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(repr(problems))
+        self.problems = problems
+
+
+def done(outcome: Read[T] | Problems) -> T:
+    """What a rule gave; its problems become the answer."""
+    if isinstance(outcome, Problems):
+        raise Refused(outcome)
+    return outcome.value
+
+
+def not_there() -> NoReturn:
+    """There is nothing, or nothing that the asker may know of: both sound the same."""
+    raise HttpError(404, "missing")
+
+
+def add_refusals(api: NinjaAPI) -> None:
+    """Teach an API to answer refusals."""
+
+    def answer(request: HttpRequest, status: int, code: str, **more: Any) -> HttpResponse:
+        said = {"error": code, "message": text(f"judge_api.{code}"), **more}
+        return api.create_response(request, said, status=status)
+
+    @api.exception_handler(Refused)
+    def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+        listed = [problem.as_json() for problem in error.problems]
+        return answer(request, UNPROCESSABLE, "refused", problems=listed, problem_count=error.problems.total)
+
+    @api.exception_handler(AuthenticationError)
+    def no_such_token(request: HttpRequest, _error: AuthenticationError) -> HttpResponse:
+        return answer(request, 401, "token")
+
+    @api.exception_handler(PermissionDenied)
+    def forbidden(request: HttpRequest, _error: PermissionDenied) -> HttpResponse:
+        return answer(request, 403, "forbidden")
+
+    @api.exception_handler(HttpError)
+    def other(request: HttpRequest, error: HttpError) -> HttpResponse:
+        return answer(request, error.status_code, str(error))
+
+    @api.exception_handler(ValidationError)
+    def malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        return answer(request, UNPROCESSABLE, "malformed", details=error.errors)

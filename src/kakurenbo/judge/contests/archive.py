@@ -1,0 +1,238 @@
+"""Everything of a contest as one zip, streamed: the folders of its rounds, what was handed in, judgings, standings, the log.
+
+The data of a round lies in two folders that the command line reads: ``preparation``, as ``prepare`` writes it, and ``phase``.
+
+Before the end organizers get it without answers, secrets and the log's salts; after the end everybody gets everything, so that
+all of it can be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from zipstream import ZIP_DEFLATED, ZipStream
+
+from kakurenbo.commitments import digest
+from kakurenbo.contracts import ATTACK, CONTEST_FILE, by_number
+from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests.models import Contest, PhaseState, Round
+from kakurenbo.judge.contests.permissions import Anybody
+from kakurenbo.judge.scoring import queries
+from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, StandingSnapshot
+from kakurenbo.judge.submissions import store
+from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.judge.trust.models import Checkpoint, LogEntry
+from kakurenbo.judge.trust.rules import entry_bytes
+from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds.publishing import RELEASES_FILE
+from kakurenbo.tables import json_bytes
+
+_CHUNK = 1 << 16
+_READABLE = 0o100644
+"""Mode of every file in a zip: a plain one, that everybody may read where it is unpacked."""
+_PUBLISHED = ("targets", "answers")
+Part = tuple[str, bytes | Iterable[bytes]]
+"""A file of the archive: its name in it, and its content."""
+
+
+def archive(user: Anybody, contest: Contest, now: datetime) -> Iterator[bytes]:
+    """The zip as this person may have it, piece by piece; nothing of it is ever whole in memory.
+
+    Parameters
+    ----------
+    user : User or AnonymousUser
+        Somebody for whom :func:`may_have` holds.
+    contest : Contest
+    now : datetime
+    """
+    return zipped((f"{contest.slug}/{name}", content) for name, content in parts(user, contest, now))
+
+
+def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
+    """Organizers at any time, everybody after the end."""
+    return permissions.may_manage(user, contest, now) or permissions.may_see_secrets(user, contest, now)
+
+
+def zipped(files: Iterable[Part]) -> Iterator[bytes]:
+    """A zip of files, made while it is read."""
+    stream = ZipStream(compress_type=ZIP_DEFLATED, compress_level=6)
+    for name, content in files:
+        stream.add(content, name)
+        yield from stream.file()
+    for member in stream._filelist:  # the library has no word for it, and its own mode hides files from a web server
+        member.external_attr = _READABLE << 16
+    yield from stream.footer()
+
+
+def blob_chunks(digest: str) -> Iterator[bytes]:
+    """The content of a file in the open store."""
+    with store.open_blob(digest) as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
+    """Every file of the archive; contents are opened when they are read."""
+    ended = permissions.may_see_secrets(user, contest, now)
+    yield "contest.json", json_bytes(_facts(contest))
+    for one in contest.rounds.all():
+        yield from _round_parts(user, one, now, ended=ended)
+    overall = queries.standings(contest, user, now)
+    if overall is not None:
+        yield "standings.json", json_bytes(_snapshot(overall))
+    yield "log.json", json_bytes(log(user, contest, now))
+
+
+def log(user: Anybody, contest: Contest, now: datetime) -> dict[str, Any]:
+    """The log as somebody may see it: leaves and signed roots at once, what the entries say at the end."""
+    ended = permissions.may_see_secrets(user, contest, now)
+    return {
+        "public_key": bytes(contest.public_key).hex(),
+        "entries": [_log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)],
+        "checkpoints": [_checkpoint(one) for one in Checkpoint.objects.filter(contest=contest)],
+    }
+
+
+def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
+    folder = f"rounds/{round_.name}"
+    for file in round_.files.select_related("blob", "round__contest"):
+        if permissions.may_fetch(user, file, now):
+            for place in _places(file.path):
+                yield f"{folder}/{place}", blob_chunks(file.blob_id)
+    if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
+        yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
+    if ended:
+        for secret in SecretFile.objects.filter(round_id=round_.pk):
+            for place in _places(secret.path):
+                yield f"{folder}/{place}", store.read_secret(secret.digest)
+        earned = Earned.objects.filter(target__round=round_).select_related("target", "attacker__team").order_by("pk")
+        yield f"{folder}/earned.json", json_bytes([_earned(one) for one in earned])
+    judgings = []
+    for submission in _submissions(round_):
+        if ended or permissions.may_see_team(user, submission.entry.team, now):
+            place = f"{folder}/submissions/{submission.entry.team.number}/{submission.phase.kind}/{submission.number:04d}"
+            judgings.append(_judged(submission, place))
+            for submitted in submission.files.all():
+                yield f"{place}/{submitted.name}", blob_chunks(submitted.blob_id)
+    yield f"{folder}/submissions.json", json_bytes(judgings)
+    snapshot = queries.standings(round_, user, now)
+    if snapshot is not None:
+        yield f"{folder}/standings.json", json_bytes(_snapshot(snapshot))
+
+
+def _places(path: str) -> Iterator[str]:
+    """Where a file of a round lies in the archive: in the folder of ``prepare``, of ``publish``, or of both."""
+    kind = path.split("/", 1)[0]
+    if kind not in _PUBLISHED:
+        yield f"preparation/{path}"
+    if kind in (*_PUBLISHED, "attackers"):
+        yield f"phase/{path}"
+
+
+def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
+    """What became of every release, as ``publish`` tells it to everybody and, after the end, with its causes."""
+    records = [msgspec.convert(target.record, ReleaseRecord) for target in round_.targets.all()]
+    records.sort(key=lambda record: by_number(record.target))
+    facts = replace(msgspec.convert(round_.facts, ContestFacts), commitments=digest(round_.commitments.encode()))
+    yield f"public/{CONTEST_FILE}", facts.as_bytes()
+    yield f"public/{RELEASES_FILE}", json_bytes(msgspec.to_builtins([record.public() for record in records]))
+    if ended:
+        yield f"answers/{RELEASES_FILE}", json_bytes(msgspec.to_builtins(records))
+
+
+def _submissions(round_: Round) -> Iterable[Submission]:
+    handed_in = Submission.objects.filter(entry__round=round_, number__isnull=False).exclude(state=State.RECEIVING)
+    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings")
+    return related.order_by("entry__team__number", "phase__opens_at", "number")
+
+
+def _facts(contest: Contest) -> dict[str, Any]:
+    names = ("slug", "title", "rulebook", "options", "zone", "places", "rehearsal")
+    times = ("created_at", "ended_at")
+    return {
+        **{name: getattr(contest, name) for name in names},
+        **{name: _text(getattr(contest, name)) for name in times},
+        "rounds": [_round_facts(one) for one in contest.rounds.all()],
+        "teams": [{"number": team.number, "name": team.name, "unranked": team.unranked} for team in contest.teams.all()],
+        "announcements": [
+            {"at": _text(one.created_at), "title": one.title, "text": one.text} for one in contest.announcements.all()
+        ],
+    }
+
+
+def _round_facts(round_: Round) -> dict[str, Any]:
+    limits = ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour", "kind", "state", "visibility")
+    return {
+        "name": round_.name,
+        "fingerprint": round_.fingerprint,
+        "prepared_at": _text(round_.prepared_at),
+        "phases": [
+            {
+                **{name: getattr(phase, name) for name in limits},
+                "opens_at": _text(phase.opens_at),
+                "closes_at": _text(phase.closes_at),
+            }
+            for phase in round_.phases.all()
+        ],
+        "entries": [
+            {"team": entry.team.number, "disqualified": entry.disqualified, "excused": entry.excused}
+            for entry in round_.entries.select_related("team").order_by("team__number")
+        ],
+    }
+
+
+def _judged(submission: Submission, place: str) -> dict[str, Any]:
+    return {
+        "id": str(submission.pk),
+        "folder": place,
+        "state": submission.state,
+        "received_at": _text(submission.received_at),
+        "chosen_at": _text(submission.chosen_at),
+        "files": [{"name": file.name, "target": file.target, "sha256": file.blob_id} for file in submission.files.all()],
+        "judgings": [_judging(one) for one in submission.judgings.all()],
+    }
+
+
+def _judging(judging: Judging) -> dict[str, Any]:
+    names = ("fingerprint", "verdict", "result", "in_effect")
+    return {**{name: getattr(judging, name) for name in names}, "made_at": _text(judging.made_at)}
+
+
+def _earned(earned: Earned) -> dict[str, Any]:
+    return {
+        "target": earned.target.name,
+        "attacker": earned.sample if earned.attacker is None else earned.attacker.team.number,
+        "file": earned.file,
+        "submission": None if earned.submission_id is None else str(earned.submission_id),
+        "credit": earned.credit,
+    }
+
+
+def _snapshot(snapshot: StandingSnapshot) -> dict[str, Any]:
+    return {"taken_at": _text(snapshot.taken_at), "standings": snapshot.standings, "results": snapshot.results}
+
+
+def _log_entry(entry: LogEntry, *, ended: bool) -> dict[str, Any]:
+    told = {"number": entry.number, "leaf": bytes(entry.leaf).hex()}
+    if not ended:
+        return told
+    written = entry_bytes(entry.number, entry.kind, entry.body, entry.at).decode()
+    return {**told, "salt": bytes(entry.salt).hex(), "entry": written}
+
+
+def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {
+        "size": checkpoint.size,
+        "root": bytes(checkpoint.root).hex(),
+        "signature": bytes(checkpoint.signature).hex(),
+        "at": _text(checkpoint.at),
+    }
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -1,0 +1,176 @@
+"""A whole contest on a judge that listens: teams call the command line, workers run here, time is moved by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from django.utils import timezone
+from tests.judge import making
+
+from kakurenbo import registry
+from kakurenbo.cli import main
+from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.judge.accounts import rules as accounts
+from kakurenbo.judge.contests import rules
+from kakurenbo.judge.contests.advancing import advance
+from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.scoring.worker import Worker
+
+_HOUR = timedelta(hours=1)
+
+
+class Called(NamedTuple):
+    """What a call of the command line left behind."""
+
+    code: int
+    json: Any
+    err: str
+
+
+class Stage:
+    """A contest, its teams' tokens and folders, and a worker.
+
+    Parameters
+    ----------
+    address : str
+        Where the judge listens.
+    folder : Path
+        For what teams write.
+    """
+
+    def __init__(self, address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, worker: Worker) -> None:
+        self.address, self.folder, self._environment, self.worker = address, folder, monkeypatch, worker
+        self.tokens: dict[str, str] = {}
+        self.contest: Contest
+        self.round = ""
+        monkeypatch.setenv("KAKURENBO_SERVER", address)
+
+    def hold(self, rulebook: str, rounds: tuple[str, ...], teams: int, **options: Any) -> None:
+        """Make a contest with so many teams, one member each; its data is drawn and its first phase open."""
+        declared = registry.load("rulebooks", rulebook)()
+        plans = [
+            replace(plan, tries_per_target=declared.phase(plan.kind).tries.per_target)
+            for plan in making.plan(timezone.now() + timedelta(days=1), rounds)
+        ]
+        self.contest = making.contest(rulebook=rulebook, options=options, phases=plans, places=teams + 1)
+        for number in range(1, teams + 1):
+            member = making.user(f"member{number}")
+            team = making.team(self.contest, f"team {number}", member)
+            self.tokens[team.number] = accounts.new_token(member, "of a program")[1]
+        self.open(rounds[0], ANONYMIZE)
+
+    def open(self, round_name: str, kind: str) -> None:
+        """Let the time come at which a phase opens, and with that the end of those before it."""
+        self.round, now = round_name, timezone.now()
+        phases = Phase.objects.filter(round__contest=self.contest).order_by("round__position", "opens_at")
+        meant = phases.get(round__name=round_name, kind=kind)
+        earlier = [phase.pk for phase in phases if phase.opens_at < meant.opens_at]
+        for place, pk in enumerate(reversed(earlier), start=1):
+            phases.filter(pk=pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
+        phases.filter(pk=meant.pk).update(opens_at=now - timedelta(minutes=1), closes_at=now + _HOUR)
+        self.go_on()
+        assert phases.get(pk=meant.pk).state == "open", phases.get(pk=meant.pk).state
+
+    def finish(self) -> None:
+        """Close everything and end the contest."""
+        now = timezone.now()
+        for place, phase in enumerate(Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1):
+            Phase.objects.filter(pk=phase.pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
+        self.go_on()
+        making.good(rules.end(making.organizer(), self.contest))
+        self.go_on()
+        self.contest.refresh_from_db()
+
+    def go_on(self) -> None:
+        """Do all that is due, and all work that comes of it."""
+        while advance(timezone.now()) or self.worker.drain():
+            pass
+
+    def call(self, team: str, *arguments: object) -> Called:
+        """The command line as a team's program calls it."""
+        self._environment.setenv("KAKURENBO_TOKEN", self.tokens[team])
+        return call(*arguments)
+
+    def fetch(self, team: str) -> Path:
+        """A team's folder of the round that is under way, with all that it may have now."""
+        out = self.folder / f"team{team}-{self.round}"
+        assert self.call(team, "fetch", self.contest.slug, "-o", out, "--round", self.round).code == 0
+        return out
+
+    def submit(self, team: str, *files: Path) -> dict[str, Any]:
+        """Hand in, have it judged, and give what the judge says of it."""
+        handed_in = self.call(team, "submit", self.contest.slug, *files, "--wait", 0)
+        assert handed_in.code == 0, handed_in
+        self.go_on()
+        status = self.call(team, "status", self.contest.slug).json
+        every = (one for phase in status["phases"] for one in phase["submissions"])
+        found: dict[str, Any] = next(one for one in every if one["id"] == handed_in.json["id"])
+        return found
+
+    def get(self, path: str, token: str = "") -> Any:
+        """What the API says, to a team or to everybody."""
+        return json.loads(self.download(path, token))
+
+    def download(self, path: str, token: str = "") -> bytes:
+        import urllib.request
+
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        with urllib.request.urlopen(urllib.request.Request(f"{self.address}/api/v1/{path}", headers=headers)) as answer:
+            content: bytes = answer.read()
+        return content
+
+    def archive(self) -> Path:
+        """The organizers' archive, unpacked."""
+        token = accounts.new_token(making.organizer(), "of an organizer")[1]
+        content = self.download(f"contests/{self.contest.slug}/archive.zip", token)
+        zipfile.ZipFile(io.BytesIO(content)).extractall(self.folder / "archive")
+        return self.folder / "archive" / self.contest.slug
+
+
+def call(*arguments: object) -> Called:
+    """Call the command line with --json."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main([*map(str, arguments), "--json"])
+    assert "Traceback" not in err.getvalue()
+    return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
+
+
+def standings_from_files(stage: Stage, archive: Path, options: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The standings as the command line makes them from what the archive holds."""
+    rulebook, results = stage.contest.rulebook, []
+    for one in stage.contest.rounds.all():
+        folder = archive / "rounds" / one.name
+        guesses = stage.folder / f"guesses-{one.name}"
+        for team in stage.contest.teams.all():
+            (guesses / team.number).mkdir(parents=True)
+        for place in sorted(folder.glob(f"submissions/*/{ATTACK}/*")):
+            into = guesses / place.parts[-3]
+            for file in place.iterdir():
+                (into / file.name).write_bytes(file.read_bytes())
+        out = stage.folder / f"{one.name}.json"
+        scored = call("score", rulebook, folder / "phase", guesses, "-o", out)
+        assert scored.code in (0, 1), scored
+        results.append(out)
+    named = [results[0]] if len(results) == 1 else ["--pre", results[0], "--main", results[1]]
+    made: dict[str, Any] = call("standings", rulebook, *named, *options).json
+    return made
+
+
+@contextlib.contextmanager
+def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """A stage whose worker ends with it."""
+    worker = Worker(folder / "worker")
+    try:
+        yield Stage(address, folder, monkeypatch, worker)
+    finally:
+        worker.close()

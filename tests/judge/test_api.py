@@ -1,0 +1,130 @@
+"""The API beside what the table of permissions says: tokens, sessions, languages, downloads, the archive before the end."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from tests.judge import making
+
+from kakurenbo.judge.accounts import rules as accounts
+from kakurenbo.judge.api.app import api
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
+from kakurenbo.judge.submissions import store
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.trust.tree import leaf_hash
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1/"
+BEGIN = f"{API}contests/cup/rounds/pre/phases/anonymize/submissions"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@pytest.fixture
+def contest(judge_home: Path) -> Contest:
+    """A contest whose first phase is open, with a team of one member."""
+    assert judge_home
+    made = making.contest(phases=making.plan(timezone.now()))
+    making.team(made, "foxes", making.user("member"))
+    making.opened(made)
+    return made
+
+
+def bearer(text: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {text}"}
+
+
+def test_a_token_that_was_revoked_is_refused_even_where_everybody_may_look(contest: Contest) -> None:
+    token, text = accounts.new_token(making.user("member"), "of a program")
+    assert Client().get(f"{API}me", headers=bearer(text)).json()["contests"][0]["team"]["number"] == "01"
+    accounts.revoke(token)
+    answer = Client().get(f"{API}contests/{contest.slug}", headers=bearer(text))
+    assert (answer.status_code, answer.json()["error"]) == (401, "token")
+    assert Client().get(f"{API}contests/{contest.slug}").status_code == 200
+
+
+@pytest.mark.usefixtures("contest")
+def test_a_session_changes_nothing_without_the_mark_of_the_page() -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(making.user("member"), BACKEND)
+    answer = browser.post(BEGIN)
+    assert (answer.status_code, answer.json()["error"]) == (403, "csrf")
+    assert not Submission.objects.exists()
+    assert browser.get(f"{API}me").status_code == 200
+
+
+@pytest.mark.usefixtures("contest")
+def test_refusals_are_in_the_language_of_the_asker() -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    begun = Client().post(BEGIN, headers=headers).json()
+    said = {}
+    for language in ("en", "ja"):
+        answer = Client().post(f"{API}submissions/{begun['id']}/finish", headers={**headers, "Accept-Language": language})
+        assert answer.status_code == 422
+        said[language] = (answer.json()["message"], answer.json()["problems"][0]["message"])
+    assert all(english != japanese for english, japanese in zip(said["en"], said["ja"], strict=True))
+    assert "規則" in said["ja"][0]
+
+
+@pytest.mark.usefixtures("contest")
+def test_a_file_is_given_back_as_it_was_sent_and_never_shown_as_a_page() -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    begun = Client().post(BEGIN, headers=headers).json()
+    place = f"{API}submissions/{begun['id']}/files/page.html"
+    sent = Client().put(place, b"<script>", content_type="text/html", headers=headers)
+    assert (sent.status_code, sent.json()["size"]) == (201, 8)
+    answer: Any = Client().get(place, headers=headers)
+    assert answer.getvalue() == b"<script>"
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="page.html"'
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.usefixtures("contest")
+def test_a_body_that_is_too_large_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kakurenbo.judge.submissions import rules
+
+    monkeypatch.setattr(rules, "most_bytes", lambda *_: 3)
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    begun = Client().post(BEGIN, headers=headers).json()
+    answer = Client().put(f"{API}submissions/{begun['id']}/files/D.csv", b"1234", headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (413, "too_large")
+
+
+def archive_of(contest: Contest) -> zipfile.ZipFile:
+    headers = bearer(accounts.new_token(making.organizer(), "of an organizer")[1])
+    answer: Any = Client().get(f"{API}contests/{contest.slug}/archive.zip", headers=headers)
+    return zipfile.ZipFile(io.BytesIO(answer.getvalue()))
+
+
+def test_the_archive_has_secrets_salts_and_entries_only_after_the_end(contest: Contest) -> None:
+    round_ = contest.rounds.get()
+    for path, visible in (("public/contest.json", Visible.PUBLIC), ("targets/01/D.csv", Visible.TARGET)):
+        RoundFile.objects.create(round=round_, path=path, visible=visible, blob=store.put(b"{}"))
+    digest, size = store.put_secret(b"the seed")
+    SecretFile.objects.create(round_id=round_.pk, path="secret/opening.json", digest=digest, size=size)
+    before = archive_of(contest)
+    assert "cup/rounds/pre/preparation/public/contest.json" in before.namelist()
+    assert not [name for name in before.namelist() if "/secret/" in name or "/answers/" in name]
+    assert all(set(entry) == {"number", "leaf"} for entry in json.loads(before.read("cup/log.json"))["entries"])
+    Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    after = archive_of(contest)
+    assert after.read("cup/rounds/pre/preparation/secret/opening.json") == b"the seed"
+    for entry in json.loads(after.read("cup/log.json"))["entries"]:
+        assert leaf_hash(bytes.fromhex(entry["salt"]) + entry["entry"].encode()).hex() == entry["leaf"]
+
+
+@pytest.mark.usefixtures("contest")
+def test_the_description_names_every_route_and_how_to_send_a_token() -> None:
+    described = Client().get(f"{API}openapi.json").json()
+    assert described["components"]["securitySchemes"]["TokenOrSession"]["scheme"] == "bearer"
+    routes = {(method, path) for path, methods in described["paths"].items() for method in methods}
+    assert ("put", "/api/v1/submissions/{submission_id}/files/{name}") in routes
+    assert len(routes) == sum(len(methods) for methods in api.get_openapi_schema()["paths"].values())

@@ -1,0 +1,75 @@
+"""Characters that the database cannot hold, wherever people may write: refused, and never an error of the judge."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from tests.judge import making
+
+from kakurenbo.judge.accounts import rules as accounts
+
+pytestmark = pytest.mark.django_db
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+_SUBMISSION = uuid4()
+
+
+@pytest.fixture
+def page() -> Client:
+    """A browser of an organizer, on a judge with a contest."""
+    making.contest()
+    client = Client(raise_request_exception=False)
+    client.force_login(making.organizer(), backend=BACKEND)
+    return client
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/join/{}",
+        "/contests/cup/rounds/pre/files/public/{}",
+        "/contests/cup/play/pre/anonymize/form/{}",
+        f"/submissions/{_SUBMISSION}/files/{{}}",
+        "/contests/{}/",
+        "/static/{}",
+        "/{}",
+        "/api/v1/contests/{}",
+        "/api/v1/contests/{}/queue",
+        "/api/v1/contests/{}/archive.zip",
+        "/api/v1/contests/cup/rounds/{}/files",
+        "/api/v1/contests/cup/rounds/pre/files/{}",
+        f"/api/v1/submissions/{_SUBMISSION}/files/{{}}",
+    ],
+)
+@pytest.mark.parametrize("unstorable", ["\0", "a\0b", b"\xed\xa0\x80"])
+def test_an_address_that_cannot_be_stored_is_that_of_nothing(page: Client, address: str, unstorable: str | bytes) -> None:
+    token = accounts.new_token(making.organizer(), "of a program")[1]
+    headers = {"Authorization": f"Bearer {token}"} if address.startswith("/api") else {}
+    assert page.get(address.format(quote(unstorable, safe="")), headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "given"),
+    [
+        ("/login", {"email": "a\0@example.org", "password": "x\0"}),
+        ("/login", {"email": "a@example.org", "password": "x", "next": "/\0"}),
+        ("/contests/cup/manage/teams/add", {"team_name": "fox\0es"}),
+        ("/contests/cup/manage/teams/add", {"team_name": "foxes", "number": "\0"}),
+        ("/contests/cup/manage/announcements", {"announcement_title": "x", "announcement_text": "a\0b"}),
+        ("/contests/cup/manage/end", {"confirm": "\0"}),
+        ("/profile", {"name": "\0", "language": "\0"}),
+        ("/profile/tokens", {"label": "\0"}),
+        ("/preferences", {"language": "\0", "theme": "\0", "next": "/\0"}),
+    ],
+)
+def test_words_that_cannot_be_stored_are_refused_by_every_form(page: Client, address: str, given: dict[str, str]) -> None:
+    assert page.post(address, given).status_code < 500
+
+
+def test_a_cookie_that_cannot_be_stored_is_nobodys() -> None:
+    making.contest()
+    for cookie in ('sessionid="a\\000b"', 'django_language="\\000"', 'theme="\\000"'):
+        client = Client(raise_request_exception=False)
+        assert client.get("/", headers={"Cookie": cookie}).status_code == 200
