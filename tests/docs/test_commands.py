@@ -21,7 +21,15 @@ EXECUTED = [
 ]
 TRANSLATED = [name for name, page in PAGES.items() if translated_from(page) is not None]
 INSTALL = "pip install -e ."
-REASONS = ("sets up an environment", "needs the network", "needs a download", "needs several machines", "takes hours")
+REASONS = (
+    "sets up an environment",
+    "needs the network",
+    "needs a download",
+    "needs several machines",
+    "needs a judge",
+    "it serves until it is stopped",
+    "takes hours",
+)
 
 
 @pytest.mark.parametrize("name", EXECUTED)

@@ -35,9 +35,10 @@ TOLD_BY_CODE = {
     "click",
     "error",
     "knowledge",
+    "page",
     "player",
     "word",
-}  # known by their English or by a rulebook's name: see tests/cli/test_words.py
+}  # known by their English, by a rulebook's name or in templates: see tests/cli/test_words.py, tests/judge/test_words.py
 TAKE_A_CODE = {"option", "text", "Phrase", "Problem", "refused", "render", "add", "_refused", "_refuse", "_Unfit"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -155,3 +156,9 @@ class Phase:
 
 
 ANONYMIZE, ATTACK = "anonymize", "attack"
+
+
+def size_limit(patterns: Sequence[FilePattern], name: str) -> int:
+    """How large a file of this name may be; one of an unknown name, of which the check will tell, as large as any."""
+    fitting = [pattern.max_bytes for pattern in patterns if pattern.parse(name) is not None]
+    return max(fitting or [pattern.max_bytes for pattern in patterns])

@@ -14,7 +14,6 @@ from kakurenbo.contracts import RoundData
 from kakurenbo.datasets.store import load_part
 from kakurenbo.datasets.transactions import ANY_MONTHS, Calendar, narrowed
 from kakurenbo.errors import UsageError
-from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
 from kakurenbo.tables import Problems, Source, Table, table_bytes
 
@@ -56,6 +55,8 @@ def original_table(rng: np.random.Generator, data: str, scale: str, own: str) ->
         raise UsageError("Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'")
     if data == "own":
         raise UsageError("the round was prepared from a table of the organizer's own; name its file with --table")
+    from kakurenbo.generators.shop import simulate_shop  # takes a while to load, and only drawing needs it
+
     return Original(simulate_shop(rng, CUSTOMERS[scale]), SIMULATED, "embedded")
 
 
