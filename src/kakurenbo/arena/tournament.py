@@ -54,7 +54,7 @@ class Tournament:
         read = read_document(results)
         if isinstance(read, Problems):
             raise UsageError(f"{results}: {read[0].sentence}")
-        timed = results.name == RESULTS_FILE and (folder / TIMINGS_FILE).exists()
+        timed = results.name == RESULTS_FILE and os.path.lexists(folder / TIMINGS_FILE)
         return cls(folder, read.value, _json(folder / TIMINGS_FILE) if timed else {})
 
     def write_report(self, format_: str = "html", out: Path | None = None) -> Path:
