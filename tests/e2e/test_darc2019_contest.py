@@ -396,11 +396,12 @@ def test_the_standings_are_those_of_the_rules(contest: Contest) -> None:
     assert found["awards"] == {"anonymization": order, "re-identification": best}
 
 
-def test_standings_follow_the_mode_of_the_contest_and_can_be_asked_for_another(contest: Contest) -> None:
+def test_standings_follow_the_mode_of_the_contest_and_refuse_another(contest: Contest) -> None:
     other = "rules" if contest.mode == "aicrowd" else "aicrowd"
     again = run("standings", "darc2019", contest.path("results.json"), "--mode", contest.mode)
     assert again == contest.told["standings"]
-    assert run("standings", "darc2019", contest.path("results.json"), "--mode", other)["tables"] != again["tables"]
+    refused = run("standings", "darc2019", contest.path("results.json"), "--mode", other, code=1)
+    assert [problem["code"] for problem in refused["problems"]] == ["results.other_setting"]
     contest.write("printed.json", content=json.dumps(contest.told["score"]))
     printed = run("standings", "darc2019", contest.path("printed.json"), "--mode", contest.mode)
     assert printed == again, "what score printed is ranked as what it wrote"
