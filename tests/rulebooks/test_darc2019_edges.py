@@ -87,7 +87,7 @@ def test_an_imported_shop_is_taken_unless_it_is_not_there_or_not_wanted(
     monkeypatch: pytest.MonkeyPatch, data: str, there: bool, source: str
 ) -> None:
     monkeypatch.setattr(preparation, "load_part", lambda *_: shop(T) if there else None)
-    monkeypatch.setattr(preparation, "simulate_shop", lambda _, customers: shop(T[: 2 if customers == 400 else 1]))
+    monkeypatch.setattr("kakurenbo.generators.shop.simulate_shop", lambda _, customers: shop(T[: 2 if customers == 400 else 1]))
     for scale, simulated in (("small", 2), ("full", 1)):
         drawn = Darc2019(data=data, scale=scale).draw(1, ["01", "02"])
         assert drawn.settings == {"data": source}
