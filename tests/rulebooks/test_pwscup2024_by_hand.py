@@ -94,6 +94,7 @@ def test_utility_has_100_points_in_each_of_ten_files_a_total_200_and_an_attack_o
         "U": 100,
         "sample_anonymity": 100,
         "hits": 100,
+        "constant": 100,
         "identification": 50,
         "reconstruction": 50,
         "anonymization": 200,
