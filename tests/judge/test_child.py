@@ -141,7 +141,7 @@ def test_the_child_gets_no_secret_of_the_environment() -> None:
         "KAKURENBO_JUDGE_SECRET_KEY": "secret",
         "KAKURENBO_TOKEN": "secret",
         "AWS_SECRET_ACCESS_KEY": "secret",
-        "KAKURENBO_HOME": "/home/kept",
+        "KAKURENBO_HOME": "kept",
     }
     cleaned = clean_environment(given)
     assert not any("secret" in value for value in cleaned.values())
