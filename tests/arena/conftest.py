@@ -36,6 +36,16 @@ def install(project: Path, site: Path) -> None:
     (info / "entry_points.txt").write_text("\n".join(groups))
 
 
+@contextlib.contextmanager
+def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let this process, and those it starts, find the plugins of a folder."""
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    registry._declared.cache_clear()
+    yield
+    registry._declared.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the search path with the example contest and the misbehaving methods installed."""
@@ -48,11 +58,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def plugins(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The same, on the search path of this process and of those it starts."""
-    monkeypatch.syspath_prepend(site)
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    registry._declared.cache_clear()
-    yield site
-    registry._declared.cache_clear()
+    with installed(site, monkeypatch):
+        yield site
 
 
 @pytest.fixture(scope="session")

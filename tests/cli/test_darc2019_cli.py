@@ -210,7 +210,8 @@ def test_standings_show_awards(run: Run, tmp_path: Path) -> None:
     code, found, _ = run("standings", "darc2019", tmp_path / "r.csv", "--json")
     assert code == 0
     assert found["awards"] == {"anonymization": ["01", "02"], "re-identification": ["03"]}
-    assert [line["rank"] for line in found["attack"]] == [1, 2, None]
+    ranked = [(line["team"], line["rank"], line.get("note")) for line in found["attack"]]
+    assert ranked == [("03", 1, None), ("02", 2, None), ("01", None, "owns the table"), ("S7", None, "not ranked")]
 
 
 def test_standings_tell_u_and_reid_of_every_table_and_who_is_awarded(run: Run, tmp_path: Path) -> None:

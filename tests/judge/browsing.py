@@ -17,9 +17,9 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from tests.e2e.browser import CHROMIUM, started
 
-CHROMIUM = Path("/usr/bin/chromium")
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 
@@ -27,14 +27,12 @@ _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", 
 @contextmanager
 def chromium_browser() -> Iterator[Browser]:
     """A browser, for as long as tests need it."""
-    if not CHROMIUM.exists():
-        pytest.skip("there is no Chromium")
+    if not CHROMIUM:
+        pytest.skip("no browser: install Debian's chromium (make browser)")
     # Playwright's loop runs in this thread, in which Django would refuse to ask the database.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    with started() as browser:
         yield browser
-        browser.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 

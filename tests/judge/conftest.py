@@ -24,9 +24,9 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from django.db import connections  # noqa: E402
 from django.test import TransactionTestCase  # noqa: E402
 from psycopg.conninfo import conninfo_to_dict  # noqa: E402
+from tests.arena.conftest import installed  # noqa: E402
 from tests.judge.plugins import install_contests  # noqa: E402
 
-from kakurenbo import registry  # noqa: E402
 from kakurenbo.judge.contests.models import Contest  # noqa: E402
 from kakurenbo.judge.scoring.child import ForkServer  # noqa: E402
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres  # noqa: E402
@@ -89,11 +89,8 @@ def plugin_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def plugins(plugin_site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Contests that are no part of the project, installed for this process and those it starts."""
-    monkeypatch.syspath_prepend(plugin_site)
-    monkeypatch.setenv("PYTHONPATH", str(plugin_site))
-    registry._declared.cache_clear()
-    yield plugin_site
-    registry._declared.cache_clear()
+    with installed(plugin_site, monkeypatch):
+        yield plugin_site
 
 
 @pytest.fixture(scope="session")
