@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from datetime import timedelta
 from html import escape, unescape
 from typing import Any
@@ -18,11 +20,13 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
+from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
 from kakurenbo.judge.pages.forms.making import zone_choices
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
+from kakurenbo.reporting.document import Document, RulebookEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -467,7 +471,8 @@ def test_awards_are_shown_when_somebody_attacked_and_the_attack_is_over_or_live(
     assert shown() == (False, False)
 
 
-def test_an_organizer_gives_more_time_in_one_click_and_later_phases_move_along(page: Client, contest: Contest) -> None:
+@pytest.mark.usefixtures("contest")
+def test_an_organizer_gives_more_time_in_one_click_and_later_phases_move_along(page: Client) -> None:
     phases = {(phase.round.name, phase.kind): phase for phase in Phase.objects.select_related("round")}
     first, second = phases["pre", "anonymize"], phases["pre", "attack"]
     Phase.objects.filter(pk=first.pk).update(state="open", opens_at=timezone.now() - timedelta(days=1))
@@ -583,3 +588,14 @@ def test_the_questionnaires_lines_have_words_beside_their_keys(language: str, la
         assert (form["claims.epsilon"].label, form["odd"].label) == (label, "odd")
         assert form["claims.epsilon"].help_text
         assert [title for title, _ in form.sections()] == [render("form.amic2020.claims", {}, language).message, ""]
+
+
+def test_the_results_site_has_the_name_of_the_contest_and_the_language_of_who_asks(contest: Contest) -> None:
+    document = Document(rulebook=RulebookEntry("amic2020", "a contest"), rounds=()).as_builtins()
+    StandingSnapshot.objects.create(contest=contest, shown=True, document=document)
+    with speaking_to("ja"):
+        made = site(contest)
+    assert made is not None
+    index = zipfile.ZipFile(io.BytesIO(b"".join(made))).read("spring-results/index.html").decode()
+    assert "<title>Spring · kakurenbo</title>" in index
+    assert '<html lang="ja">' in index
