@@ -160,7 +160,7 @@ def _sealing(phase: Phase, now: datetime) -> Step | None:  # noqa: ARG001
     """
     if phase.kind != ANONYMIZE:
         return None if _under_way(phase).exists() else partial(_end, phase)
-    unsealed = list(phase.round.entries.filter(targets=None).select_related("team"))
+    unsealed = list(phase.round.entries.filter(targets=None).select_related("team").order_by("team__number"))
     asked = set(Job.objects.filter(kind=JobKind.SEAL, round=phase.round).values_list("subject", flat=True))
     judging = set(_under_way(phase).values_list("entry_id", flat=True))
     scored = set(Submission.objects.filter(phase=phase, state=State.SCORED).values_list("entry_id", flat=True))

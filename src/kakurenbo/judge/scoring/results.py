@@ -43,17 +43,19 @@ def gathered(round: Round) -> dict[str, Any]:
 def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -> None:
     """Keep new standings; a board that is frozen or hidden keeps, for players, the last one that they were shown.
 
-    Those that are made after the end are final: no later ones take their place.
+    Those that are made after the end are final: no later ones take their place, unless an older version of the software wrote
+    them in a format of its own.
     """
     shown = all(map(is_shown, [round] if round is not None else contest.rounds.exclude(prepared_at=None)))
     earlier = StandingSnapshot.objects.filter(contest=contest, round=round)
     results = made["results"][round.name] if round is not None else {}
-    content = {"results": results, "standings": made["standings"], "document": made["document"]}
+    made_as = made["document"]["format"]
+    content = {"results": results, "standings": made["standings"], "document": made["document"], "format": made_as}
     last = earlier.first()
     ended_at = Contest.objects.values_list("ended_at", flat=True).get(pk=contest.pk)
     if ended_at != contest.ended_at:  # it ended while these were made, and asked for its last ones itself
         return
-    if ended_at is not None and last is not None and last.taken_at >= ended_at:
+    if ended_at is not None and last is not None and last.taken_at >= ended_at and last.format == made_as:
         return
     if (
         ended_at is None
