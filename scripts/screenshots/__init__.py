@@ -48,7 +48,7 @@ COMMANDS = {
     "badgers": (
         "kakurenbo status",
         "kakurenbo fetch afternoon -o badgers",
-        "kakurenbo anonymize amic2020 rrp badgers/teams/02 pre_anonymizeddata_02.csv --p 0.98",
+        "kakurenbo anonymize amic2020 rrp badgers/teams/02 pre_anonymizeddata_02.csv --p 0.995",
         "kakurenbo submit afternoon pre_anonymizeddata_02.csv",
     ),
     "foxes attack": (
@@ -62,7 +62,7 @@ COMMANDS = {
         "kakurenbo status afternoon",
     ),
     "everybody": (
-        "unzip -q afternoon-archive.zip",
+        "unzip -q afternoon.zip",
         "kakurenbo verify amic2020 afternoon/rounds/pre/preparation afternoon/rounds/pre/phase",
     ),
 }

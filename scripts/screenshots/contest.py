@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -182,7 +181,7 @@ class Contest:
 
         def over() -> bool:
             person.go(f"/contests/{_SLUG}-rehearsal-1/standings/")
-            return person.page.get_by_text(text("page.chart.heatmap")).count() > 0
+            return person.page.locator(".podium").count() > 0
 
         until(over, "the rehearsal is over", pause=3)
         person.picture("rehearsal", "#contest-title", "#board")
@@ -314,8 +313,7 @@ class Contest:
         person.go(f"/contests/{_SLUG}/")
         person.picture("archive", "#contest-title", "main > *")
         archive = person.download("download_archive", folder)
-        shutil.move(archive, folder / "afternoon-archive.zip")
-        if not any("/answers/" in name for name in zipfile.ZipFile(folder / "afternoon-archive.zip").namelist()):
+        if not any("/answers/" in name for name in zipfile.ZipFile(archive).namelist()):
             raise RuntimeError("the archive holds no answers after the end")
         self._run("everybody", folder)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Error, Locator, Page
 from scripts.screenshots.palette import paletted
 
 from kakurenbo.messages import text
@@ -30,8 +30,14 @@ class Person:
         self._drawing: Page = browser.new_page()
 
     def go(self, path: str) -> None:
-        """Open a page of the judge."""
-        self.page.goto(path if "://" in path else self._address + path)
+        """Open a page of the judge; one that loads itself again when a phase ends may come between."""
+        try:
+            self.page.goto(path if "://" in path else self._address + path)
+        except Error as error:
+            if "ERR_ABORTED" not in str(error):
+                raise
+            self.page.wait_for_load_state()
+            self.page.goto(path if "://" in path else self._address + path)
 
     def fill(self, fields: Mapping[str, str]) -> None:
         """Fill in fields by the ends of their names."""
