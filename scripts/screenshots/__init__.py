@@ -48,7 +48,7 @@ COMMANDS = {
     "badgers": (
         "kakurenbo status",
         "kakurenbo fetch afternoon -o badgers",
-        "kakurenbo anonymize amic2020 rrp badgers/teams/02 pre_anonymizeddata_02.csv --p 0.995",
+        "kakurenbo anonymize amic2020 synthetic badgers/teams/02 pre_anonymizeddata_02.csv",
         "kakurenbo submit afternoon pre_anonymizeddata_02.csv",
     ),
     "foxes attack": (
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     "everybody": (
         "unzip -q afternoon.zip",
-        "kakurenbo verify amic2020 afternoon/rounds/pre/preparation afternoon/rounds/pre/phase",
+        "kakurenbo verify amic2020 afternoon/rounds/pre/preparation",
     ),
 }
 """The commands that the tutorial shows, by who gives them and when."""

@@ -38,9 +38,7 @@ def _take(language: str, chromium: str, out: Path) -> None:
         address = stack.enter_context(judge(folder / "home"))
         playwright = stack.enter_context(sync_playwright())
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        # Fields for dates follow the language of the browser, whatever that of the page.
-        settings = {**os.environ, "LANGUAGE": {"en": "en_GB", "ja": "ja_JP"}[language]}
-        browser = playwright.chromium.launch(executable_path=chromium, args=flags, env=settings)
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
         contest = Contest(browser, address, folder, language, out)
         contest.hold()
         browser.close()

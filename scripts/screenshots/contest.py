@@ -22,7 +22,19 @@ from kakurenbo.messages import text
 
 _PASSWORD = "hide and seek 7"
 _SLUG = "afternoon"
-_ZONES = {"en": "Europe/London", "ja": "Asia/Tokyo"}
+_ZONES = (
+    "Asia/Tokyo",
+    "Asia/Bangkok",
+    "Asia/Kolkata",
+    "Asia/Dubai",
+    "Europe/Berlin",
+    "Europe/London",
+    "America/Sao_Paulo",
+    "America/New_York",
+    "America/Los_Angeles",
+    "Pacific/Honolulu",
+    "Pacific/Auckland",
+)
 _WORDS = {
     "en": {
         "organizer": "Mori Aoi",
@@ -59,7 +71,7 @@ class Contest:
     def __post_init__(self) -> None:
         self.taken: set[str] = set()
         self.words = _WORDS[self.language]
-        self.zone = ZoneInfo(_ZONES[self.language])
+        self.zone = _where_it_is_noon()
         self.out.mkdir(parents=True, exist_ok=True)
 
     def hold(self) -> None:
@@ -135,7 +147,8 @@ class Contest:
                 "pre-anonymize-closes_at": self._wall(now + timedelta(hours=2)),
                 "pre-attack-opens_at": self._wall(now + timedelta(hours=2, minutes=15)),
                 "pre-attack-closes_at": self._wall(now + timedelta(hours=3, minutes=45)),
-                "option-vcm": "0.05",
+                "option-vcm": "0.04",
+                "option-dta_income": "0.7",
             }
         )
         person.page.select_option("[name=option-scale]", "small")
@@ -242,22 +255,22 @@ class Contest:
     # -- phases
 
     def _close(self, kind: str, following: str = "") -> None:
-        """Let a phase be over at the next minute, and the next one begin then: first the end is moved, then the beginning."""
-        soon = (datetime.now(self.zone) + timedelta(seconds=75)).replace(second=0, microsecond=0)
+        """Let a phase be over within seconds, and the next one begin with the next minute that is left to it."""
         self._edit(kind)
-        self.organizer.fill({"closes_at": self._wall(soon)})
+        self.organizer.page.get_by_text(text("page.move_close"), exact=True).click()
         if following:
             self.organizer.picture("move")
+        self.organizer.press("move_close_yes")
+        self.organizer.says("moved_close")
+        if not following:
+            until(self._all_closed, "every phase is closed", pause=2)
+            return
+        opens = (datetime.now(self.zone) + timedelta(seconds=75)).replace(second=0, microsecond=0)
+        self._edit(following)
+        self.organizer.fill({"opens_at": self._wall(opens), "closes_at": self._wall(opens + timedelta(minutes=90))})
         self.organizer.press("save")
         self.organizer.says("saved")
-        if following:
-            self._edit(following)
-            self.organizer.fill({"opens_at": self._wall(soon), "closes_at": self._wall(soon + timedelta(minutes=90))})
-            self.organizer.press("save")
-            self.organizer.says("saved")
-            self._when_open(self.foxes, following)
-        else:
-            until(self._all_closed, "every phase is closed", pause=2)
+        self._when_open(self.foxes, following)
 
     def _edit(self, kind: str) -> None:
         self.organizer.go(f"/contests/{_SLUG}/manage/")
@@ -311,7 +324,7 @@ class Contest:
     def _check(self) -> None:
         person, folder = self.foxes, self._folder("everybody")
         person.go(f"/contests/{_SLUG}/")
-        person.picture("archive", "#contest-title", "main > *")
+        person.picture("archive", "section:has(#archive-title)")
         archive = person.download("download_archive", folder)
         if not any("/answers/" in name for name in zipfile.ZipFile(archive).namelist()):
             raise RuntimeError("the archive holds no answers after the end")
@@ -342,3 +355,13 @@ class Contest:
             print(f"$ {command}\n{done.stdout}{done.stderr}", flush=True)
             if done.returncode:
                 raise RuntimeError(f"exit code {done.returncode}: {command}")
+
+
+def _where_it_is_noon() -> ZoneInfo:
+    """A zone in which an afternoon begins now: pictures show times that make sense whenever they are taken."""
+
+    def from_noon(zone: ZoneInfo) -> int:
+        now = datetime.now(zone)
+        return abs(now.hour * 60 + now.minute - 12 * 60 - 45)
+
+    return min(map(ZoneInfo, _ZONES), key=from_noon)
