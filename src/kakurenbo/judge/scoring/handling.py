@@ -7,7 +7,6 @@ changes nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
 from kakurenbo.judge.trust.rules import record
 from kakurenbo.tables import Problems
+from kakurenbo.trust import content_digest
 
 Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
@@ -147,7 +147,7 @@ def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mappin
     transitions[verdict](submission)
     enqueue(JobKind.STANDINGS, job.contest, _round(job))
     told = {"submission": str(submission.pk), "verdict": verdict, "fingerprint": result["fingerprint"]}
-    record(job.contest, "submission.judged", {**told, "result": _digest(judged)})
+    record(job.contest, "submission.judged", {**told, "result": content_digest(judged)})
 
 
 # -- sealing, and the organizers' attacks ------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ class _Stored:
     def digest(self, prefix: str) -> str:
         """Of all files below a folder."""
         files = [*self.open, *((path, digest) for path, digest, _ in self.secret)]
-        return _digest([[path, digest] for path, digest in files if path.startswith(prefix)])
+        return content_digest([[path, digest] for path, digest in files if path.startswith(prefix)])
 
 
 def _published(round: Round) -> Any:
@@ -348,8 +348,3 @@ def _round(job: Job) -> Round:
 def _rulebook(job: Job) -> dict[str, Any]:
     name = _round(job).name if job.round is not None or job.submission is not None else ""
     return {"name": job.contest.rulebook, "options": job.contest.options, "round": name}
-
-
-def _digest(content: object) -> str:
-    written = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()
