@@ -57,7 +57,11 @@ def checkpoint(request: HttpRequest, slug: str) -> dict[str, Any]:
     return not_there() if found is None else found.as_json()
 
 
-@router.get("/contests/{slug}/log/consistency", response=ConsistencyOut, summary="A proof that the log only grew")
+@router.get(
+    "/contests/{slug}/log/consistency/{int:first}/{int:second}",
+    response=ConsistencyOut,
+    summary="A proof that the log only grew",
+)
 def consistency(request: HttpRequest, slug: str, first: int, second: int) -> dict[str, Any]:
     proof = queries.consistency(contest_of(asker(request), slug), first, second)
     if proof is None:

@@ -31,8 +31,6 @@ from kakurenbo.trust import content_digest
 
 Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
-_VERDICTS = {"refused": "invalid", "failed": "failed"}
-"""Of a release, by the state of its record; every other is scored."""
 
 
 class NotYet(Exception):
@@ -72,11 +70,13 @@ def _prepare(job: Job, bench: Bench) -> Change:
 
     def change() -> None:
         told = {"facts": result["facts"], "commitments": result["commitments"], "fingerprint": result["fingerprint"]}
-        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=timezone.now()):
+        now = timezone.now()
+        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=now):
             return
         files.keep(round)
         committed = hashlib.sha256(result["commitments"].encode()).hexdigest()
-        record(contest, "round.prepared", {"round": round.name, "commitments": committed, "files": len(files)})
+        logged = {"fingerprint": result["fingerprint"], "prepared_at": now.isoformat(), "files": len(files)}
+        record(contest, "round.prepared", {"round": round.name, "commitments": committed, **logged})
 
     return change
 
@@ -101,9 +101,8 @@ def _judge_release(job: Job, submission: Submission, bench: Bench) -> Change:
         submissions.scoring(submission)
         request = {"rulebook": _rulebook(job), "team": submission.entry.team.number, "number": submission.number}
         result = bench.run("release", folder, request)
-    verdict = _VERDICTS.get(result["record"]["state"], "scored")
     judged = {name: result[name] for name in ("record", "problems", "total")}
-    return lambda: _keep_judging(job, submission, verdict, judged, result)
+    return lambda: _keep_judging(job, submission, judged, result)
 
 
 def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
@@ -129,15 +128,16 @@ def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
             )
             for one in result["earned"]
         )
-        _keep_judging(job, submission, "scored" if at else "invalid", judged, result)
+        _keep_judging(job, submission, judged, result)
 
     return change
 
 
-def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+def _keep_judging(job: Job, submission: Submission, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    verdict = result["verdict"]
     transitions = {"scored": submissions.scored, "invalid": submissions.invalid, "failed": submissions.failed}
     Judging.objects.filter(submission=submission, in_effect=True).update(in_effect=False)
-    Judging.objects.create(
+    made = Judging.objects.create(
         submission=submission,
         fingerprint=result["fingerprint"],
         verdict=verdict,
@@ -147,7 +147,8 @@ def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mappin
     transitions[verdict](submission)
     enqueue(JobKind.STANDINGS, job.contest, _round(job))
     told = {"submission": str(submission.pk), "verdict": verdict, "fingerprint": result["fingerprint"]}
-    record(job.contest, "submission.judged", {**told, "result": content_digest(judged)})
+    told |= {"made_at": made.made_at.isoformat(), "result": content_digest(judged)}
+    record(job.contest, "submission.judged", told)
 
 
 # -- sealing, and the organizers' attacks ------------------------------------------------------------------------------
