@@ -228,7 +228,9 @@ def test_a_board_that_is_not_live_does_not_move(sealed: Round, worker: Watched, 
     assert latest.standings != before.standings
 
 
-def test_a_team_that_is_disqualified_has_no_rank_and_its_guesses_cost_nobody(sealed: Round, worker: Watched) -> None:
+def test_of_a_team_that_is_disqualified_the_release_is_out_and_the_rulebook_decides_on_its_guesses(
+    sealed: Round, worker: Watched
+) -> None:
     hand_in(sealed, "02", {"guess_01_02.csv": guess(range(10))}, "attack")
     hand_in(sealed, "03", {"guess_01_03.csv": guess(range(10))}, "attack")
     worker.drain()
@@ -238,8 +240,9 @@ def test_a_team_that_is_disqualified_has_no_rank_and_its_guesses_cost_nobody(sea
     snapshot = StandingSnapshot.objects.get(round=sealed)
     ranks = {line["team"]: line["rank"] for line in snapshot.standings["anonymization"]}
     assert ranks == {"01": 1, "02": None, "03": None}
-    assert "02" not in {line["team"] for line in snapshot.standings["attack"]}
-    assert "02" not in snapshot.results["credits"]["01"]
+    assert snapshot.results["credits"]["01"]["02"] == snapshot.results["credits"]["01"]["03"]
+    attack = {line["team"]: line["rank"] for line in snapshot.standings["attack"]}
+    assert attack["02"] == attack["03"]
 
 
 def test_standings_after_the_end_are_final_whatever_is_ranked_again(sealed: Round, worker: Watched) -> None:

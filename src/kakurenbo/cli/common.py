@@ -62,6 +62,11 @@ def option(*names: str, code: str, **settings: Any) -> click.Option:
     return click.Option(names, help=text(code), **settings)
 
 
+def disqualified_option() -> click.Option:
+    """``--disqualified``: releases that are taken out of results, as ``reporting.without`` reads them."""
+    return option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,...")
+
+
 def json_option() -> click.Option:
     """``--json``."""
     return option("--json", "as_json", code="option.json", is_flag=True)

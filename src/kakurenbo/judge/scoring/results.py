@@ -20,26 +20,23 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 def gathered(round: Round) -> dict[str, Any]:
     """Releases, credits and who takes part, ready for the step that ranks.
 
-    A place that nobody took plays no part. A team that was disqualified stays in the list, without rank, and what its guesses
-    earned counts against nobody. Who handed in nothing is idle.
+    A place that nobody took plays no part. Of a team that was disqualified the releases are out; what becomes of it as an
+    attacker is for the rulebook, as it is where ``standings --disqualified`` names it.
     """
     entries = list(round.entries.select_related("team").order_by("team__number"))
     phases = {phase.kind: phase for phase in round.phases.all()}
-    playing = [entry for entry in entries if not entry.disqualified] if _began(phases.get(ATTACK)) else []
+    attacking = entries if _began(phases.get(ATTACK)) else []
     records = [record for entry in entries for record in _records(entry, phases.get(ANONYMIZE))]
     released = {record["target"] for record in records}
-    credits = [credit for credit in _credits(playing) if credit["target"] in released]
+    credits = [credit for credit in _credits(attacking) if credit["target"] in released]
     samples = [credit for credit in _samples(round) if credit["target"] in released]
-    handed_in = Submission.objects.filter(entry__round=round, number__isnull=False).exclude(state=State.WITHDRAWN)
-    active = set(handed_in.values_list("entry_id", flat=True))
     return {
         "facts": round.facts,
         "records": records,
         "credits": [*credits, *samples],
-        "attackers": [entry.team.number for entry in playing],
+        "attackers": [entry.team.number for entry in attacking],
         "samples": sorted({credit["attacker"] for credit in samples}),
         "excluded": [entry.team.number for entry in entries if entry.team.unranked],
-        "idle": [entry.team.number for entry in entries if entry.pk not in active],
         "disqualified": {entry.team.number: entry.disqualified for entry in entries if entry.disqualified},
         "players": [{"team": entry.team.number, "name": entry.team.name, "excluded": entry.team.unranked} for entry in entries],
     }
@@ -100,9 +97,9 @@ def _records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:
         yield {"target": entry.team.number, "team": entry.team.number, "state": _MISSING, "cause": entry.excused}
 
 
-def _credits(playing: list[Entry]) -> Iterator[dict[str, Any]]:
+def _credits(attacking: list[Entry]) -> Iterator[dict[str, Any]]:
     """What teams earned, in the order in which entries come to count: as handed in, then as chosen."""
-    scored = Submission.objects.filter(entry__in=playing, state=State.SCORED, phase__kind=ATTACK)
+    scored = Submission.objects.filter(entry__in=attacking, state=State.SCORED, phase__kind=ATTACK)
     earned = Earned.objects.filter(submission__in=scored).select_related("target", "attacker__team", "submission")
     for one in sorted(earned, key=_as_handed_in):
         assert one.attacker is not None
