@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -29,7 +29,6 @@ from kakurenbo.verification.archive import (
     LogFile,
     RoundRow,
     StandingsFile,
-    SubmissionRow,
 )
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import Ledger, moment
@@ -161,20 +160,18 @@ class _Recomputed:
         one.check_data(again=self._again)
         one.check_releases()
         one.check_guesses()
-        return self._gathered(one, rows)
+        return self._gathered(one)
 
-    def _gathered(self, one: Round, rows: Sequence[SubmissionRow]) -> dict[str, Any]:
+    def _gathered(self, one: Round) -> dict[str, Any]:
         """What the judge's step that ranks is given of a round."""
         facts, unranked = one.facts, {team.number for team in self._contest.teams if team.unranked}
         names = {team.number: team.name for team in self._contest.teams}
         teams = sorted(entry.team for entry in facts.entries)
         began = facts.phase_state(ATTACK) not in ("", "waiting")
-        out = {entry.team: entry.disqualified for entry in facts.entries if entry.disqualified}
-        attackers = [team for team in teams if began and team not in out]
+        attackers = teams if began else []
         released = {record["target"] for record in one.records}
-        credits = [credit for credit in one.credits if credit["target"] in released and credit["attacker"] in attackers]
+        credits = [credit for credit in one.credits if credit["target"] in released and began]
         samples = [credit for credit in one.samples if credit["target"] in released]
-        active = {self._ledger.submissions[row.id].told["team"] for row in rows if row.state != "withdrawn"}
         return {
             "facts": msgspec.to_builtins(read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")),
             "records": one.records,
@@ -182,8 +179,7 @@ class _Recomputed:
             "attackers": attackers,
             "samples": sorted({credit["attacker"] for credit in samples}),
             "excluded": [team for team in teams if team in unranked],
-            "idle": [team for team in teams if team not in active],
-            "disqualified": out,
+            "disqualified": {entry.team: entry.disqualified for entry in facts.entries if entry.disqualified},
             "players": [{"team": team, "name": names[team], "excluded": team in unranked} for team in teams],
         }
 

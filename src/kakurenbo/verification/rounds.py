@@ -139,7 +139,7 @@ class Round:
             sealed = {name: one for name, one in self._sealed.items() if team_of(name) == entry.team}
             reason = next((one.reason for one in sealed.values() if one.passed_over), "")
             if reason:
-                own = [JudgedRelease(ReleaseRecord(entry.team, entry.team, DISQUALIFIED, reason))]
+                own = [JudgedRelease(_passed_over(entry.team, reason))]
             elif not own and sealed:
                 own = judge_team(self._prepared, entry.team, [], with_disqualified=False)
             if sealed:
@@ -287,6 +287,11 @@ def _digest(files: Mapping[str, bytes], prefix: str) -> str:
     """Of all files below a folder, as the log has it."""
     own = sorted(Path(name) for name in files if name.startswith(prefix))
     return content_digest([[path.as_posix(), digest(files[path.as_posix()])] for path in own])
+
+
+def _passed_over(team: str, reason: str) -> ReleaseRecord:
+    """What the judge keeps of a team that was out when releases were sealed, written as it writes it."""
+    return msgspec.convert({"target": team, "team": team, "state": DISQUALIFIED, "cause": reason}, ReleaseRecord)
 
 
 def _plain(content: object) -> Any:
