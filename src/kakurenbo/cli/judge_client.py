@@ -210,11 +210,12 @@ def _token(file: Path | None) -> str:
 
 
 def shown_problem(problem: Mapping[str, Any]) -> str:
-    """A problem that a judge told, as this program shows its own: ``FILE:ROW: COLUMN: message; fix``."""
-    where = str(problem.get("file") or text("problem.input"))
+    """A problem that a judge told, as this program shows its own: ``FILE:ROW: COLUMN: message; fix``; of no file, alone."""
+    where = str(problem.get("file") or "")
     if problem.get("row") is not None:
-        where += f":{problem['row']}"
+        where = f"{where or text('problem.input')}:{problem['row']}"
+    place = f"{where}: " if where else ""
     column = f"{problem['column']}: " if problem.get("column") is not None else ""
     message, fix = str(problem.get("message", "")), str(problem.get("fix", ""))
     sentence = text("problem.sentence", message=message, fix=fix) if fix else message
-    return escaped(f"{where}: {column}{sentence}")
+    return escaped(f"{place}{column}{sentence}")

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo import registry
-from kakurenbo.contracts import ATTACK, read_facts
+from kakurenbo.contracts import read_facts
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.scoring import ranking, steps
 from kakurenbo.messages import text
@@ -156,7 +156,8 @@ class _Recomputed:
         self._count("files", sum(len(row.files) for row in rows))
         if steps.fingerprint(request) != facts.fingerprint:
             self._report.notices.append(text("verification.other_software", round=facts.name))
-        one = Round(self._archive, facts, self._described, rows, self._ledger, self._count)
+        unranked = [team.number for team in self._contest.teams if team.unranked]
+        one = Round(self._archive, facts, self._described, rows, self._ledger, self._count, unranked)
         one.check_data(again=self._again)
         one.check_releases()
         one.check_guesses()
@@ -164,23 +165,21 @@ class _Recomputed:
 
     def _gathered(self, one: Round) -> dict[str, Any]:
         """What the judge's step that ranks is given of a round."""
-        facts, unranked = one.facts, {team.number for team in self._contest.teams if team.unranked}
+        facts = one.facts
         names = {team.number: team.name for team in self._contest.teams}
         teams = sorted(entry.team for entry in facts.entries)
-        began = facts.phase_state(ATTACK) not in ("", "waiting")
-        attackers = teams if began else []
         released = {record["target"] for record in one.records}
-        credits = [credit for credit in one.credits if credit["target"] in released and began]
+        credits = [credit for credit in one.credits if credit["target"] in released and one.began]
         samples = [credit for credit in one.samples if credit["target"] in released]
         return {
             "facts": msgspec.to_builtins(read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")),
             "records": one.records,
             "credits": [*credits, *samples],
-            "attackers": attackers,
+            "attackers": teams if one.began else [],
             "samples": sorted({credit["attacker"] for credit in samples}),
-            "excluded": [team for team in teams if team in unranked],
+            "excluded": list(one.unranked),
             "disqualified": {entry.team: entry.disqualified for entry in facts.entries if entry.disqualified},
-            "players": [{"team": team, "name": names[team], "excluded": team in unranked} for team in teams],
+            "players": [{"team": team, "name": names[team], "excluded": team in one.unranked} for team in teams],
         }
 
     def _standings(self, file: str, round_name: str, known: Mapping[str, dict[str, Any]]) -> None:

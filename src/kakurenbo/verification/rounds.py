@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ class Round:
     ledger : Ledger
     tell : callable
         Called with the name of each thing that was checked.
+    unranked : collection of str
+        Teams without rank.
     """
 
     def __init__(
@@ -60,8 +63,10 @@ class Round:
         rows: Sequence[SubmissionRow],
         ledger: Ledger,
         tell: Told,
+        unranked: Collection[str],
     ) -> None:
         self._archive, self.facts, self._rows, self._ledger, self._tell = archive, facts, rows, ledger, tell
+        self.unranked = tuple(sorted(entry.team for entry in facts.entries if entry.team in unranked))
         self._request = {"rulebook": {**described, "round": facts.name}}
         self._fingerprint, self._given_rules = steps.fingerprint(self._request), steps.rules_for(self._request)
         self._folder = f"rounds/{facts.name}"
@@ -71,6 +76,11 @@ class Round:
         self.records: list[dict[str, Any]] = []
         self.credits: Credits = []
         self.samples: Credits = []
+
+    @property
+    def began(self) -> bool:
+        """Whether releases were under attack."""
+        return self.facts.phase_state(ATTACK) not in ("", "waiting")
 
     @property
     def _preparation(self) -> Path:
@@ -139,14 +149,14 @@ class Round:
             sealed = {name: one for name, one in self._sealed.items() if team_of(name) == entry.team}
             reason = next((one.reason for one in sealed.values() if one.passed_over), "")
             if reason:
-                own = [JudgedRelease(_passed_over(entry.team, reason))]
+                own = [JudgedRelease(_bare(entry.team, DISQUALIFIED, reason))]
             elif not own and sealed:
                 own = judge_team(self._prepared, entry.team, [], with_disqualified=False)
             if sealed:
                 own.sort(key=lambda one: one.record.target)
                 files |= self._check_sealed(entry.team, sealed, own)
-            if not own and closed:
-                own = [JudgedRelease(ReleaseRecord(entry.team, entry.team, MISSING, entry.excused))]
+            elif closed:
+                own = [JudgedRelease(_bare(entry.team, MISSING, entry.excused))]
             self.records += [_plain(one.record) for one in own]
         return files
 
@@ -172,10 +182,11 @@ class Round:
             for path in sorted(attackers.rglob("*"))
             if path.is_file()
         }
-        if self.facts.phase_state(ATTACK) not in ("", "waiting"):
-            sealed = [one for one in self.records if one["target"] in self._sealed]
-            records = sorted((msgspec.convert(one, ReleaseRecord) for one in sealed), key=lambda one: by_number(one.target))
-            should_be[f"public/{CONTEST_FILE}"] = phase_facts(self._prepared).as_bytes()
+        if self.began:
+            records = [msgspec.convert(one, ReleaseRecord) for one in self.records]
+            records.sort(key=lambda one: by_number(one.target))
+            facts = replace(phase_facts(self._prepared), unranked=self.unranked)
+            should_be[f"public/{CONTEST_FILE}"] = facts.as_bytes()
             should_be[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.public() for one in records]))
             should_be[f"answers/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins(records))
         place = f"{self._folder}/phase"
@@ -223,6 +234,7 @@ class Round:
                 self._tell("samples")
         self._compare_earned(self._archive.read(f"{self._folder}/{EARNED}", list[EarnedRow]), earned)
         self._keep_credits(earned)
+        self._compare_guesses()
 
     def _sampled(self, target: str) -> Iterator[tuple[str, dict[str, Any]]]:
         with tempfile.TemporaryDirectory(prefix="kakurenbo-") as name:
@@ -247,14 +259,22 @@ class Round:
             comparison.check(here.get(key, "–"), earned.get(key, "–"), what)
 
     def _keep_credits(self, earned: Mapping[tuple[Any, ...], Any]) -> None:
-        by_id = {row.id: row for row in self._rows}
-        keys = [key for key in earned if key[0] is not None]  # in the order in which entries come to count
-        for key in sorted(
-            keys, key=lambda key: (moment(by_id[key[0]].chosen_at) or "", moment(by_id[key[0]].received_at) or "")
-        ):
+        order = {row.id: _order(row) for row in self._rows}
+        for key in sorted((key for key in earned if key[0] is not None), key=lambda key: order[key[0]]):
             self.credits.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
         for key in sorted((key for key in earned if key[0] is None), key=lambda key: key[1]):
             self.samples.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
+
+    def _compare_guesses(self) -> None:
+        """The folder that ``score`` takes: the hand-ins of each attacker that were scored, in the order they come to count."""
+        place, should_be = f"{self._folder}/guesses", {}
+        for entry in self.facts.entries if self.began else ():
+            scored = [row for row in self._of(ATTACK, entry.team) if row.state == steps.SCORED]
+            for number, row in enumerate(sorted(scored, key=_order), start=1):
+                should_be |= {f"{entry.team}/{number:04d}/{file.name}": file.sha256 for file in row.files}
+        for name, sha256 in should_be.items():
+            if (found := self._archive.sha256(f"{place}/{name}")) != sha256:
+                raise Difference("verification.other_bytes", f"{place}/{name}", "", found, sha256)
 
     # -- what both need --------------------------------------------------------------------------------------------------
 
@@ -289,9 +309,14 @@ def _digest(files: Mapping[str, bytes], prefix: str) -> str:
     return content_digest([[path.as_posix(), digest(files[path.as_posix()])] for path in own])
 
 
-def _passed_over(team: str, reason: str) -> ReleaseRecord:
-    """What the judge keeps of a team that was out when releases were sealed, written as it writes it."""
-    return msgspec.convert({"target": team, "team": team, "state": DISQUALIFIED, "cause": reason}, ReleaseRecord)
+def _order(row: SubmissionRow) -> tuple[str, str]:
+    """In which order a team's hand-ins come to count: as handed in, then as chosen."""
+    return moment(row.chosen_at) or "", moment(row.received_at) or ""
+
+
+def _bare(team: str, state: str, cause: str) -> ReleaseRecord:
+    """What the judge keeps of a team of which nothing was sealed, without fields that say nothing, as it writes it."""
+    return msgspec.convert({"target": team, "team": team, "state": state, "cause": cause}, ReleaseRecord)
 
 
 def _plain(content: object) -> Any:

@@ -10,7 +10,7 @@ from ninja import Schema
 
 
 class Refusal(Schema):
-    """Why something was not done."""
+    """Why something was not done; every refusal of the API looks like this, whatever its status."""
 
     error: str
     message: str

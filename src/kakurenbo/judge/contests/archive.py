@@ -1,6 +1,7 @@
 """Everything of a contest as one zip, streamed: the folders of its rounds, what was handed in, judgings, standings, the log.
 
-The data of a round lies in two folders that the command line reads: ``preparation``, as ``prepare`` writes it, and ``phase``.
+A round lies in three folders that the command line reads: ``preparation``, as ``prepare`` writes it, ``phase``, and
+``guesses``, a folder for each attacker with its hand-ins in order. The README names the commands that make the results again.
 
 Before the end organizers get it without answers, secrets and the log's salts; after the end everybody gets everything, so that
 all of it can be made again.
@@ -17,13 +18,14 @@ import msgspec
 from zipstream import ZIP_DEFLATED, ZipStream
 
 from kakurenbo.commitments import digest
-from kakurenbo.contracts import ATTACK, CONTEST_FILE, by_number
+from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
 from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.scoring import queries
 from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, StandingSnapshot
+from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust import queries as trust
@@ -32,11 +34,11 @@ from kakurenbo.rounds.publishing import RELEASES_FILE
 from kakurenbo.tables import json_bytes
 
 _CHUNK = 1 << 16
-_READABLE = 0o100644
-"""Mode of every file in a zip: a plain one, that everybody may read where it is unpacked."""
+_READABLE, _FOLDER = 0o100644, 0o040755
+"""Modes in a zip: of plain files, and of folders that would else not be there; everybody may read both where it is unpacked."""
 _PUBLISHED = ("targets", "answers")
 Part = tuple[str, bytes | Iterable[bytes]]
-"""A file of the archive: its name in it, and its content."""
+"""A file of the archive: its name in it, and its content; an empty folder where the name ends with a slash."""
 
 
 def archive(user: Anybody, contest: Contest, now: datetime) -> Iterator[bytes]:
@@ -64,7 +66,7 @@ def zipped(files: Iterable[Part]) -> Iterator[bytes]:
         stream.add(content, name)
         yield from stream.file()
     for member in stream._filelist:  # the library has no word for it, and its own mode hides files from a web server
-        member.external_attr = _READABLE << 16
+        member.external_attr = (_FOLDER if member.is_dir() else _READABLE) << 16
     yield from stream.footer()
 
 
@@ -78,6 +80,7 @@ def blob_chunks(digest: str) -> Iterator[bytes]:
 def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     """Every file of the archive; contents are opened when they are read."""
     ended = permissions.may_see_secrets(user, contest, now)
+    yield archive_guide.NAME, archive_guide.readme(contest, ended=ended)
     yield "contest.json", json_bytes(_facts(contest))
     for one in contest.rounds.all():
         yield from _round_parts(user, one, now, ended=ended)
@@ -100,6 +103,7 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
                 yield f"{folder}/{place}", blob_chunks(file.blob_id)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
         yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
+        yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
     if ended:
         for secret in SecretFile.objects.filter(round_id=round_.pk):
             for place in _places(secret.path):
@@ -130,13 +134,31 @@ def _places(path: str) -> Iterator[str]:
 
 def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
     """What became of every release, as ``publish`` tells it to everybody and, after the end, with its causes."""
-    records = [msgspec.convert(target.record, ReleaseRecord) for target in round_.targets.all()]
+    entries = round_.entries.select_related("team").order_by("team__number")
+    phase = round_.phases.filter(kind=ANONYMIZE).first()
+    records = [msgspec.convert(one, ReleaseRecord) for entry in entries for one in release_records(entry, phase)]
     records.sort(key=lambda record: by_number(record.target))
-    facts = replace(msgspec.convert(round_.facts, ContestFacts), commitments=digest(round_.commitments.encode()))
+    facts = replace(
+        msgspec.convert(round_.facts, ContestFacts),
+        commitments=digest(round_.commitments.encode()),
+        unranked=tuple(entry.team.number for entry in entries if entry.team.unranked),  # late ones, too
+    )
     yield f"public/{CONTEST_FILE}", facts.as_bytes()
     yield f"public/{RELEASES_FILE}", json_bytes(msgspec.to_builtins([record.public() for record in records]))
     if ended:
         yield f"answers/{RELEASES_FILE}", json_bytes(msgspec.to_builtins(records))
+
+
+def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
+    """The hand-ins of every attacker that count, in the order in which they come to count, as ``score`` takes them."""
+    for entry in round_.entries.select_related("team__contest").order_by("team__number"):
+        if not ended and not permissions.may_see_team(user, entry.team, now):
+            continue
+        yield f"{entry.team.number}/", b""
+        scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
+        for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
+            for file in submission.files.all():
+                yield f"{entry.team.number}/{place:04d}/{file.name}", blob_chunks(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from django.db import transaction
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED, cause
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, RoundFile, SecretFile, Target, Visible
 from kakurenbo.judge.scoring.results import ANONYMIZE, gathered, take_snapshot
-from kakurenbo.judge.scoring.rules import enqueue
+from kakurenbo.judge.scoring.rules import enqueue, park
 from kakurenbo.judge.scoring.workspace import Workspace
 from kakurenbo.judge.submissions import queries as submission_queries
 from kakurenbo.judge.submissions import rules as submissions
@@ -31,6 +32,7 @@ from kakurenbo.trust import content_digest
 
 Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
+_LONGEST_CAUSE = 500
 
 
 class NotYet(Exception):
@@ -234,28 +236,37 @@ def _bot(job: Job, bench: Bench) -> Change:
     with bench.folder() as folder:
         if phase.kind == ANONYMIZE:
             bench.workspace.copy_handout(folder, round, number)
-            bench.run("anonymize", folder, request)
+            result = bench.run("anonymize", folder, request)
         else:
             others = [target.name for target in _published(round).exclude(entry=entry)]
             bench.workspace.copy_phase(folder, round, others, number)
-            bench.run("attack", folder, {**request, "targets": others})
+            result = bench.run("attack", folder, {**request, "targets": others})
         made = [(path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))]
+    broke = "; ".join(f"{target}: {why}" for target, why in result.get("failed", {}).items())
 
     def change() -> None:
-        if made:
-            _hand_in(entry, phase, made)
+        refused = _hand_in(entry, phase, made) if made else Problems([])
+        if refused:
+            park(job, cause("scoring.bot_refused", problem=refused[0].in_language("en")))
+        elif broke:
+            park(job, cause("scoring.bot_broke", error=broke[:_LONGEST_CAUSE]))
 
     return change
 
 
-def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> None:
-    """Hand in for a bot, by the rules that hold for everybody."""
-    begun = submissions.begin(None, entry, phase, timezone.now())
-    if isinstance(begun, Problems):
-        return
-    for name, blob in files:
-        submissions.add_file(begun.value, name, blob)
-    submissions.finish(begun.value, timezone.now())
+def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> Problems:
+    """Hand in for a bot, by the rules that hold for everybody; what is refused leaves nothing but why."""
+    with transaction.atomic():
+        begun = submissions.begin(None, entry, phase, timezone.now())
+        if isinstance(begun, Problems):
+            return begun
+        added = [submissions.add_file(begun.value, name, blob) for name, blob in files]
+        refused = Problems.of(*(one for one in added if isinstance(one, Problems)))
+        finished = refused or submissions.finish(begun.value, timezone.now())
+        if not isinstance(finished, Problems):
+            return Problems([])
+        transaction.set_rollback(True)
+        return finished
 
 
 def _standings(job: Job, bench: Bench) -> Change:

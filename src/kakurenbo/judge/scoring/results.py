@@ -26,7 +26,7 @@ def gathered(round: Round) -> dict[str, Any]:
     entries = list(round.entries.select_related("team").order_by("team__number"))
     phases = {phase.kind: phase for phase in round.phases.all()}
     attacking = entries if _began(phases.get(ATTACK)) else []
-    records = [record for entry in entries for record in _records(entry, phases.get(ANONYMIZE))]
+    records = [record for entry in entries for record in release_records(entry, phases.get(ANONYMIZE))]
     released = {record["target"] for record in records}
     credits = [credit for credit in _credits(attacking) if credit["target"] in released]
     samples = [credit for credit in _samples(round) if credit["target"] in released]
@@ -45,17 +45,19 @@ def gathered(round: Round) -> dict[str, Any]:
 def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -> None:
     """Keep new standings; a board that is frozen or hidden keeps, for players, the last one that they were shown.
 
-    Those that are made after the end are final: no later ones take their place.
+    Those that are made after the end are final: no later ones take their place, unless an older version of the software wrote
+    them in a format of its own.
     """
     shown = all(map(is_shown, [round] if round is not None else contest.rounds.exclude(prepared_at=None)))
     earlier = StandingSnapshot.objects.filter(contest=contest, round=round)
     results = made["results"][round.name] if round is not None else {}
-    content = {"results": results, "standings": made["standings"], "document": made["document"]}
+    made_as = made["document"]["format"]
+    content = {"results": results, "standings": made["standings"], "document": made["document"], "format": made_as}
     last = earlier.first()
     ended_at = Contest.objects.values_list("ended_at", flat=True).get(pk=contest.pk)
     if ended_at != contest.ended_at:  # it ended while these were made, and asked for its last ones itself
         return
-    if ended_at is not None and last is not None and last.taken_at >= ended_at:
+    if ended_at is not None and last is not None and last.taken_at >= ended_at and last.format == made_as:
         return
     if (
         ended_at is None
@@ -79,8 +81,8 @@ def is_shown(round: Round) -> bool:
     return begun is not None and (begun.state == PhaseState.CLOSED or begun.visibility == Visibility.LIVE)
 
 
-def _records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:
-    """What became of a team's releases: as sealed; before that, those that would count now."""
+def release_records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:
+    """What became of a team's releases: as sealed; before that, those that would count now; after it, that there is none."""
     from kakurenbo.judge.submissions.queries import counting  # loads rulebooks, which a worker at rest does without
 
     sealed = list(Target.objects.filter(entry=entry).values_list("record", flat=True))
@@ -89,27 +91,31 @@ def _records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:
         return
     if phase is None:
         return
+    if phase.state == PhaseState.CLOSED:
+        yield {"target": entry.team.number, "team": entry.team.number, "state": _MISSING, "cause": entry.excused}
+        return
     own = [submission for submission, _ in counting(entry, phase)]
     judged = Judging.objects.filter(submission__in=own, in_effect=True).order_by("submission__number")
-    records = [judging.result["record"] for judging in judged if "record" in judging.result]
-    yield from records
-    if not records and phase.state == PhaseState.CLOSED:
-        yield {"target": entry.team.number, "team": entry.team.number, "state": _MISSING, "cause": entry.excused}
+    yield from (judging.result["record"] for judging in judged if "record" in judging.result)
 
 
 def _credits(attacking: list[Entry]) -> Iterator[dict[str, Any]]:
     """What teams earned, in the order in which entries come to count: as handed in, then as chosen."""
     scored = Submission.objects.filter(entry__in=attacking, state=State.SCORED, phase__kind=ATTACK)
     earned = Earned.objects.filter(submission__in=scored).select_related("target", "attacker__team", "submission")
-    for one in sorted(earned, key=_as_handed_in):
+    for one in sorted(earned, key=_order_of_earned):
         assert one.attacker is not None
         yield {"attacker": one.attacker.team.number, "target": one.target.name, "credit": one.credit}
 
 
-def _as_handed_in(earned: Earned) -> tuple[Any, ...]:
+def counting_order(submission: Submission) -> tuple[Any, ...]:
+    """In which order submissions of a team come to count: as they were handed in, then as they were chosen."""
+    return (submission.chosen_at or _LONG_AGO, submission.received_at)
+
+
+def _order_of_earned(earned: Earned) -> tuple[Any, ...]:
     assert earned.submission is not None
-    submission = earned.submission
-    return (submission.chosen_at or _LONG_AGO, submission.received_at, earned.pk)
+    return (*counting_order(earned.submission), earned.pk)
 
 
 def _samples(round: Round) -> Iterator[dict[str, Any]]:
