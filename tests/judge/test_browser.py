@@ -241,12 +241,13 @@ def _end(stage: Stage, organizer: Person, player: Person) -> None:
     player.go("/contests/cup/standings/?round=main")
     player.says("サンプル攻撃")
     player.look_over("standings-ended-ja")
-    organizer.go("/contests/cup/standings/")
-    organizer.look_over("standings-ended")
-    told = stage.get("contests/cup/standings")["standings"]
-    assert organizer.rankings() == on_page(told)
-    assert ORGANIZERS not in {line["team"] for line in told["overall"] if line["rank"]}, "the organizers' own team has no rank"
+    for board, place in {"pre": "rounds/pre/", "main": "rounds/main/", "all": ""}.items():
+        told = stage.get(f"contests/cup/{place}standings")["standings"]
+        organizer.go(f"/contests/cup/standings/?round={board}")
+        assert organizer.rankings() == on_page(told)
     organizer.page.locator(".podium").first.wait_for()
+    organizer.look_over("standings-ended")
+    assert ORGANIZERS not in {line["team"] for line in told["overall"] if line["rank"]}, "the organizers' own team has no rank"
     organizer.go("/contests/cup/manage/")
     site = organizer.unpack("results-site.zip")
     assert "cup-results/index.html" in site.namelist()
