@@ -26,7 +26,7 @@ from kakurenbo.judge.pages.forms.making import zone_choices
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
-from kakurenbo.reporting.document import Document, RulebookEntry
+from kakurenbo.reporting.document import FORMAT, Document, RulebookEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -509,8 +509,8 @@ def test_who_lets_phases_overlap_is_told_which_and_what_to_do(page: Client, cont
     address = reverse("edit-phase", args=["spring", phase.pk])
     late = {f"phase{phase.pk}-closes_at": "2031-01-01T09:00"}
     html = page.post(address, {**form_of(page, address), **late}).content.decode()
-    assert "attack opens before anonymize closes" in html
-    assert "let attack open later" in html
+    assert "before anonymize closes at" in html
+    assert "move attack to a later beginning first" in html
     other = contest.rounds.get(name="pre").phases.get(kind="attack")
     assert reverse("edit-phase", args=["spring", other.pk]) in html, "the way to the neighbour"
 
@@ -592,7 +592,7 @@ def test_the_questionnaires_lines_have_words_beside_their_keys(language: str, la
 
 def test_the_results_site_has_the_name_of_the_contest_and_the_language_of_who_asks(contest: Contest) -> None:
     document = Document(rulebook=RulebookEntry("amic2020", "a contest"), rounds=()).as_builtins()
-    StandingSnapshot.objects.create(contest=contest, shown=True, document=document)
+    StandingSnapshot.objects.create(contest=contest, shown=True, document=document, format=FORMAT)
     with speaking_to("ja"):
         made = site(contest)
     assert made is not None
@@ -609,3 +609,10 @@ def test_after_the_end_standings_open_on_all_rounds_together(contest: Contest) -
     assert chosen.findall(Client().get(address).content.decode()) == ["pre"]
     Contest.objects.update(ended_at=timezone.now())
     assert chosen.findall(Client().get(address).content.decode()) == ["all"]
+
+
+def test_the_overview_tells_changed_options_in_words_in_the_order_of_their_declaration(page: Client, contest: Contest) -> None:
+    Contest.objects.update(options={"vcm": 0.5, "rate": 0.2, "scale": "small"})
+    html = page.get(reverse("contest", args=[contest.slug])).content.decode()
+    shown = re.findall(r'<span class="key mono">(\w+)</span></dt><dd class="mono">([^<]*)</dd>', html)
+    assert shown == [("scale", "small"), ("rate", "0.2"), ("vcm", "0.5")]

@@ -13,7 +13,7 @@ from django.core.validators import validate_slug
 from django.utils.text import capfirst
 
 from kakurenbo.contracts import ATTACK
-from kakurenbo.judge.contests.models import Visibility
+from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options
 from kakurenbo.judge.contests.rules import PhasePlan
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
@@ -175,9 +175,23 @@ def phase_forms(plans: Sequence[PhasePlan], zone: str, data: Any = None) -> list
     return [PhaseForm(plan, zone, data) for plan in plans]
 
 
+def changed_options(contest: Contest) -> list[tuple[str, str, Any]]:
+    """What the organizer changed of the rulebook's options, in the order of its declaration: words, name, value."""
+    declared = contest_options(contest.rulebook)
+    known = [(_option_label(contest.rulebook, one), one.name) for one in declared if one.name in contest.options]
+    return [(label, name, contest.options[name]) for label, name in known]
+
+
+def _option_label(rulebook: str, described: Parameter) -> str:
+    return capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
+
+
 def _option_field(rulebook: str, described: Parameter) -> forms.Field:
-    label = capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
-    known: dict[str, Any] = {"label": label, "initial": _shown_default(described), "required": False}
+    known: dict[str, Any] = {
+        "label": _option_label(rulebook, described),
+        "initial": _shown_default(described),
+        "required": False,
+    }
     made: forms.Field
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")

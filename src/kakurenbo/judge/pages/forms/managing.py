@@ -60,6 +60,8 @@ class ScheduleForm(WordedForm):
         super().__init__(data, prefix=f"phase{phase.pk}", initial={**times, "visibility": phase.visibility})
         self._zone, self._phase = contest.zone, phase
         word_visibility(self, phase.kind)
+        for name in ("opens_at", "closes_at"):
+            self.fields[name].label = f"{self.fields[name].label} ({contest.zone})"
         if phase.state == PhaseState.OPEN:
             self.fields["opens_at"].disabled = True
             self.fields["opens_at"].help_text = text("page.hint.is_open")

@@ -15,6 +15,7 @@ from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.access import contest_for
 from kakurenbo.judge.pages.files import files_of_kinds
+from kakurenbo.judge.pages.forms.making import changed_options
 from kakurenbo.judge.pages.scene import current_phase, scene
 from kakurenbo.judge.pages.views.making import about_rulebook
 from kakurenbo.judge.scoring.models import StandingSnapshot, Visible
@@ -72,6 +73,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "rules": rules,
         "about": about_rulebook(rules),
         "announcements": contest.announcements.all(),
+        "options": changed_options(contest),
         "public_files": [(one, files_of_kinds(request.user, one, None, [Visible.PUBLIC], now)) for one in rounds],
         "rounds": rounds,
         "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),

@@ -112,6 +112,7 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
         "may_act": _may_act(request, found),
         "may_choose": _to_choose(found),
         "may_withdraw": found.state in _OPEN_TO_TEAM,
+        "too_late": found.state not in (*_OPEN_TO_TEAM, State.INVALID, State.FAILED, State.WITHDRAWN),
     }
     context = scene(request, found.entry.team.contest, "play", **known)
     return render(request, "judge/part/judged.html" if refresh else "judge/submission.html", context)
