@@ -139,8 +139,8 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
     team = line["team"]
     return Line(
         line["rank"],
-        team,
-        names.get(team, text("page.sample_attack")),
+        team if team in names else "",
+        names.get(team) or sample_name(team),
         score,
         line["score"],
         retold(line.get("note", "")),

@@ -56,6 +56,7 @@ class FilledForm(forms.Form):
     def __init__(self, blank: BlankFile, data: Any = None, rulebook: str = "") -> None:
         super().__init__(data, label_suffix="")
         self._blank, self._rulebook = blank, rulebook
+        self.keys: dict[str, str] = {}  # shown beside the words, where there are any
         for number, (path, value) in enumerate(_leaves(blank.content)):
             if number < _MOST_FIELDS:
                 self.fields[".".join(path)] = self._field(path, value)
@@ -63,10 +64,9 @@ class FilledForm(forms.Form):
     def _field(self, path: Path, value: Any) -> forms.CharField:
         key = path[-1].replace("_", " ")
         label, hint = self._worded(path, "", key), self._worded(path, ".hint", "")
-        field = forms.CharField(required=False, max_length=_LONGEST, label=label, help_text=hint, initial=_shown(value))
         if label != key:
-            field.key = ".".join(path)  # type: ignore[attr-defined]  # shown beside its words
-        return field
+            self.keys[".".join(path)] = ".".join(path)
+        return forms.CharField(required=False, max_length=_LONGEST, label=label, help_text=hint, initial=_shown(value))
 
     def _worded(self, path: Path, end: str, otherwise: str) -> str:
         shorter = text_or(f"form.{self._rulebook}.{path[-1]}{end}", otherwise)

@@ -101,6 +101,7 @@ class OptionsForm(forms.Form):
         self._rulebook = rulebook
         for described in contest_options(rulebook):
             self.fields[described.name] = _option_field(rulebook, described)
+        self.keys = {name: name for name in self.fields}  # shown beside the words
 
     def clean(self) -> dict[str, Any]:
         """Each value that is not as it is by default, as the contest keeps it; problems stand at their fields."""
@@ -192,14 +193,10 @@ def _option_field(rulebook: str, described: Parameter) -> forms.Field:
         "initial": _shown_default(described),
         "required": False,
     }
-    made: forms.Field
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")
-        made = forms.ChoiceField(choices=[(value, value) for value in values], **known)
-    else:
-        made = forms.CharField(help_text=capfirst(described.expectation), max_length=200, **known)
-    made.key = described.name  # type: ignore[attr-defined]  # shown beside the words
-    return made
+        return forms.ChoiceField(choices=[(value, value) for value in values], **known)
+    return forms.CharField(help_text=capfirst(described.expectation), max_length=200, **known)
 
 
 def _shown_default(described: Parameter) -> str:

@@ -152,7 +152,7 @@ def field(bound: BoundField) -> dict[str, Any]:
         "field": bound,
         "place": place,
         "described": described,
-        "key": getattr(bound.field, "key", ""),
+        "key": getattr(bound.form, "keys", {}).get(bound.name, ""),
         "control": bound.as_widget(attrs={**bound.field.widget.attrs, **extra}),
         "checkbox": checkbox,
         "several": several,

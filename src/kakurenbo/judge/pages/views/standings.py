@@ -45,7 +45,8 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     if refresh and request.GET.get("seen") == seen:
         return HttpResponse(status=204)  # the same standings: focus and what was scrolled stay
     known: dict[str, Any] = {
-        "boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what), "seen": seen,
+        "boards": choices, "board": chosen.name, "shown": snapshot, "live": _has(chosen.what, Visibility.LIVE), "seen": seen,
+        "frozen": _has(chosen.what, Visibility.FROZEN),
     }  # fmt: skip
     if snapshot is not None:
         known |= {
@@ -73,7 +74,6 @@ def _chosen(choices: list[_Choice], name: str) -> _Choice:
     return next(iter([*asked, *reversed(begun), *choices]))
 
 
-def _is_live(what: Round | Contest) -> bool:
-    if isinstance(what, Contest):
-        return False
-    return what.phases.filter(state=PhaseState.OPEN, visibility=Visibility.LIVE).exists()
+def _has(what: Round | Contest, visibility: Visibility) -> bool:
+    """Whether a phase of a round is open whose standings are shown in this way."""
+    return isinstance(what, Round) and what.phases.filter(state=PhaseState.OPEN, visibility=visibility).exists()
