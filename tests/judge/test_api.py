@@ -21,8 +21,8 @@ from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.judge.trust.tree import leaf_hash
 from kakurenbo.messages import render
+from kakurenbo.trust import leaf_hash
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"

@@ -18,6 +18,7 @@ from kakurenbo.judge.contests.queries import quota_left
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.rounds import counting as rule
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 NOON = START + timedelta(hours=12)
@@ -509,7 +510,7 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 
 
 def test_every_reason_has_words_in_both_languages() -> None:
-    reasons = (queries.LATEST, queries.LAST_FEW, queries.BEST, queries.CHOSEN, queries.NOT_CHOSEN, queries.BELOW)
-    for reason in (*reasons, queries.ON_TARGETS, queries.BEST_ON_TARGETS):
+    reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
+    for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
         assert not queries.which_counts(reason, "en").startswith("counts.")
         assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import time
 import urllib.error
 import urllib.request
@@ -89,6 +90,14 @@ class Judge:
             raise UsageError(text("judge_client.other_bytes", file="/".join(path)))
         write_file(to, content)
 
+    def download(self, to: Path, *path: str) -> None:
+        """Write something that the judge makes while it is read, however large."""
+        try:
+            with self._called("GET", path) as answer, to.open("wb") as file:
+                shutil.copyfileobj(answer, file)
+        except _Away as away:
+            raise UsageError(str(away)) from None
+
     def _once(
         self, method: str, path: tuple[str, ...], body: bytes | BinaryIO | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:
@@ -104,7 +113,7 @@ class Judge:
     ) -> Iterator[Any]:
         address = "/".join([self.address, "api/v1", *(quote(part, safe="") for part in path)])
         told = {
-            "Authorization": f"Bearer {self.token}",
+            **({"Authorization": f"Bearer {self.token}"} if self.token else {}),
             "Accept-Language": language(),
             "User-Agent": f"kakurenbo/{__version__}",
             "Content-Type": "application/octet-stream",

@@ -190,12 +190,13 @@ class CheckpointOut(Schema):
     size: int
     root: str
     signature: str
-    at: datetime
+    at: str
 
 
 class LogOut(Schema):
     """The log of a contest."""
 
+    contest: str
     public_key: str
     entries: list[LogEntryOut]
     checkpoints: list[CheckpointOut]

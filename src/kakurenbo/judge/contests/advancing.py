@@ -53,7 +53,7 @@ def end_contest(contest: Contest, now: datetime) -> None:
     contest.save(update_fields=["ended_at"])
     for round_ in contest.rounds.exclude(prepared_at=None):
         scoring.enqueue(JobKind.STANDINGS, contest, round_)
-    trust.record(contest, "contest.ended", {})
+    trust.record(contest, "contest.ended", {"at": now.isoformat()})
 
 
 def _advance_contest(pk: int, now: datetime) -> Iterable[str]:

@@ -28,8 +28,7 @@ from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, Standing
 from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.judge.trust.models import Checkpoint, LogEntry
-from kakurenbo.judge.trust.rules import entry_bytes
+from kakurenbo.judge.trust import queries as trust
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
 from kakurenbo.tables import json_bytes
@@ -93,12 +92,7 @@ def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
 
 def log(user: Anybody, contest: Contest, now: datetime) -> dict[str, Any]:
     """The log as somebody may see it: leaves and signed roots at once, what the entries say at the end."""
-    ended = permissions.may_see_secrets(user, contest, now)
-    return {
-        "public_key": bytes(contest.public_key).hex(),
-        "entries": [_log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)],
-        "checkpoints": [_checkpoint(one) for one in Checkpoint.objects.filter(contest=contest)],
-    }
+    return trust.log(contest, ended=permissions.may_see_secrets(user, contest, now))
 
 
 def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
@@ -237,23 +231,6 @@ def _earned(earned: Earned) -> dict[str, Any]:
 
 def _snapshot(snapshot: StandingSnapshot) -> dict[str, Any]:
     return {"taken_at": _text(snapshot.taken_at), "standings": snapshot.standings, "results": snapshot.results}
-
-
-def _log_entry(entry: LogEntry, *, ended: bool) -> dict[str, Any]:
-    told = {"number": entry.number, "leaf": bytes(entry.leaf).hex()}
-    if not ended:
-        return told
-    written = entry_bytes(entry.number, entry.kind, entry.body, entry.at).decode()
-    return {**told, "salt": bytes(entry.salt).hex(), "entry": written}
-
-
-def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {
-        "size": checkpoint.size,
-        "root": bytes(checkpoint.root).hex(),
-        "signature": bytes(checkpoint.signature).hex(),
-        "at": _text(checkpoint.at),
-    }
 
 
 def _text(moment: datetime | None) -> str | None:

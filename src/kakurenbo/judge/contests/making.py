@@ -103,9 +103,17 @@ def _complete(contest: Contest, rulebook: type[AnyRulebook], plans: Sequence[Pha
         "options": {name: json.dumps(value) for name, value in contest.options.items()},
         "zone": contest.zone,
         "places": contest.places,
-        "phases": [told_phase(plan.round, plan.kind, plan.opens_at, plan.closes_at) for plan in plans],
+        "rehearsal": contest.rehearsal,
+        "created_at": contest.created_at.isoformat(),
+        "phases": [_told_plan(plan) for plan in plans],
     }
     trust.record(contest, "contest.made", told)
+
+
+def _told_plan(plan: PhasePlan) -> dict[str, Any]:
+    limits = {name: getattr(plan, name) for name in ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour")}
+    times = told_phase(plan.round, plan.kind, plan.opens_at, plan.closes_at)
+    return {**times, **limits, "visibility": str(plan.visibility)}
 
 
 def told_phase(round_name: str, kind: str, opens_at: Any, closes_at: Any) -> dict[str, str]:

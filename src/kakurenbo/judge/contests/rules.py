@@ -90,9 +90,9 @@ def add_team(by: User, contest: Contest, name: str, number: str = "", unranked: 
         if problems:
             return problems
         team = Team.objects.create(contest=contest, number=number or free[0], name=name.strip(), unranked=unranked)
-        for round_ in contest.rounds.all():
-            _enter(team, round_, by.language or language())
-        trust.record(contest, "team.added", {"team": team.number, "name": team.name, "unranked": unranked})
+        entered = [_enter(team, round_, by.language or language()) for round_ in contest.rounds.all()]
+        told = {entry.round.name: entry.excused for entry in entered if entry is not None}
+        trust.record(contest, "team.added", {"team": team.number, "name": team.name, "unranked": unranked, "rounds": told})
     return Read(team)
 
 
@@ -236,7 +236,8 @@ def announce(by: User, contest: Contest, title: str, text: str) -> Reading[Annou
         return problems
     with transaction.atomic():
         made = Announcement.objects.create(contest=contest, title=title.strip(), text=text.strip())
-        trust.record(contest, "announcement.made", {"title": made.title, "text": digest_of(made.text)})
+        told = {"title": made.title, "text": digest_of(made.text), "at": made.created_at.isoformat()}
+        trust.record(contest, "announcement.made", told)
     return Read(made)
 
 
@@ -275,14 +276,14 @@ def _number_problems(contest: Contest, number: str, free: list[str]) -> Problems
     return None
 
 
-def _enter(team: Team, round_: Round, spoken: str) -> None:
+def _enter(team: Team, round_: Round, spoken: str) -> Entry | None:
     """A team's entry to a round, unless the round is over."""
     states = dict(round_.phases.values_list("kind", "state"))
     if set(states.values()) == {PhaseState.CLOSED}:
-        return
+        return None
     late = states.get(ANONYMIZE) in (PhaseState.SEALING, PhaseState.CLOSED)
     words = render("contests.joined_late", {}, spoken if spoken in LANGUAGES else LANGUAGES[0]).message
-    Entry.objects.create(round=round_, team=team, excused=words if late else "")
+    return Entry.objects.create(round=round_, team=team, excused=words if late else "")
 
 
 def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, now: datetime) -> Problems:
@@ -294,7 +295,8 @@ def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, 
     if closes_at <= now:
         time = told_time(closes_at, phase.round.contest.zone)
         return refused("contests.closes_in_the_past", "", round=name, phase=kind, time=time)
-    shortest = timedelta(0) if phase.round.contest.rehearsal else SHORTEST
+    bound = phase.state == PhaseState.WAITING and not phase.round.contest.rehearsal  # one that is open may be cut short
+    shortest = SHORTEST if bound else timedelta(0)
     wrong = times_problems(name, kind, opens_at, closes_at, shortest)
     return wrong or _neighbour_problems(phase, opens_at, closes_at)
 

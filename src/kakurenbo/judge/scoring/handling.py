@@ -7,7 +7,6 @@ changes nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -29,12 +28,11 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
 from kakurenbo.judge.trust.rules import record
 from kakurenbo.tables import Problems
+from kakurenbo.trust import content_digest
 
 Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
 _LONGEST_CAUSE = 500
-_VERDICTS = {"refused": "invalid", "failed": "failed"}
-"""Of a release, by the state of its record; every other is scored."""
 
 
 class NotYet(Exception):
@@ -74,11 +72,13 @@ def _prepare(job: Job, bench: Bench) -> Change:
 
     def change() -> None:
         told = {"facts": result["facts"], "commitments": result["commitments"], "fingerprint": result["fingerprint"]}
-        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=timezone.now()):
+        now = timezone.now()
+        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=now):
             return
         files.keep(round)
         committed = hashlib.sha256(result["commitments"].encode()).hexdigest()
-        record(contest, "round.prepared", {"round": round.name, "commitments": committed, "files": len(files)})
+        logged = {"fingerprint": result["fingerprint"], "prepared_at": now.isoformat(), "files": len(files)}
+        record(contest, "round.prepared", {"round": round.name, "commitments": committed, **logged})
 
     return change
 
@@ -103,9 +103,8 @@ def _judge_release(job: Job, submission: Submission, bench: Bench) -> Change:
         submissions.scoring(submission)
         request = {"rulebook": _rulebook(job), "team": submission.entry.team.number, "number": submission.number}
         result = bench.run("release", folder, request)
-    verdict = _VERDICTS.get(result["record"]["state"], "scored")
     judged = {name: result[name] for name in ("record", "problems", "total")}
-    return lambda: _keep_judging(job, submission, verdict, judged, result)
+    return lambda: _keep_judging(job, submission, judged, result)
 
 
 def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
@@ -131,15 +130,16 @@ def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
             )
             for one in result["earned"]
         )
-        _keep_judging(job, submission, "scored" if at else "invalid", judged, result)
+        _keep_judging(job, submission, judged, result)
 
     return change
 
 
-def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+def _keep_judging(job: Job, submission: Submission, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    verdict = result["verdict"]
     transitions = {"scored": submissions.scored, "invalid": submissions.invalid, "failed": submissions.failed}
     Judging.objects.filter(submission=submission, in_effect=True).update(in_effect=False)
-    Judging.objects.create(
+    made = Judging.objects.create(
         submission=submission,
         fingerprint=result["fingerprint"],
         verdict=verdict,
@@ -149,7 +149,8 @@ def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mappin
     transitions[verdict](submission)
     enqueue(JobKind.STANDINGS, job.contest, _round(job))
     told = {"submission": str(submission.pk), "verdict": verdict, "fingerprint": result["fingerprint"]}
-    record(job.contest, "submission.judged", {**told, "result": _digest(judged)})
+    told |= {"made_at": made.made_at.isoformat(), "result": content_digest(judged)}
+    record(job.contest, "submission.judged", told)
 
 
 # -- sealing, and the organizers' attacks ------------------------------------------------------------------------------
@@ -342,7 +343,7 @@ class _Stored:
     def digest(self, prefix: str) -> str:
         """Of all files below a folder."""
         files = [*self.open, *((path, digest) for path, digest, _ in self.secret)]
-        return _digest([[path, digest] for path, digest in files if path.startswith(prefix)])
+        return content_digest([[path, digest] for path, digest in files if path.startswith(prefix)])
 
 
 def _published(round: Round) -> Any:
@@ -359,8 +360,3 @@ def _round(job: Job) -> Round:
 def _rulebook(job: Job) -> dict[str, Any]:
     name = _round(job).name if job.round is not None or job.submission is not None else ""
     return {"name": job.contest.rulebook, "options": job.contest.options, "round": name}
-
-
-def _digest(content: object) -> str:
-    written = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()

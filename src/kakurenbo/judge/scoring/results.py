@@ -9,6 +9,8 @@ from typing import Any
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Round, Visibility
 from kakurenbo.judge.scoring.models import Earned, Judging, StandingSnapshot, Target
 from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.judge.trust.rules import record
+from kakurenbo.trust import content_digest
 
 ANONYMIZE, ATTACK = "anonymize", "attack"
 _MISSING = "missing"
@@ -67,6 +69,10 @@ def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -
     snapshot = StandingSnapshot.objects.create(contest=contest, round=round, shown=shown, **content)
     superseded = earlier.exclude(pk=snapshot.pk)
     (superseded if shown else superseded.filter(shown=False)).delete()
+    if ended_at is not None:
+        told = {"round": "" if round is None else round.name, "taken_at": snapshot.taken_at.isoformat()}
+        final = content_digest({name: content[name] for name in ("results", "standings")})
+        record(contest, "standings.final", {**told, "digest": final})
 
 
 def is_shown(round: Round) -> bool:
