@@ -225,11 +225,11 @@ class World:
         return response
 
     def found(self) -> set[bytes]:
-        """The marks in the last answer, in its head or in its body."""
+        """The marks in the body of the last answer, and in the names and contents of what is packed in it."""
         content = self.seen
         if content.startswith(b"PK"):
             packed = zipfile.ZipFile(io.BytesIO(content))
-            content = b"\0".join(packed.read(name) for name in packed.namelist())
+            content = b"\0".join([*map(str.encode, packed.namelist()), *map(packed.read, packed.namelist())])
         return {mark for mark in MARKS if (self.salt if mark == b"salt of the log" else mark) in content}
 
     def at(self, time: str) -> None:
