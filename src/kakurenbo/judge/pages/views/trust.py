@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,10 +14,11 @@ from django.views.decorators.http import require_GET
 from kakurenbo.commitments import digest
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.downloads import download
-from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_submission, said
+from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_submission
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.trust import queries
-from kakurenbo.tables import json_bytes, refused
+from kakurenbo.messages import text
+from kakurenbo.tables import json_bytes
 
 
 @require_GET
@@ -46,7 +48,7 @@ def receipt(request: UserRequest, pk: UUID) -> HttpResponseBase:
         raise Http404
     found = queries.receipt(submission)
     if found is None:
-        said(request, refused("judge_trust.unsigned", ""), "")
+        messages.error(request, text("judge_api.unsigned"))
         return redirect("submission", pk=pk)
     name = f"receipt-{submission.entry.team.number}-{submission.phase.kind}-{submission.number}.json"
     return download(request, [json_bytes(found.as_json())], name)
