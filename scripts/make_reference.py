@@ -40,7 +40,10 @@ _CODE = re.compile(
 )
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
 _SPOKEN = frozenset(
-    "cli click errors help judge_api judge_pages judge_serve judge_trust players usage verification words".split()
+    {
+        *("cli", "click", "errors", "help", "judge_api", "judge_pages", "judge_serve", "judge_trust"),
+        *("players", "usage", "verification", "words"),
+    }
 )
 """Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
