@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test test-all-pythons soak browser reference recording docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test test-all-pythons soak browser reference recording screenshots docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -71,6 +71,10 @@ reference: $(STAMP)
 # The film of the README: a small contest on the command line.
 recording: $(STAMP)
 	$(BIN)/python scripts/make_recording.py
+
+# The pictures of the tutorial of the judge: its contest is held in a browser, once in each language.
+screenshots: $(STAMP) browser
+	$(BIN)/python -m scripts.screenshots
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

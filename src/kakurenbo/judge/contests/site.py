@@ -19,9 +19,12 @@ from kakurenbo.reporting.document import FORMAT
 
 
 def site(contest: Contest) -> Iterator[bytes] | None:
-    """The site as a zip, piece by piece; None where there are no results yet."""
+    """The site as a zip, piece by piece; None where there are no results yet.
+
+    Its pages are made at once, in the language of who asks: when the pieces are sent, nobody is spoken to any more.
+    """
     document = results_document(contest)
-    return None if document is None else zipped(pages(contest, document))
+    return None if document is None else zipped(list(pages(contest, document)))
 
 
 def pages(contest: Contest, document: Document) -> Iterator[Part]:

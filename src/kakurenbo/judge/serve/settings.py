@@ -105,6 +105,7 @@ MIDDLEWARE = [
     "kakurenbo.judge.api.middleware.JsonRefusals",
     "kakurenbo.judge.pages.middleware.NothingUnstorableMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "kakurenbo.judge.pages.middleware.WordedRefusalsMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
