@@ -45,6 +45,7 @@ from kakurenbo.judge.scoring.models import (
 )
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission, SubmittedFile
+from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.reporting import Document, RulebookEntry
 from kakurenbo.reporting.document import FORMAT
@@ -85,6 +86,8 @@ API_ROWS = [
     Row("GET", API + "contests", EVERYBODY),
     Row("GET", CUP, EVERYBODY),
     Row("GET", CUP + "/log", EVERYBODY),
+    Row("GET", CUP + "/log/checkpoint", EVERYBODY),
+    Row("GET", CUP + "/log/consistency/1/2", EVERYBODY),
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
@@ -104,6 +107,7 @@ API_ROWS = [
     Row("POST", API + "submissions/{receiving}/finish", "---- ---- r+rr ---- ----"),
     Row("GET", API + "submissions/{scored}", TEAM),
     Row("GET", API + "submissions/{scored}/files/{release}", TEAM),
+    Row("GET", API + "submissions/{scored}/receipt", TEAM),
     Row("POST", API + "submissions/{scored}/choose", "---- ---- rrrr ---- ----"),
     Row("DELETE", API + "submissions/{receiving}", "---- ---- ++++ ---- ----"),
     Row("POST", API + "jobs/{job}/rerun", ORGANIZERS),
@@ -130,6 +134,7 @@ PAGE_ROWS = [
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
     Row("GET", PAGE, EVERYBODY),
     Row("GET", PAGE + "standings/", EVERYBODY),
+    Row("GET", PAGE + "log/", EVERYBODY),
     Row("GET", PAGE + "archive.zip", AT_THE_END),
     Row("GET", PAGE + "results-site.zip", AT_THE_END),
     Row("GET", PAGE + "team/", PLAYERS),
@@ -149,6 +154,7 @@ PAGE_ROWS = [
     Row("GET", PAGE + "rounds/pre/targets.zip", "---- --++ --++ --++ ++++"),
     Row("GET", "submissions/{scored}/", TEAM),
     Row("GET", "submissions/{scored}/files/{release}", TEAM),
+    Row("GET", "submissions/{scored}/receipt.json", TEAM),
     Row("POST", "submissions/{receiving}/finish", "---- ---- r+rr ---- ----"),
     Row("POST", "submissions/{receiving}/withdraw", "---- ---- ++++ ---- ----"),
     Row("POST", "submissions/{scored}/choose", "---- ---- ++++ ---- ----"),
@@ -283,6 +289,8 @@ def world(judge_home: Path, settings: Any) -> World:
     entry = making.entry(own)
     received = {"number": 1, "received_at": timezone.now(), "user": people["member"]}
     scored = Submission.objects.create(entry=entry, phase=phase, state=State.SCORED, **received)
+    trust.record(contest, "submission.received", {"submission": str(scored.pk)})
+    trust.checkpoint(contest)
     receiving = Submission.objects.create(entry=entry, phase=phase, user=people["member"])
     for submission, names in ((scored, [RELEASE]), (receiving, ["a file before"])):
         for name in names:
