@@ -4,6 +4,8 @@
 ``postgres/``        the embedded database, with ``run/`` and ``postgres.password``
 ``files/``           what players may see some time, under its SHA-256
 ``secret/``          answers and secrets, under their SHA-256
+``web/``             files that a page receives, until they are in ``files/``
+``work/``            what workers have in hand
 ``secret-key``       signs sessions
 ``lock``             held by the one supervisor
 ==================== =============================================
@@ -54,10 +56,11 @@ class Home:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(text("judge_serve.home_taken", path=str(self.path))) from None
-        for name in ("files", "secret"):
+        # What came in only half before the last stop is nobody's.
+        for name in ("web", "files/incoming", "secret/incoming"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in ("files", "secret", "web"):
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
-            # What came in only half before the last stop is nobody's.
-            shutil.rmtree(self.path / name / "incoming", ignore_errors=True)
 
     def leave_to_parent(self) -> None:
         """In a forked process: the lock is the supervisor's alone."""

@@ -6,7 +6,11 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 import warnings
+from pathlib import Path
+
+from kakurenbo.judge import confinement
 
 _POOL = {"min_size": 1, "max_size": 24, "timeout": 20}  # connections of the web; PostgreSQL restarts behind it are waited for
 _BACKLOG = 1024
@@ -23,6 +27,13 @@ def load_django() -> None:
     from kakurenbo.judge.serve import asgi  # noqa: F401 (the middleware too is shared)
 
     _ = get_resolver().url_patterns
+
+
+def log_in(password: str) -> None:
+    """Use the database with a password that the settings do not name."""
+    from django.db import connections
+
+    connections.settings["default"]["PASSWORD"] = password
 
 
 def migrate(web_password: str) -> None:
@@ -42,6 +53,7 @@ def migrate(web_password: str) -> None:
 
 def web(host: str, port: int, password: str) -> None:
     """Answer requests, until told to end; with a password, by the web's own account in the database."""
+    from django.conf import settings
     from django.db import connections
     from granian.constants import Interfaces
     from granian.server.embed import Server
@@ -57,6 +69,7 @@ def web(host: str, port: int, password: str) -> None:
     database["OPTIONS"]["pool"] = _POOL
     if password:
         database.update(USER=WEB, PASSWORD=password)
+    _confine_web(settings.HOME)
 
     async def answer() -> None:
         server = Server(
@@ -72,6 +85,14 @@ def web(host: str, port: int, password: str) -> None:
         await server.serve()
 
     asyncio.run(answer())
+
+
+def _confine_web(home: Path) -> None:
+    """Leave the web nothing of the judge's folder but the open store: secrets, keys and the database are out of its reach."""
+    received = home / "web"
+    tempfile.tempdir = str(received)
+    read = (*confinement.without(["/"], [home, confinement.PROCESSES]), *confinement.OWN_PROCESS)
+    confinement.confine(read, [home / "files", received], network=True)
 
 
 def worker() -> None:

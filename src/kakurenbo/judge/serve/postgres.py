@@ -15,13 +15,14 @@ import secrets
 import shutil
 import signal
 import stat
+import string
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
+from psycopg.pq import PGconn, Ping
 
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
@@ -31,6 +32,7 @@ _LONGEST_SOCKET_PATH = 90  # bytes; Linux takes 107 with the socket's own name
 _START_SECONDS = 60
 _STOP_SECONDS = 30
 _PR_SET_PDEATHSIG = 1
+_PASSWORD_SIGNS, _PASSWORD_LENGTH = string.ascii_letters + string.digits, 40
 _SETTINGS = {
     "listen_addresses": "",
     "max_connections": "60",
@@ -101,10 +103,19 @@ class EmbeddedPostgres:
             self._account.own(folder)
 
     @property
+    def address(self) -> str:
+        """Where to connect, and as whom, as psycopg takes it; without the password."""
+        return f"host={self._sockets.resolve()} user={OWNER} dbname=postgres"
+
+    @property
+    def password(self) -> str:
+        """Of the account that owns everything; whoever reads it has it in memory."""
+        return self._password_file.read_text(encoding="ascii")
+
+    @property
     def dsn(self) -> str:
         """How to connect, as psycopg takes it."""
-        password = self._password_file.read_text(encoding="ascii")
-        return f"host={self._sockets.resolve()} user={OWNER} password={password} dbname=postgres"
+        return f"{self.address} password={self.password}"
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -146,10 +157,9 @@ class EmbeddedPostgres:
         self._process = None
 
     def _initialise(self) -> None:
-        password = secrets.token_urlsafe(24)
-        _write_secret(self._password_file, password)
+        _write_password(self._password_file)
         handed_over = self._sockets / "password"
-        _write_secret(handed_over, password)
+        shutil.copyfile(self._password_file, handed_over)
         self._account.own(handed_over)
         command = [
             *(str(_binaries() / "initdb"), "-D", str(self._data.resolve()), "-U", OWNER, f"--pwfile={handed_over.resolve()}"),
@@ -181,8 +191,7 @@ class EmbeddedPostgres:
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 break
-            with contextlib.suppress(psycopg.OperationalError):
-                psycopg.connect(self.dsn).close()
+            if PGconn.ping(self.address.encode()) == Ping.OK:  # which asks for no password
                 return
             time.sleep(0.05)
         raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
@@ -195,11 +204,15 @@ def _binaries() -> Path:
     return next(iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))).parent
 
 
-def _write_secret(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _write_password(path: Path) -> None:
+    """A new password, written sign by sign: this process, from which the web is forked, never has it whole in its memory."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        for _ in range(_PASSWORD_LENGTH):
+            os.write(file, secrets.choice(_PASSWORD_SIGNS).encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _end_with_parent() -> None:

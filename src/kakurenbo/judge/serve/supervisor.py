@@ -20,6 +20,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge import confinement
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
@@ -51,6 +52,8 @@ class Supervisor:
         _check_free(self._plan.host, self._plan.port)
         self._home.take()
         _tell(text("judge_serve.starting", home=str(self._plan.home)))
+        if not confinement.version():
+            _tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
             self._prepare()
@@ -66,11 +69,11 @@ class Supervisor:
         if not os.environ.get("DATABASE_URL"):
             self._database = EmbeddedPostgres(self._plan.home)
             self._database.start()
-            dsn = self._database.dsn
+            dsn = self._database.address
         os.environ.update(self._plan.environment(dsn, self._home.secret_key()))
         parts.load_django()
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
-        code = wait_for(fork("migrations", partial(parts.migrate, password), self._home.leave_to_parent))
+        code = wait_for(fork("migrations", partial(parts.migrate, password), self._be_owner))
         if code not in (0, parts.WITHOUT_WEB_ROLE):
             raise UsageError(text("judge_serve.no_migrations"))
         self._web_password = "" if code else password
@@ -79,11 +82,17 @@ class Supervisor:
 
     def _parts(self) -> list[Process]:
         workers = [self._part(f"worker-{number}", parts.worker) for number in range(1, self._plan.workers + 1)]
-        web = self._part("web", partial(parts.web, self._plan.host, self._plan.port, self._web_password))
-        return [web, *workers, self._part("sweep", parts.sweep)]
+        web = partial(parts.web, self._plan.host, self._plan.port, self._web_password)
+        return [Process("web", web, self._home.leave_to_parent), *workers, self._part("sweep", parts.sweep)]
 
     def _part(self, name: str, run: Callable[[], None], *, once: bool = False) -> Process:
-        return Process(name, run, self._home.leave_to_parent, once=once)
+        return Process(name, run, self._be_owner, once=once)
+
+    def _be_owner(self) -> None:
+        """In a forked process: use the database as its owner. Neither the supervisor nor the web ever has this password."""
+        self._home.leave_to_parent()
+        if self._database is not None:
+            parts.log_in(self._database.password)
 
     def _watch(self) -> None:
         """Start what is due, until a signal says that it is enough."""
