@@ -14,7 +14,7 @@ from kakurenbo.judge import confinement
 
 _POOL = {"min_size": 1, "max_size": 24, "timeout": 20}  # connections of the web; PostgreSQL restarts behind it are waited for
 _BACKLOG = 1024
-WITHOUT_WEB_ROLE = 3
+WITHOUT_WEB_ROLE, OF_A_NEWER_JUDGE = 3, 4
 
 
 def load_django() -> None:
@@ -43,6 +43,11 @@ def migrate(web_password: str) -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
+    known = executor.loader.graph.nodes
+    if any(
+        app in executor.loader.migrated_apps and (app, name) not in known for app, name in executor.loader.applied_migrations
+    ):
+        sys.exit(OF_A_NEWER_JUDGE)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", verbosity=0, interactive=False)
     from kakurenbo.judge.serve.roles import make_web_role

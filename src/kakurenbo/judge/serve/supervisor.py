@@ -24,7 +24,7 @@ from kakurenbo.judge import confinement
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
-from kakurenbo.judge.serve.postgres import EmbeddedPostgres
+from kakurenbo.judge.serve.postgres import EmbeddedPostgres, check_given
 from kakurenbo.judge.serve.processes import HEARD, Process, fork, wait_for
 from kakurenbo.messages import text
 
@@ -52,11 +52,16 @@ class Supervisor:
         _check_free(self._plan.host, self._plan.port)
         self._home.take()
         _tell(text("judge_serve.starting", home=str(self._plan.home)))
+        if not self._plan.is_private:
+            _tell(text("judge_serve.open_without_tls", url=self._plan.url))
         if not confinement.version():
             _tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
-            self._prepare()
+            try:
+                self._prepare()
+            except OSError as error:  # no room, no right
+                raise self._home.refusal(error) from None
             self._processes = self._parts()
             self._watch()
         finally:
@@ -66,7 +71,9 @@ class Supervisor:
     def _prepare(self) -> None:
         """The database, its tables, and Django loaded for everybody."""
         dsn = ""
-        if not os.environ.get("DATABASE_URL"):
+        if os.environ.get("DATABASE_URL"):
+            check_given(os.environ["DATABASE_URL"])
+        else:
             self._database = EmbeddedPostgres(self._plan.home)
             self._database.start()
             dsn = self._database.address
@@ -74,6 +81,8 @@ class Supervisor:
         parts.load_django()
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         code = wait_for(fork("migrations", partial(parts.migrate, password), self._be_owner))
+        if code == parts.OF_A_NEWER_JUDGE:
+            raise UsageError(text("judge_serve.newer", home=str(self._plan.home)))
         if code not in (0, parts.WITHOUT_WEB_ROLE):
             raise UsageError(text("judge_serve.no_migrations"))
         self._web_password = "" if code else password
