@@ -39,6 +39,7 @@ from kakurenbo.judge.scoring.models import (
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission, SubmittedFile
 from kakurenbo.reporting import Document, RulebookEntry
+from kakurenbo.reporting.document import FORMAT
 
 pytestmark = pytest.mark.django_db
 
@@ -256,7 +257,7 @@ def world(judge_home: Path, settings: Any) -> World:
             SubmittedFile.objects.create(submission=submission, name=name, blob=store.put(b"1\n"))
     Judging.objects.create(submission=scored, fingerprint="0" * 64, verdict="scored", result=RESULT)
     for of_round in (round_, None):
-        StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT)
+        StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT)
     job = Job.objects.create(kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED)
     invite, invitation = rules.invite(people["organizer"], own, Role.MEMBER)
     names = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.arena.conftest import EXAMPLES, install
-from tests.judge.stage import Stage, call, staged, standings_from_files
+from tests.judge.stage import Stage, call, staged
 from tests.pwscup2024 import zipped
 
 from kakurenbo import registry
@@ -69,7 +69,7 @@ def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage) ->
     stage.finish()
     archive = stage.archive()
     shown = stage.get("contests/cup/standings")["standings"]
-    assert ranks(shown) == ranks(standings_from_files(stage, archive))
+    assert ranks(shown) == ranks(stage.standings_from_files())
     assert json.loads((archive / "standings.json").read_text())["standings"] == shown
     assert call("verify", "hide-and-seek", archive / "rounds" / "only" / "preparation").code == 0
     site = zipfile.ZipFile(io.BytesIO(stage.download("contests/cup/results-site.zip")))
@@ -105,7 +105,7 @@ def test_amic2020_is_played_over_two_rounds_with_bad_late_and_missing_releases(s
                 assert call("attack", "amic2020", "nearest", target, "-o", guess).code == 0
             assert stage.submit(attacker, guesses)["state"] == "scored"
     stage.finish()
-    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(standings_from_files(stage, stage.archive()))
+    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(stage.standings_from_files())
 
 
 def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_attacks_on_each(stage: Stage) -> None:
@@ -139,7 +139,7 @@ def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_atta
         guess.write_bytes(made.read_bytes())
         assert stage.submit("02", guess)["state"] == "scored"
     stage.finish()
-    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(standings_from_files(stage, stage.archive()))
+    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(stage.standings_from_files())
 
 
 def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage) -> None:
@@ -164,4 +164,4 @@ def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage) -> No
         assert call("attack", "pwscup2024", "all_pairs", place, "-o", guess, "--seed", 1).code == 0
         assert stage.submit(attacker, guess)["state"] == "scored"
     stage.finish()
-    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(standings_from_files(stage, stage.archive()))
+    assert ranks(stage.get("contests/cup/standings")["standings"]) == ranks(stage.standings_from_files())

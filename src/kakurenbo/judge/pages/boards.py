@@ -32,6 +32,7 @@ class Line:
     team: str
     name: str
     score: str
+    value: float | None
     note: str
     own: bool
 
@@ -141,6 +142,7 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
         team,
         names.get(team, text("page.sample_attack")),
         score,
+        line["score"],
         retold(line.get("note", "")),
         own is not None and team == own.number,
     )

@@ -40,7 +40,13 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     snapshot = scoring.standings(chosen.what, request.user, timezone.now())
     membership = permissions.membership(request.user, contest)
     own = membership.team if membership else None
-    known: dict[str, Any] = {"boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what)}
+    seen = f"{snapshot.pk if snapshot else 0}-{contest.ended_at is not None:d}"
+    refresh = request.headers.get("HX-Target") == "board"
+    if refresh and request.GET.get("seen") == seen:
+        return HttpResponse(status=204)  # the same standings: focus and what was scrolled stay
+    known: dict[str, Any] = {
+        "boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what), "seen": seen,
+    }  # fmt: skip
     if snapshot is not None:
         known |= {
             "rankings": boards(contest, snapshot, own),
@@ -50,7 +56,6 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
             "awards": awards(contest, snapshot),
         }
     context = scene(request, contest, "standings", **known)
-    refresh = request.headers.get("HX-Target") == "board"
     return render(request, "judge/part/standings.html" if refresh else "judge/standings.html", context)
 
 

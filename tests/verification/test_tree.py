@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.judge.trust.tree import EMPTY, Tree, grew, leaf_hash, root_from_path
+from kakurenbo.trust.tree import EMPTY, Tree, grew, leaf_hash, root_from_path
 
 ENTRIES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]
 ROOTS = {
