@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FilePayload
 from scripts.screenshots import COMMANDS, MOST_BYTES, NAMES
 from scripts.screenshots.judge import until
 from scripts.screenshots.person import Person
@@ -164,7 +164,7 @@ class Contest:
         person = self.organizer
         person.go(f"/contests/{_SLUG}/manage/")
         person.fill({"minutes": "1"})
-        person.press("rehearse")
+        person.press("rehearse", "form:has([name$=minutes])")
         person.says("rehearsal_made", minutes="1")
 
     def _invite(self, number: int) -> None:
@@ -248,7 +248,7 @@ class Contest:
 
     @staticmethod
     def _hand_in(person: Person, name: str, content: bytes) -> None:
-        person.page.set_input_files("#files", [{"name": name, "mimeType": "text/csv", "buffer": content}])
+        person.page.set_input_files("#files", FilePayload(name=name, mimeType="text/csv", buffer=content))
         person.press("hand_in", "#upload")
         person.page.wait_for_url("**/submissions/**")
 
