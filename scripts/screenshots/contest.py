@@ -259,7 +259,7 @@ class Contest:
         self._edit(kind)
         self.organizer.page.get_by_text(text("page.move_close"), exact=True).click()
         if following:
-            self.organizer.picture("move")
+            self.organizer.picture("move", "main > *:first-child", "section:has(#moves)")
         self.organizer.press("move_close_yes")
         self.organizer.says("moved_close")
         if not following:
