@@ -324,7 +324,7 @@ class Contest:
     def _check(self) -> None:
         person, folder = self.foxes, self._folder("everybody")
         person.go(f"/contests/{_SLUG}/")
-        person.picture("archive", "section:has(#archive-title)")
+        person.picture("archive", "section:has(#about)", "section:has(#archive-title)")
         archive = person.download("download_archive", folder)
         if not any("/answers/" in name for name in zipfile.ZipFile(archive).namelist()):
             raise RuntimeError("the archive holds no answers after the end")
