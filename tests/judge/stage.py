@@ -1,4 +1,4 @@
-"""A whole contest on a judge that listens: teams call the command line, workers run here, time is moved by hand."""
+"""A whole contest on a judge that listens: people use pages or the command line, a worker runs here, time is moved."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
-from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.models import Contest, Phase, Role
+from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.worker import Worker
 
+RANKINGS = ("anonymization", "attack", "overall")
 _HOUR = timedelta(hours=1)
 
 
@@ -63,10 +65,20 @@ class Stage:
         ]
         self.contest = making.contest(rulebook=rulebook, options=options, phases=plans, places=teams + 1)
         for number in range(1, teams + 1):
-            member = making.user(f"member{number}")
-            team = making.team(self.contest, f"team {number}", member)
-            self.tokens[team.number] = accounts.new_token(member, "of a program")[1]
+            team = making.team(self.contest, f"team {number}")
+            self.tokens[team.number] = self.token(team.number)
         self.open(rounds[0], ANONYMIZE)
+
+    def invited(self, number: str) -> str:
+        """A link by which somebody joins a team."""
+        return f"{self.address}/join/{rules.invite(making.organizer(), self.contest.teams.get(number=number), Role.MEMBER)[1]}"
+
+    def token(self, number: str) -> str:
+        """The token of a member that a team gets by this."""
+        member = making.user(f"member{number}")
+        _, invitation = rules.invite(making.organizer(), self.contest.teams.get(number=number), Role.MEMBER)
+        making.good(rules.join(member, invitation))
+        return accounts.new_token(member, "of a program")[1]
 
     def open(self, round_name: str, kind: str) -> None:
         """Let the time come at which a phase opens, and with that the end of those before it."""
@@ -80,12 +92,16 @@ class Stage:
         self.go_on()
         assert phases.get(pk=meant.pk).state == "open", phases.get(pk=meant.pk).state
 
-    def finish(self) -> None:
-        """Close everything and end the contest."""
+    def close(self) -> None:
+        """Let the time of every phase be over."""
         now = timezone.now()
         for place, phase in enumerate(Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1):
             Phase.objects.filter(pk=phase.pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
         self.go_on()
+
+    def finish(self) -> None:
+        """Close everything and end the contest."""
+        self.close()
         making.good(rules.end(making.organizer(), self.contest))
         self.go_on()
         self.contest.refresh_from_db()
@@ -135,9 +151,9 @@ class Stage:
         zipfile.ZipFile(io.BytesIO(content)).extractall(self.folder / "archive")
         return self.folder / "archive" / self.contest.slug
 
-    def standings_from_files(self) -> dict[str, Any]:
+    def standings_from_files(self, archive: Path) -> dict[str, Any]:
         """The last standings that the command line makes from the archive, as its README says."""
-        return standings_from_files(self.archive(), self._environment)[-1]
+        return standings_from_files(archive, self._environment)[-1]
 
 
 def call(*arguments: object) -> Called:
@@ -147,6 +163,19 @@ def call(*arguments: object) -> Called:
         main([*map(str, arguments), "--json"])
     assert "Traceback" not in err.getvalue()
     return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
+
+
+def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
+    """Who has which score and rank."""
+    return {name: [(line["team"], line["score"], line["rank"]) for line in standings[name]] for name in RANKINGS}
+
+
+def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
+    """Standings as a page tells them: a team by the first word of its line, a dash for none, and every digit of a score."""
+    return {
+        name: [[team.split()[0], *("–" if value is None else str(value) for value in line)] for team, *line in lines]
+        for name, lines in ranks(standings).items()
+    }
 
 
 def commands_of(archive: Path) -> list[list[str]]:
@@ -171,9 +200,9 @@ def standings_from_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list
 
 
 @contextlib.contextmanager
-def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, server: ForkServer) -> Iterator[Stage]:
     """A stage whose worker ends with it."""
-    worker = Worker(folder / "worker")
+    worker = Worker(folder / "worker", server=server)
     try:
         yield Stage(address, folder, monkeypatch, worker)
     finally:

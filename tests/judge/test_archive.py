@@ -15,7 +15,7 @@ from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import good, organizer
 from tests.judge.scoring_helpers import anonymized, hand_in
-from tests.judge.stage import Stage, commands_of, standings_from_files
+from tests.judge.stage import RANKINGS, Stage, commands_of, standings_from_files
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import archive, rules
@@ -27,7 +27,6 @@ from kakurenbo.judge.scoring.worker import Worker
 pytestmark = pytest.mark.django_db
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "judge-organizer.md"
 
-RANKINGS = ("anonymization", "attack", "overall")
 GUESSED = [
     ("first", "second"),
     ("second", "first"),

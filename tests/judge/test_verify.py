@@ -44,7 +44,6 @@ def site(plugin_site: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-@pytest.mark.usefixtures("site", "django_db_setup")
 def stage(
     django_db_blocker: Any, fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], contextlib.AbstractContextManager[Any]]:
@@ -267,7 +266,11 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "taken_at",
     ),
     "a target": (lambda root: flip(root / ROUND / "phase/targets/01/hidden.csv"), f"{ROUND}/phase/targets/01/hidden.csv", ""),
-    "an answer": (lambda root: flip(root / ROUND / "phase/answers/02/members.csv"), f"{ROUND}/phase/answers/02/members.csv", ""),
+    "an answer": (
+        lambda root: flip(root / ROUND / "phase/answers/02/members.csv"),
+        f"{ROUND}/phase/answers/02/members.csv",
+        "",
+    ),
     "what became of a release": (
         in_json(f"{ROUND}/phase/public/releases.json", lambda rows: rows[3].update(state="published")),
         f"{ROUND}/phase/public/releases.json",

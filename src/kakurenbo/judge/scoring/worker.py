@@ -65,8 +65,9 @@ class Worker:
 
     def __init__(self, root: Path | None = None, limits: Limits | None = None, server: ForkServer | None = None) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
-        self.workspace = Workspace(root or _work_folder() / str(os.getpid()))
-        self.server = server or ForkServer()
+        own = root or _work_folder() / str(os.getpid())
+        self.workspace = Workspace(own)
+        self.server = server or ForkServer(own, Path(settings.HOME))
         self._own_server = server is None
         self._limits = limits
         self._known = _KnownModules()
