@@ -12,7 +12,8 @@ from kakurenbo.messages import LANGUAGES, render
 
 PACKAGE = Path(kakurenbo.__file__).resolve().parent
 PAGES = PACKAGE / "judge" / "pages"
-WORDS = set(tomllib.loads((PACKAGE / "messages" / "en" / "judge_pages.toml").read_text("utf-8")))
+CATALOGUE = [tomllib.loads(path.read_text("utf-8")) for path in (PACKAGE / "messages" / "en").glob("judge_*.toml")]
+WORDS = {code for file in CATALOGUE for code in file if code.startswith("page.")}
 BY_VALUE = {
     *(
         "chart",
