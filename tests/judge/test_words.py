@@ -12,7 +12,12 @@ from kakurenbo.messages import LANGUAGES, render
 
 PACKAGE = Path(kakurenbo.__file__).resolve().parent
 PAGES = PACKAGE / "judge" / "pages"
-WORDS = set(tomllib.loads((PACKAGE / "messages" / "en" / "judge_pages.toml").read_text("utf-8")))
+WORDS = {
+    code
+    for file in ("judge_pages", "judge_trust")
+    for code in tomllib.loads((PACKAGE / "messages" / "en" / f"{file}.toml").read_text("utf-8"))
+    if code.startswith("page.")
+}
 BY_VALUE = {
     *(
         "chart",
