@@ -61,9 +61,6 @@ COMMANDS = {
         "kakurenbo submit afternoon inference_01_02.index",
         "kakurenbo status afternoon",
     ),
-    "everybody": (
-        "unzip -q afternoon.zip",
-        "kakurenbo verify amic2020 afternoon/rounds/pre/preparation",
-    ),
+    "everybody": ("kakurenbo verify afternoon.zip",),
 }
 """The commands that the tutorial shows, by who gives them and when."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, FilePayload
 from scripts.screenshots import COMMANDS, MOST_BYTES, NAMES
 from scripts.screenshots.judge import until
 from scripts.screenshots.person import Person
@@ -164,7 +164,7 @@ class Contest:
         person = self.organizer
         person.go(f"/contests/{_SLUG}/manage/")
         person.fill({"minutes": "1"})
-        person.press("rehearse")
+        person.press("rehearse", "form:has([name$=minutes])")
         person.says("rehearsal_made", minutes="1")
 
     def _invite(self, number: int) -> None:
@@ -248,7 +248,7 @@ class Contest:
 
     @staticmethod
     def _hand_in(person: Person, name: str, content: bytes) -> None:
-        person.page.set_input_files("#files", [{"name": name, "mimeType": "text/csv", "buffer": content}])
+        person.page.set_input_files("#files", FilePayload(name=name, mimeType="text/csv", buffer=content))
         person.press("hand_in", "#upload")
         person.page.wait_for_url("**/submissions/**")
 
@@ -259,7 +259,7 @@ class Contest:
         self._edit(kind)
         self.organizer.page.get_by_text(text("page.move_close"), exact=True).click()
         if following:
-            self.organizer.picture("move")
+            self.organizer.picture("move", "main > *:first-child", "section:has(#moves)")
         self.organizer.press("move_close_yes")
         self.organizer.says("moved_close")
         if not following:
@@ -324,7 +324,7 @@ class Contest:
     def _check(self) -> None:
         person, folder = self.foxes, self._folder("everybody")
         person.go(f"/contests/{_SLUG}/")
-        person.picture("archive", "section:has(#archive-title)")
+        person.picture("archive", "section:has(#about)", "section:has(#archive-title)")
         archive = person.download("download_archive", folder)
         if not any("/answers/" in name for name in zipfile.ZipFile(archive).namelist()):
             raise RuntimeError("the archive holds no answers after the end")

@@ -26,7 +26,7 @@ class Person:
             reduced_motion="reduce",
         )
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(120_000)
         self._drawing: Page = browser.new_page()
 
     def go(self, path: str) -> None:
