@@ -16,7 +16,7 @@ from tests.judge import making
 from tests.judge.making import good, organizer
 from tests.judge.scoring_helpers import anonymized, exported
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK, AnyRulebook
+from kakurenbo.contracts import AnyRulebook
 from kakurenbo.judge.contests import archive, rules
 from kakurenbo.judge.contests.advancing import advance
 from kakurenbo.judge.contests.models import Contest, Round
@@ -72,10 +72,8 @@ class Play:
 
     def release(self, team: str, player: int = 0) -> dict[str, bytes]:
         """What a player of the rulebook's own field would hand in."""
-        made = anonymized(self.round, team, self.folder / f"{self.round.name}{team}", player)
-        book = rules_of(self.contest, self.round)
-        names = {"round": self.round.name, "team": team, "try": "1", "number": "1"}
-        return {book.release_pattern.name(**names): data for data in made.values()} if len(made) == 1 else made
+        (data,) = anonymized(self.round, team, self.folder / f"{self.round.name}{team}", player).values()
+        return {rules_of(self.contest, self.round).release_pattern.name(team=team): data}
 
     def guesses(self, team: str) -> dict[str, bytes]:
         """What the organizers' first attack would hand in on all releases but a team's own."""
@@ -92,17 +90,6 @@ class Play:
             attack = next(iter(book.sample_attacks.values()))
             made[target.name] = attack(read.value.knowledge, stream(3, team, target.name))
         return dict(book.guess_files(made, team))
-
-    def play_round(self, name: str) -> None:
-        """Everybody hands in, and attacks everybody else."""
-        teams = [team.number for team in self.contest.teams.order_by("number")]
-        self.open(name, ANONYMIZE)
-        for place, team in enumerate(teams):
-            self.hand_in(team, ANONYMIZE, self.release(team, place))
-        self.open(name, ATTACK)
-        for team in teams:
-            if files := self.guesses(team):
-                self.hand_in(team, ATTACK, files)
 
     def end(self) -> None:
         """Close what is open, and end."""

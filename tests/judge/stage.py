@@ -22,9 +22,12 @@ from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
+from kakurenbo.judge.contests.making import told_phase
 from kakurenbo.judge.contests.models import Contest, Phase, Role
 from kakurenbo.judge.scoring.child import ForkServer
+from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.trust import rules as trust
 
 RANKINGS = ("anonymization", "attack", "overall")
 _HOUR = timedelta(hours=1)
@@ -89,6 +92,7 @@ class Stage:
         for place, pk in enumerate(reversed(earlier), start=1):
             phases.filter(pk=pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
         phases.filter(pk=meant.pk).update(opens_at=now - timedelta(minutes=1), closes_at=now + _HOUR)
+        self._log_times()
         self.go_on()
         assert phases.get(pk=meant.pk).state == "open", phases.get(pk=meant.pk).state
 
@@ -97,7 +101,14 @@ class Stage:
         now = timezone.now()
         for place, phase in enumerate(Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1):
             Phase.objects.filter(pk=phase.pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
+        self._log_times()
         self.go_on()
+
+    def _log_times(self) -> None:
+        """Tell the log of times that were moved by hand, as the rules would have."""
+        for phase in Phase.objects.filter(round__contest=self.contest):
+            told = told_phase(phase.round.name, phase.kind, phase.opens_at, phase.closes_at)
+            trust.record(self.contest, "phase.rescheduled", told)
 
     def finish(self) -> None:
         """Close everything and end the contest."""
@@ -107,9 +118,10 @@ class Stage:
         self.contest.refresh_from_db()
 
     def go_on(self) -> None:
-        """Do all that is due, and all work that comes of it."""
+        """Do all that is due, and all work that comes of it; then sign the log."""
         while advance(timezone.now()) or self.worker.drain():
             pass
+        sign_logs()
 
     def call(self, team: str, *arguments: object) -> Called:
         """The command line as a team's program calls it."""
@@ -152,7 +164,9 @@ class Stage:
         return self.folder / "archive" / self.contest.slug
 
     def standings_from_files(self, archive: Path) -> dict[str, Any]:
-        """The last standings that the command line makes from the archive, as its README says."""
+        """The last standings that the command line makes from the archive, as its README says; all of it holds."""
+        verified = call("verify", archive).json
+        assert verified.get("complete"), verified
         return standings_from_files(archive, self._environment)[-1]
 
 

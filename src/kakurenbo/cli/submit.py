@@ -24,8 +24,8 @@ from kakurenbo.trust import NotWhatItSays, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
-_RECEIPT_PAUSE, _LONGEST_FOR_RECEIPT = 1.0, 20
-"""Seconds: the judge signs its log every few of them."""
+_RECEIPT_PAUSE, _SHORT_FOR_RECEIPT, _LONGEST_FOR_RECEIPT = 1.0, 6, 20
+"""Seconds: the judge signs its log every five of them."""
 
 
 def _submit(
@@ -52,7 +52,8 @@ def _submit(
         console = output.console()
         console.print(text("submit.received", number=handed_in["number"], round=place[0], phase=place[1]), markup=False)
     judged = _await(judge, handed_in, wait)
-    kept = receipt_of(judge, judged["id"], chosen, min(wait, _LONGEST_FOR_RECEIPT))
+    patience = _LONGEST_FOR_RECEIPT if receipt is not None else _SHORT_FOR_RECEIPT
+    kept = receipt_of(judge, judged["id"], chosen, min(wait, patience)) if as_json or receipt is not None else None
     if receipt is not None and kept is not None:
         write_file(receipt, json_bytes(kept))
     if as_json:

@@ -120,7 +120,7 @@ class _Verify(PluginGroup):
 
 
 def _is_place(given: str) -> bool:
-    return is_address(given) or os.sep in given or os.path.lexists(given) or given.endswith((".zip", ".json"))
+    return is_address(given) or "/" in given or os.path.lexists(given) or given.endswith((".zip", ".json"))
 
 
 def verify() -> click.Group:

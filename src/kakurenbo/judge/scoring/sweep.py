@@ -9,13 +9,14 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import close_old_connections
-from django.db.models import Count, Max
+from django.db.models import Max
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
 from kakurenbo.judge.submissions import store
+from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
@@ -41,14 +42,13 @@ def main() -> None:
 
 def sign_logs() -> int:
     """Sign the log of every contest that grew since; returns how many."""
-    grown = [
-        contest
-        for contest in Contest.objects.annotate(entries=Count("log", distinct=True), signed=Max("checkpoints__size"))
-        if contest.entries and contest.public_key and contest.entries != contest.signed
-    ]
-    for contest in grown:
+    last = dict(LogEntry.objects.order_by().values_list("contest").annotate(Max("number")))
+    signed = dict(Checkpoint.objects.order_by().values_list("contest").annotate(Max("size")))
+    grown = [pk for pk, number in last.items() if number + 1 != signed.get(pk)]
+    contests = list(Contest.objects.filter(pk__in=grown).exclude(public_key=b""))
+    for contest in contests:
         checkpoint(contest)
-    return len(grown)
+    return len(contests)
 
 
 def reveal_secrets(done: set[int]) -> None:
