@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +30,11 @@ from tests.judge.plugins import install_contests  # noqa: E402
 from kakurenbo.judge.contests.models import Contest  # noqa: E402
 from kakurenbo.judge.scoring.child import ForkServer  # noqa: E402
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from tests.judge.browsing import Person
+    from tests.judge.stage import Stage
 
 collect_ignore = ["trouble"]  # a plugin, which finds what it needs only where it is installed
 
@@ -99,3 +104,39 @@ def fork_server() -> Iterator[ForkServer]:
     server = ForkServer()
     yield server
     server.retire()
+
+
+@pytest.fixture
+def stage(
+    live_server: Any, judge_home: Path, plugins: Path, fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stage]:
+    """A judge that listens, with a worker."""
+    from tests.judge.stage import staged
+
+    assert plugins  # found by the fork server, which other tests share
+    with staged(live_server.url, judge_home / "stage", monkeypatch, fork_server) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    from tests.judge.browsing import chromium_browser
+
+    with chromium_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def people(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Person]]:
+    """Somebody with a browser of their own, in a language; at the end none of them has met with a fault."""
+    from tests.judge.browsing import Person
+
+    known: list[Person] = []
+
+    def make(language: str = "en") -> Person:
+        known.append(Person(chromium, live_server.url, language))
+        return known[-1]
+
+    yield make
+    for person in known:
+        person.close()

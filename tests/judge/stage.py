@@ -1,4 +1,4 @@
-"""A whole contest on a judge that listens: teams call the command line, workers run here, time is moved by hand."""
+"""A whole contest on a judge that listens: people use pages or the command line, a worker runs here, time is moved."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from tests.judge import making
 
 from kakurenbo import registry
 from kakurenbo.cli import main
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
-from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.models import Contest, Phase, Role
+from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.worker import Worker
 
+RANKINGS = ("anonymization", "attack", "overall")
 _HOUR = timedelta(hours=1)
 
 
@@ -63,10 +65,20 @@ class Stage:
         ]
         self.contest = making.contest(rulebook=rulebook, options=options, phases=plans, places=teams + 1)
         for number in range(1, teams + 1):
-            member = making.user(f"member{number}")
-            team = making.team(self.contest, f"team {number}", member)
-            self.tokens[team.number] = accounts.new_token(member, "of a program")[1]
+            team = making.team(self.contest, f"team {number}")
+            self.tokens[team.number] = self.token(team.number)
         self.open(rounds[0], ANONYMIZE)
+
+    def invited(self, number: str) -> str:
+        """A link by which somebody joins a team."""
+        return f"{self.address}/join/{rules.invite(making.organizer(), self.contest.teams.get(number=number), Role.MEMBER)[1]}"
+
+    def token(self, number: str) -> str:
+        """The token of a member that a team gets by this."""
+        member = making.user(f"member{number}")
+        _, invitation = rules.invite(making.organizer(), self.contest.teams.get(number=number), Role.MEMBER)
+        making.good(rules.join(member, invitation))
+        return accounts.new_token(member, "of a program")[1]
 
     def open(self, round_name: str, kind: str) -> None:
         """Let the time come at which a phase opens, and with that the end of those before it."""
@@ -80,12 +92,16 @@ class Stage:
         self.go_on()
         assert phases.get(pk=meant.pk).state == "open", phases.get(pk=meant.pk).state
 
-    def finish(self) -> None:
-        """Close everything and end the contest."""
+    def close(self) -> None:
+        """Let the time of every phase be over."""
         now = timezone.now()
         for place, phase in enumerate(Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1):
             Phase.objects.filter(pk=phase.pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
         self.go_on()
+
+    def finish(self) -> None:
+        """Close everything and end the contest."""
+        self.close()
         making.good(rules.end(making.organizer(), self.contest))
         self.go_on()
         self.contest.refresh_from_db()
@@ -135,6 +151,10 @@ class Stage:
         zipfile.ZipFile(io.BytesIO(content)).extractall(self.folder / "archive")
         return self.folder / "archive" / self.contest.slug
 
+    def standings_from_files(self, archive: Path) -> dict[str, Any]:
+        """The last standings that the command line makes from the archive, as its README says."""
+        return standings_from_files(archive, self._environment)[-1]
+
 
 def call(*arguments: object) -> Called:
     """Call the command line with --json."""
@@ -145,31 +165,44 @@ def call(*arguments: object) -> Called:
     return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
 
 
-def standings_from_files(stage: Stage, archive: Path, options: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The standings as the command line makes them from what the archive holds."""
-    rulebook, results = stage.contest.rulebook, []
-    for one in stage.contest.rounds.all():
-        folder = archive / "rounds" / one.name
-        guesses = stage.folder / f"guesses-{one.name}"
-        for team in stage.contest.teams.all():
-            (guesses / team.number).mkdir(parents=True)
-        for place in sorted(folder.glob(f"submissions/*/{ATTACK}/*")):
-            into = guesses / place.parts[-3]
-            for file in place.iterdir():
-                (into / file.name).write_bytes(file.read_bytes())
-        out = stage.folder / f"{one.name}.json"
-        scored = call("score", rulebook, folder / "phase", guesses, "-o", out)
-        assert scored.code in (0, 1), scored
-        results.append(out)
-    named = [results[0]] if len(results) == 1 else ["--pre", results[0], "--main", results[1]]
-    made: dict[str, Any] = call("standings", rulebook, *named, *options).json
+def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
+    """Who has which score and rank."""
+    return {name: [(line["team"], line["score"], line["rank"]) for line in standings[name]] for name in RANKINGS}
+
+
+def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
+    """Standings as a page tells them: a team by the first word of its line, a dash for none, and every digit of a score."""
+    return {
+        name: [[team.split()[0], *("–" if value is None else str(value) for value in line)] for team, *line in lines]
+        for name, lines in ranks(standings).items()
+    }
+
+
+def commands_of(archive: Path) -> list[list[str]]:
+    """The commands that an archive's README names, once for each of its languages."""
+    lines = (archive / "README.txt").read_text(encoding="utf-8").splitlines()
+    commands = [line.split()[1:] for line in lines if line.startswith("kakurenbo ")]
+    half = len(commands) // 2
+    assert commands[:half] == commands[half:]
+    return commands[:half]
+
+
+def standings_from_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The standings as the command line makes them from an archive: of each round, then of all rounds together."""
+    monkeypatch.chdir(archive.parent)
+    made = []
+    for command in commands_of(archive):
+        called = call(*command)
+        assert called.code in ((0, 1) if command[0] == "score" else (0,)), (command, called)
+        if command[0] == "standings":
+            made.append(called.json)
     return made
 
 
 @contextlib.contextmanager
-def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, server: ForkServer) -> Iterator[Stage]:
     """A stage whose worker ends with it."""
-    worker = Worker(folder / "worker")
+    worker = Worker(folder / "worker", server=server)
     try:
         yield Stage(address, folder, monkeypatch, worker)
     finally:

@@ -1,64 +1,112 @@
-"""What the judge finds of a release is what ``kakurenbo measure`` finds, to the last digit, whatever the contest."""
+"""What the judge finds of a golden release, on its page and by its API, is what ``kakurenbo measure`` finds: every digit."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judge.scoring_helpers import anonymized, exported, hand_in, new_round, prepare
+from tests.judge.browsing import Person
+from tests.judge.players import ByPage, scores_of
+from tests.judge.stage import Stage, call
 
-from kakurenbo.cli import main
-from kakurenbo.judge.scoring.child import ForkServer
-from kakurenbo.judge.scoring.models import Job, JobState, Judging, StandingSnapshot
-from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.scoring.models import RoundFile
+from kakurenbo.judge.submissions import store
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
-CONTESTS = {
-    "amic2020": ({"data": "embedded", "scale": "small"}, "pre"),
-    "darc2019": ({"data": "embedded", "scale": "small"}, "round"),
-    "pwscup2024": ({"data": "embedded", "scale": "small"}, "pre"),
-    "hide-and-seek": ({}, "only"),
+
+@dataclass(frozen=True)
+class Golden:
+    """A release whose figures others computed, and the table it was made of.
+
+    Attributes
+    ----------
+    round : str
+    original : tuple of str
+        The table's file in the handout, and where it is among the reference data.
+    release : mapping of str to str
+        Where each file of the release is, by the name under which it is handed in.
+    known : callable
+        Figures that others found, from their file of figures.
+    """
+
+    round: str
+    original: tuple[str, str]
+    release: Mapping[str, str]
+    known: Callable[[Any], Mapping[str, float]]
+
+
+def _of_amic2020(known: Any) -> Mapping[str, float]:
+    found = known["cases"]["rrp90"]
+    return {name: found[name] for name in ("histogram", "vcm_edition1", "vcm_edition2", "max_correlation_difference")}
+
+
+def _of_darc2019(known: Any) -> Mapping[str, float]:
+    found = known["cases"][2]["rule_text_variant"]
+    names = {
+        "E1": "e1_copurchaser_unclipped",
+        "E2": "e2_copurchaser_each_below6_unclipped",
+        "E3": "e3_copurchaser_top180_unclipped",
+    }
+    return {name: found[theirs] for name, theirs in names.items()}
+
+
+def _of_pwscup2024(known: Any) -> Mapping[str, float]:
+    return {"U": known["utility_score"], **{f"U_{n}": score for n, score in enumerate(known["utility_score_per_file"])}}
+
+
+GOLDEN = {
+    "amic2020": Golden(
+        "pre",
+        ("pre_samplingdata_01.csv", "amic2020/reference/C.csv.gz"),
+        {"pre_anonymizeddata_01.csv": "amic2020/reference/D_rrp90.csv.gz"},
+        _of_amic2020,
+    ),
+    "darc2019": Golden(
+        "round",
+        ("T.csv", "darc/reference/T400.csv.gz"),
+        {"A_01-1.csv": "darc/reference/ii_dateshuffle_del10_400.csv.gz"},
+        _of_darc2019,
+    ),
+    "pwscup2024": Golden(
+        "pre",
+        ("Bi01-1.csv", "pwscup2024/sampleBi.csv"),
+        {f"C01_{number}.csv": f"pwscup2024/reference/C00_{number}.csv.gz" for number in range(10)},
+        _of_pwscup2024,
+    ),
 }
 
 
-@pytest.fixture
-def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any) -> Iterator[Worker]:
-    assert plugins
-    settings.HOME = judge_home
-    made = Worker(server=fork_server)
-    yield made
-    made.close()
+def _plain(file: Path) -> bytes:
+    content = file.read_bytes()
+    return gzip.decompress(content) if file.suffix == ".gz" else content
 
 
-@pytest.mark.parametrize("rulebook", CONTESTS)
-def test_the_digits_of_a_release_are_those_of_the_command_line(
-    rulebook: str, worker: Worker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("rulebook", GOLDEN)
+def test_a_golden_release_has_the_same_digits_on_the_page_by_the_api_and_by_the_command_line(
+    rulebook: str, stage: Stage, people: Callable[..., Person], reference_data: Path
 ) -> None:
-    options, round_name = CONTESTS[rulebook]
-    round = new_round(rulebook, options, round_name, teams=1, places=1)
-    prepare(round, worker)
-    files = anonymized(round, "01", tmp_path / "made")
-    submission = hand_in(round, "01", files)
-    worker.drain()
-    left = [(job.kind, job.cause) for job in Job.objects.exclude(state=JobState.DONE)]
-    assert not left
-    (line,) = StandingSnapshot.objects.get(round=round).standings["anonymization"]
-    assert line["team"] == "01"
-    judging = Judging.objects.get(submission=submission)
-    found = {one["name"]: one["value"] for one in judging.result["record"]["measurements"]}
-    for name, content in files.items():
-        (tmp_path / "release").mkdir(exist_ok=True)
-        (tmp_path / "release" / name).write_bytes(content)
-    handout = exported(round, "teams/01/", tmp_path / "handed out")
-    with pytest.raises(SystemExit):
-        main(["measure", rulebook, str(handout), str(tmp_path / "release"), "--json"])
-    measured = json.loads(capsys.readouterr().out)
+    golden = GOLDEN[rulebook]
+    stage.hold(rulebook, (golden.round,), teams=1, scale="small", data="embedded")
+    name, place = golden.original
+    dealt = RoundFile.objects.filter(round__contest=stage.contest, path=f"teams/01/{name}")
+    assert dealt.update(blob=store.put(_plain(reference_data / place))) == 1
+    release = stage.folder / "release"
+    release.mkdir()
+    for file, where in golden.release.items():
+        (release / file).write_bytes(_plain(reference_data / where))
+    player = ByPage.of(stage, "01", people())
+    judged = player.hand_in(release)  # the page's digits are those of the API
+    assert judged["state"] == "scored", judged
+    found = scores_of(judged)
+    measured = call("measure", rulebook, player.fetch() / "teams" / "01", release).json
     assert found == measured["scores"]
-    assert (judging.verdict, judging.result["record"]["state"]) == (
-        "scored",
-        "published" if measured["passes"] else "disqualified",
-    )
+    assert all(one["passes"] is not False for one in judged["judging"]["measurements"]) == measured["passes"]
+    (figures,) = {(reference_data / where).with_name("reference.json") for where in golden.release.values()}
+    known = golden.known(json.loads(figures.read_text()))
+    assert {name: found[name] for name in known} == pytest.approx(known, abs=0.0005 if rulebook == "pwscup2024" else 1e-9)

@@ -32,6 +32,7 @@ class Line:
     team: str
     name: str
     score: str
+    value: float | None
     note: str
     own: bool
 
@@ -120,8 +121,11 @@ def charts(snapshot: StandingSnapshot) -> list[Chart]:
 
 @lru_cache(maxsize=32)
 def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have words: one entry for each language
+    found = StandingSnapshot.objects.filter(pk=pk).first()
+    if found is None:  # standings were made anew since the page read them: it will read those
+        return []
     try:
-        document = msgspec.convert(StandingSnapshot.objects.get(pk=pk).document, Document)
+        document = msgspec.convert(found.document, Document)
     except msgspec.ValidationError:  # an earlier version made it; the next standings have pictures again
         return []
     drawn = figures(document)
@@ -141,6 +145,7 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
         team,
         names.get(team, text("page.sample_attack")),
         score,
+        line["score"],
         retold(line.get("note", "")),
         own is not None and team == own.number,
     )

@@ -15,12 +15,17 @@ THEMES = ("light", "dark")
 THEME_COOKIE = "theme"
 
 
+def chosen_theme(request: HttpRequest) -> str:
+    """The theme that the viewer chose; empty to follow the system."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else ""
+
+
 def look(request: HttpRequest) -> dict[str, Any]:
     """Language, theme, time and who is there."""
-    theme = request.COOKIES.get(THEME_COOKIE, "")
     return {
         "language": language(),
-        "theme": theme if theme in THEMES else "",
+        "theme": chosen_theme(request),
         "now": timezone.now(),
         "version": __version__,
         "organizer": is_organizer(request.user),

@@ -17,6 +17,7 @@ from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions import store
+from kakurenbo.messages import text_or
 
 _LONGEST = 500
 _MOST_FIELDS = 200
@@ -46,23 +47,38 @@ def blank_files(files: Iterable[RoundFile], phase: Phase, entry: Entry) -> list[
 
 
 class FilledForm(forms.Form):
-    """The lines of a blank file as fields: nothing stands for a number or a word, ``""`` for a text, ``[]`` for a list."""
+    """The lines of a blank file as fields: nothing stands for a number or a word, ``""`` for a text, ``[]`` for a list.
 
-    def __init__(self, blank: BlankFile, data: Any = None) -> None:
+    Labels are those that the catalogue has for the rulebook, ``form.RULEBOOK.LINE``, whole or by the line's last part, with
+    ``.hint`` for what is to be known of it; a rulebook without words has the file's own keys.
+    """
+
+    def __init__(self, blank: BlankFile, data: Any = None, rulebook: str = "") -> None:
         super().__init__(data, label_suffix="")
-        self._blank = blank
+        self._blank, self._rulebook = blank, rulebook
         for number, (path, value) in enumerate(_leaves(blank.content)):
             if number < _MOST_FIELDS:
-                field = forms.CharField(required=False, max_length=_LONGEST, label=path[-1].replace("_", " "))
-                field.initial = _shown(value)
-                self.fields[".".join(path)] = field
+                self.fields[".".join(path)] = self._field(path, value)
+
+    def _field(self, path: Path, value: Any) -> forms.CharField:
+        key = path[-1].replace("_", " ")
+        label, hint = self._worded(path, "", key), self._worded(path, ".hint", "")
+        field = forms.CharField(required=False, max_length=_LONGEST, label=label, help_text=hint, initial=_shown(value))
+        if label != key:
+            field.key = ".".join(path)  # type: ignore[attr-defined]  # shown beside its words
+        return field
+
+    def _worded(self, path: Path, end: str, otherwise: str) -> str:
+        shorter = text_or(f"form.{self._rulebook}.{path[-1]}{end}", otherwise)
+        return text_or(f"form.{self._rulebook}.{'.'.join(path)}{end}", shorter)
 
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields by the part of the file that they are in."""
         parts: dict[str, list[forms.BoundField]] = {}
         for name in self.fields:
-            path = name.split(".")
-            parts.setdefault(" · ".join(path[:-1]), []).append(self[name])
+            path = name.split(".")[:-1]
+            title = " · ".join(self._worded(tuple(path[: end + 1]), "", part) for end, part in enumerate(path))
+            parts.setdefault(title, []).append(self[name])
         return list(parts.items())
 
     def file_bytes(self) -> bytes:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.contracts import Figure
+from kakurenbo.contracts import Figure, Threshold
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.messages import language, retold
-from kakurenbo.reporting.numbers import shown_value
+from kakurenbo.reporting.numbers import against, figure, shown_value
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,12 @@ class ProblemRow:
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """A score with all its digits, as ``kakurenbo measure`` prints it in JSON, and whether it is good enough."""
+    """A score as ``kakurenbo measure`` prints it, ``value`` with all the digits of its JSON, and whether it is good enough."""
 
     name: str
     meaning: str
     value: str
+    shown: str
     threshold: str
     passes: bool | None
     limit: str
@@ -80,14 +81,15 @@ def _measurements(contest: Contest, measured: Sequence[Mapping[str, Any]]) -> li
 
 
 def _measurement(measured: Mapping[str, Any], what: Figure) -> MeasureRow:
-    threshold = [
-        f"{sign} {measured[kind]}" for kind, sign in (("minimum", "≥"), ("maximum", "≤")) if measured.get(kind) is not None
-    ]
+    value = measured["value"]
+    limits = {kind: measured[kind] for kind in ("minimum", "maximum") if measured.get(kind) is not None}
+    sides = [against(value, Threshold(limit, minimum=kind == "minimum"), what.unit) for kind, limit in limits.items()]
     return MeasureRow(
         name=measured["name"],
         meaning=what.definitions.get(language(), ""),
-        value=str(measured["value"]),
-        threshold=" ".join(threshold),
+        value=str(value),
+        shown=max((shown for shown, _ in sides), key=len, default=figure(value, what.unit)),
+        threshold=" ".join(threshold for _, threshold in sides),
         passes=measured.get("passes"),
         limit=shown_value(measured.get("limit") or {}),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed
+from django.shortcuts import render
 from django.utils import translation
 
 from kakurenbo.judge.accounts.models import User
@@ -43,6 +44,21 @@ class NothingUnstorableMiddleware:
         if not _storable(request.path_info):
             raise Http404
         return self._get_response(request)
+
+
+class WordedRefusalsMiddleware:
+    """A page where Django has none: an address that only takes what a form sends, opened by itself."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self._get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not response.content and request.method in ("GET", "HEAD"):
+            page = render(request, "405.html", status=response.status_code)
+            page.headers["Allow"] = response.headers["Allow"]
+            return page
+        return response
 
 
 def _storable(words: str) -> bool:

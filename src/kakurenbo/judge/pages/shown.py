@@ -10,13 +10,14 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from kakurenbo.contracts import ATTACK
 from kakurenbo.contracts import Phase as Declared
 from kakurenbo.judge.contests import queries
-from kakurenbo.judge.contests.models import Contest, Entry, Phase, Team
+from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Team, Visibility
 from kakurenbo.judge.pages.spans import in_words
 from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
-from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.messages import retold, text
 
@@ -111,12 +112,26 @@ def counts_rule(declared: Declared) -> str:
     return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
 
 
-def awards(contest: Contest, snapshot: StandingSnapshot | None) -> list[tuple[str, list[str]]]:
-    """Who wins what, by name."""
+@dataclass(frozen=True)
+class Awards:
+    """Who wins what, by name; ``so_far`` while the attack goes on."""
+
+    winners: list[tuple[str, list[str]]]
+    so_far: bool
+
+
+def awards(contest: Contest, snapshot: StandingSnapshot | None) -> Awards | None:
+    """Who wins what; nothing before somebody attacked, nor while an attack goes on whose standings are not live."""
     known: Mapping[str, Any] = snapshot.standings.get("awards", {}) if snapshot else {}
+    attacks = Phase.objects.filter(round__contest=contest, kind=ATTACK)
+    left = attacks.exclude(state=PhaseState.CLOSED)
+    attacked = Submission.objects.filter(phase__in=attacks, state=State.SCORED).exists()
+    if not known or not attacked or left.exclude(state=PhaseState.OPEN, visibility=Visibility.LIVE).exists():
+        return None
     names = {team.number: f"{team.number} {team.name}" for team in contest.teams.all()}
     order = sorted(known, key=lambda ranking: (ranking not in RANKINGS, RANKINGS.index(ranking) if ranking in RANKINGS else 0))
-    return [(ranking_title(ranking), [names.get(team, team) for team in known[ranking]]) for ranking in order]
+    winners = [(ranking_title(ranking), [names.get(team, team) for team in known[ranking]]) for ranking in order]
+    return Awards(winners, so_far=left.exists())
 
 
 def ranking_title(name: str) -> str:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
 from django.core.validators import validate_slug
+from django.utils.text import capfirst
 
 from kakurenbo.contracts import ATTACK
 from kakurenbo.judge.contests.models import Visibility
@@ -22,12 +23,32 @@ from kakurenbo.tables import Problems
 
 WALL = "%Y-%m-%dT%H:%M"
 _MOST_PLACES = 99
-_USUAL_ZONES = ("Asia/Tokyo", "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles")
+_USUAL_ZONES = (
+    *("UTC", "Asia/Tokyo", "Asia/Seoul", "Asia/Shanghai", "Asia/Kolkata", "Australia/Sydney", "Europe/London", "Europe/Berlin"),
+    *("Europe/Paris", "America/New_York", "America/Chicago", "America/Los_Angeles", "America/Sao_Paulo"),
+)
+_REGIONS = (
+    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"),
+)  # other names of the zone database are of files, offsets and earlier times
 
 
-def zones() -> list[str]:
-    """Names of time zones, the usual ones first."""
-    return [*_USUAL_ZONES, *sorted(available_timezones() - set(_USUAL_ZONES))]
+def zones() -> set[str]:
+    """Names of time zones that people live in, and UTC."""
+    return {"UTC", *(name for name in available_timezones() if name.partition("/")[0] in _REGIONS and "/" in name)}
+
+
+def zone_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Zones to choose from: the usual ones first, then all by region; a name of two words is shown as two."""
+    known = zones()
+    grouped = [(text("page.usual_zones"), [(name, _shown_zone(name)) for name in _USUAL_ZONES if name in known])]
+    for region in _REGIONS:
+        own = sorted(name for name in known if name.startswith(f"{region}/"))
+        grouped.append((region, [(name, _shown_zone(name)) for name in own]))
+    return grouped
+
+
+def _shown_zone(name: str) -> str:
+    return name.replace("_", " ")
 
 
 class WallTimeField(forms.CharField):
@@ -43,6 +64,10 @@ class WallTimeField(forms.CharField):
             return datetime.strptime(str(value)[:16], WALL)
         except ValueError:
             raise forms.ValidationError(text("page.not_a_time")) from None
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether the clock shows another minute; a field that is disabled never does."""
+        return not self.disabled and str(initial or "")[:16] != str(data or "")[:16]
 
 
 class ContestForm(WordedForm):
@@ -63,7 +88,9 @@ class ContestForm(WordedForm):
             del self.fields["played"]
         zone = self.fields["zone"]
         if isinstance(zone, forms.ChoiceField):
-            zone.choices = [(name, name) for name in zones()]
+            zone.choices = zone_choices()
+            if data is None:  # a script puts the viewer's own here
+                zone.widget.attrs["data-own-zone"] = ""
 
 
 class OptionsForm(forms.Form):
@@ -108,6 +135,7 @@ class PhaseForm(WordedForm):
             initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
+        self.heading = f"{plan.round} · {text(f'page.kind.{plan.kind}')}"
         word_visibility(self, plan.kind)
         if plan.kind != ATTACK:
             del self.fields["tries_per_target"]
@@ -148,16 +176,16 @@ def phase_forms(plans: Sequence[PhasePlan], zone: str, data: Any = None) -> list
 
 
 def _option_field(rulebook: str, described: Parameter) -> forms.Field:
-    label = described.name.replace("_", " ")
-    meaning = text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning)
-    default = _shown_default(described)
+    label = capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
+    known: dict[str, Any] = {"label": label, "initial": _shown_default(described), "required": False}
+    made: forms.Field
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")
-        return forms.ChoiceField(
-            choices=[(value, value) for value in values], label=label, help_text=meaning, initial=default, required=False
-        )
-    hint = f"{meaning} ({described.expectation})"
-    return forms.CharField(label=label, help_text=hint, initial=default, required=False, max_length=200)
+        made = forms.ChoiceField(choices=[(value, value) for value in values], **known)
+    else:
+        made = forms.CharField(help_text=capfirst(described.expectation), max_length=200, **known)
+    made.key = described.name  # type: ignore[attr-defined]  # shown beside the words
+    return made
 
 
 def _shown_default(described: Parameter) -> str:

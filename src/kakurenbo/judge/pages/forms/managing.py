@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 
-from kakurenbo.judge.contests.models import Contest, Phase, Role
+from kakurenbo.judge.contests.models import Contest, Phase, PhaseState, Role
 from kakurenbo.judge.pages.forms.making import WALL, WallTimeField, as_moment, word_visibility
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
 from kakurenbo.messages import text
@@ -58,14 +58,19 @@ class ScheduleForm(WordedForm):
         zone = ZoneInfo(contest.zone)
         times = {name: getattr(phase, name).astimezone(zone).strftime(WALL) for name in ("opens_at", "closes_at")}
         super().__init__(data, prefix=f"phase{phase.pk}", initial={**times, "visibility": phase.visibility})
-        self._zone = contest.zone
+        self._zone, self._phase = contest.zone, phase
         word_visibility(self, phase.kind)
+        if phase.state == PhaseState.OPEN:
+            self.fields["opens_at"].disabled = True
+            self.fields["opens_at"].help_text = text("page.hint.is_open")
 
     def clean(self) -> dict[str, Any]:
-        """Times as moments; a phase opens before it closes."""
+        """Times as moments; one that was not touched keeps its seconds. A phase opens before it closes."""
         cleaned = super().clean() or {}
         for name in ("opens_at", "closes_at"):
-            if cleaned.get(name):
+            if name not in self.changed_data:
+                cleaned[name] = getattr(self._phase, name)
+            elif cleaned.get(name):
                 cleaned[name] = as_moment(cleaned[name], self._zone)
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["closes_at"] <= cleaned["opens_at"]:
             self.add_error("closes_at", text("page.closes_before_it_opens"))

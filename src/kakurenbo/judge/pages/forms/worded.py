@@ -1,12 +1,16 @@
-"""Forms whose labels and hints come from the catalogue."""
+"""Forms whose labels and hints come from the catalogue, and whose words are what they look like."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
 
 from kakurenbo.messages import text, text_or
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and line end, and those that turn the direction of the words around them."""
 
 
 class WordedForm(forms.Form):
@@ -17,8 +21,15 @@ class WordedForm(forms.Form):
         for name, field in self.fields.items():
             field.label = field.label or text(f"page.field.{name}")
             field.help_text = field.help_text or text_or(f"page.hint.{name}", "")
+            if isinstance(field, forms.CharField) and not isinstance(field.widget, forms.PasswordInput):
+                field.validators = [*field.validators, _is_seen]
 
 
 def choices_of(values: list[str] | tuple[str, ...], group: str) -> list[tuple[str, str]]:
     """Values with their words."""
     return [(value, text(f"page.{group}.{value}")) for value in values]
+
+
+def _is_seen(value: Any) -> None:
+    if isinstance(value, str) and (found := _UNSEEN.search(value)):
+        raise forms.ValidationError(text("page.unseen_character", code=f"U+{ord(found[0]):04X}"))

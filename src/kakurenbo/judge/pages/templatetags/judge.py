@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import template
-from django.forms import BoundField, CheckboxSelectMultiple
+from django.forms import BaseForm, BoundField, CheckboxSelectMultiple
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, linebreaks, urlize
@@ -90,7 +91,8 @@ def shown_figure(value: float | str | None, unit: str = Unit.NUMBER) -> str:
 @register.filter
 def paragraphs(content: str) -> SafeString:
     """What an organizer wrote, in paragraphs, its addresses as links; no markup of its own."""
-    return mark_safe(urlize(linebreaks(content, autoescape=True), nofollow=True))
+    written = urlize(linebreaks(content, autoescape=True), nofollow=True)
+    return mark_safe(written.replace("<p>", '<p dir="auto">'))
 
 
 @register.filter
@@ -99,17 +101,58 @@ def at(mapping: Mapping[Any, Any], key: Any) -> Any:
     return mapping.get(key)
 
 
+@register.filter
+def exact(value: object, shown: str) -> SafeString:
+    """A figure as it is shown, with all its digits for who points at it or compares it."""
+    return format_html('<span data-value="{}" title="{}">{}</span>', value, value, shown)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong with a form: at a field, to which a link leads, or with all of it."""
+
+    sentence: str
+    label: str = ""
+    place: str = ""
+
+
+@register.inclusion_tag("judge/part/problems.html")
+def problems(*forms: BaseForm | list[BaseForm]) -> dict[str, Any]:
+    """Everything that is wrong with some forms, as a list that leads to the fields."""
+    flat = [one for given in forms for one in (given if isinstance(given, list) else [given])]
+    return {"mistakes": [mistake for form in flat if form is not None and form.is_bound for mistake in _mistakes(form)]}
+
+
+def _mistakes(form: BaseForm) -> Iterator[Mistake]:
+    heading = getattr(form, "heading", "")
+    for sentence in form.non_field_errors():
+        yield Mistake(str(sentence), heading)
+    for bound in form:
+        label = f"{heading} · {bound.label}" if heading else str(bound.label)
+        yield from (Mistake(str(sentence), label, _place(bound)) for sentence in bound.errors)
+
+
+def _place(bound: BoundField) -> str:
+    """Where the focus goes: the control, or the first of several."""
+    several = isinstance(bound.field.widget, CheckboxSelectMultiple)
+    return f"{bound.auto_id}_0" if several else bound.id_for_label
+
+
 @register.inclusion_tag("judge/part/field.html")
 def field(bound: BoundField) -> dict[str, Any]:
     """A field with label, help and errors, tied together for screen readers."""
-    described = [f"{bound.id_for_label}-hint"] * bool(bound.help_text) + [f"{bound.id_for_label}-errors"] * bool(bound.errors)
-    extra = {"aria-describedby": " ".join(described)} if described else {}
+    place = bound.auto_id
+    described = " ".join([f"{place}-hint"] * bool(bound.help_text) + [f"{place}-errors"] * bool(bound.errors))
+    extra = {"aria-describedby": described} if described else {}
     if bound.errors:
         extra["aria-invalid"] = "true"
     several = isinstance(bound.field.widget, CheckboxSelectMultiple)
     checkbox = not several and getattr(bound.field.widget, "input_type", "") == "checkbox"
     return {
         "field": bound,
+        "place": place,
+        "described": described,
+        "key": getattr(bound.field, "key", ""),
         "control": bound.as_widget(attrs={**bound.field.widget.attrs, **extra}),
         "checkbox": checkbox,
         "several": several,

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.judge.contests import queries
+from kakurenbo.judge.contests import permissions, queries
+from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.access import contest_for
 from kakurenbo.judge.pages.files import files_of_kinds
 from kakurenbo.judge.pages.scene import current_phase, scene
 from kakurenbo.judge.pages.views.making import about_rulebook
 from kakurenbo.judge.scoring.models import StandingSnapshot, Visible
+from kakurenbo.messages import text
+
+
+@dataclass(frozen=True)
+class ContestCard:
+    """A contest in a list: where it is, and the viewer's part in it."""
+
+    contest: Contest
+    phase: Phase | None
+    membership: Membership | None
+    teams: int
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.contest.ended_at is not None
 
 
 @require_GET
@@ -22,9 +41,24 @@ def home(request: HttpRequest) -> HttpResponse:
     """The contests; on a fresh judge the way to the set-up."""
     if not request.user.is_authenticated and not User.objects.exists():
         return redirect("setup")
-    contests = queries.contests_for(request.user).order_by("rehearsal", "-created_at")
-    shown = [(contest, current_phase(list(queries.schedule(contest)))) for contest in contests]
-    return render(request, "judge/home.html", {"contests": shown, "here": "home"})
+    shown = [_card(request, contest) for contest in queries.contests_for(request.user)]
+    groups = {
+        "page.group_own": [card for card in shown if card.membership and not card.over],
+        "page.group_running": [card for card in shown if not card.membership and not card.over and not card.contest.rehearsal],
+        "page.group_ended": [card for card in shown if card.over and not card.contest.rehearsal],
+        "page.group_rehearsals": [card for card in shown if card.contest.rehearsal and not (card.membership and not card.over)],
+    }
+    known = {"groups": [(text(code), cards) for code, cards in groups.items() if cards], "here": "home"}
+    return render(request, "judge/home.html", known)
+
+
+def _card(request: HttpRequest, contest: Contest) -> ContestCard:
+    return ContestCard(
+        contest=contest,
+        phase=current_phase(list(queries.schedule(contest))),
+        membership=permissions.membership(request.user, contest),
+        teams=contest.teams.count(),
+    )
 
 
 @require_GET

@@ -47,9 +47,10 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     zone = _asked_zone(request)
     form = ContestForm(rules.rounds, data, initial={"slug": _free_slug(rules), "zone": zone, "places": 10})
     options = OptionsForm(rulebook, data)
-    phases = phase_forms(contests.default_plan(rulebook, _start(zone), zone), zone, data)
-    if form.is_valid():  # what is left out need not be right
-        phases = [phase for phase in phases if phase.plan.round in form.cleaned_data.get("played", rules.rounds)]
+    plans = contests.default_plan(rulebook, _start(zone), zone)
+    played = form.cleaned_data.get("played", rules.rounds) if form.is_valid() else rules.rounds
+    phases = phase_forms([plan for plan in plans if plan.round in played], zone, data)
+    left_out = phase_forms([plan for plan in plans if plan.round not in played], zone)  # what is left out need not be right
     valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
     if request.method == "POST" and all(valid):
         made = _made(request, rules, form, options, phases)
@@ -57,9 +58,11 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
             messages.success(request, text("page.contest_made"))
             return redirect("manage", slug=made.value.slug)
         for problem in made:
-            form.add_error(None, problem.sentence)
+            form.add_error(problem.column if problem.column in form.fields else None, problem.sentence)
     shown: dict[str, Any] = {"rules": rules, "about": about_rulebook(rules), "here": "new"}
-    return render(request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": phases})
+    return render(
+        request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": [*phases, *left_out]}
+    )
 
 
 def about_rulebook(rules: type[AnyRulebook]) -> str:

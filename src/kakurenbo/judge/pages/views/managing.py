@@ -14,6 +14,7 @@ from kakurenbo.judge.accounts.rules import Refused
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
+from kakurenbo.judge.pages import moving, steps
 from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
 from kakurenbo.judge.pages.forms.managing import AnnouncementForm, RehearsalForm, ScheduleForm
 from kakurenbo.judge.pages.scene import scene
@@ -21,9 +22,11 @@ from kakurenbo.judge.pages.shown import awards, job_rows, team_rows
 from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot, Target
-from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import text
 from kakurenbo.tables import Problems
+
+_NOT_HANDED_IN = (State.RECEIVING, State.WITHDRAWN)
 
 
 @require_GET
@@ -31,14 +34,17 @@ from kakurenbo.tables import Problems
 def dashboard(request: UserRequest, slug: str) -> HttpResponse:
     """Everything that an organizer watches, on one page."""
     contest = managed_contest(request, slug)
-    handed_in = Submission.objects.filter(entry__team__contest=contest).exclude(state__in=["receiving", "withdrawn"])
+    teams, context = team_rows(contest, free=False), scene(request, contest, "manage")
+    phases = context["phases"]
     known = {
-        "teams": team_rows(contest, free=False),
-        "team_count": contest.teams.count(),
+        "teams": teams,
+        "steps": [] if contest.rehearsal or contest.ended_at else steps.steps(contest, teams, phases),
+        "waits": steps.waiting(contest, teams, phases),
+        "turnout": steps.handed_in(context["current"]),
         "awards": awards(contest, scoring.standings(contest, request.user, timezone.now())),
         "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
         "rounds": contest.rounds.prefetch_related("files"),
-        "handed_in": handed_in.count(),
+        "handed_in": Submission.objects.filter(entry__team__contest=contest).exclude(state__in=_NOT_HANDED_IN).count(),
         "sealed": Target.objects.filter(round__contest=contest).count(),
         "announcements": contest.announcements.all()[:5],
         "announcement_form": AnnouncementForm(),
@@ -46,7 +52,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         "rehearsals": Contest.objects.filter(rehearsal=True, rulebook=contest.rulebook).order_by("-created_at")[:5],
         **_queue(contest),
     }
-    return render(request, "judge/manage.html", scene(request, contest, "manage", **known))
+    return render(request, "judge/manage.html", {**context, **known})
 
 
 @require_GET
@@ -70,24 +76,39 @@ def rerun(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @for_organizers
 def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Other times, another visibility."""
+    """Other times, another visibility; or in one step more time, or the end."""
     contest = managed_contest(request, slug)
     phase = get_object_or_404(Phase.objects.select_related("round__contest"), round__contest=contest, pk=pk)
+    how = request.POST.get("move", "")
+    if how in moving.moves(phase):
+        done = moving.move(request.user, phase, how, timezone.now())
+        said(request, done or None, moving.DONE[how])
+        return redirect("edit-phase" if done else "manage", *([slug, pk] if done else [slug]))
     form = ScheduleForm(contest, phase, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        outcomes = []
-        if "opens_at" in form.changed_data or "closes_at" in form.changed_data:
-            outcomes.append(rules.reschedule(request.user, phase, given["opens_at"], given["closes_at"]))
-        if "visibility" in form.changed_data:
-            outcomes.append(rules.set_visibility(request.user, phase, given["visibility"]))
-        problems = Problems.of(*outcomes)
-        if not problems:
-            messages.success(request, text("page.saved"))
-            return redirect("manage", slug=slug)
-        for problem in problems:
-            form.add_error(None, problem.sentence)
-    return render(request, "judge/edit_phase.html", scene(request, contest, "manage", phase=phase, form=form))
+    if request.method == "POST" and form.is_valid() and _changed(request, phase, form):
+        messages.success(request, text("page.saved"))
+        return redirect("manage", slug=slug)
+    known = {
+        "phase": phase,
+        "form": form,
+        "neighbours": moving.neighbours(phase),
+        "moves": moving.moves(phase),
+        "moved": {how: moving.moved_along(phase, longer)[1:] for how, longer in moving.LONGER.items()},
+    }
+    return render(request, "judge/edit_phase.html", scene(request, contest, "manage", **known))
+
+
+def _changed(request: UserRequest, phase: Phase, form: ScheduleForm) -> bool:
+    """Change what was filled in otherwise than it is; what is refused stands in the form."""
+    given, outcomes = form.cleaned_data, []
+    if {"opens_at", "closes_at"} & set(form.changed_data):
+        outcomes.append(rules.reschedule(request.user, phase, given["opens_at"], given["closes_at"]))
+    if "visibility" in form.changed_data:
+        outcomes.append(rules.set_visibility(request.user, phase, given["visibility"]))
+    problems = Problems.of(*outcomes)
+    for problem in problems:
+        form.add_error(None, problem.sentence)
+    return not problems
 
 
 @require_POST

@@ -36,11 +36,17 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     """Rankings, with chance and sample attack beside every figure; the page asks again every few seconds."""
     contest = contest_for(request, slug)
     choices = _choices(contest)
-    chosen = _chosen(choices, request.GET.get("round", ""))
+    chosen = _chosen(choices, request.GET.get("round", "") or (_ALL if contest.ended_at else ""))
     snapshot = scoring.standings(chosen.what, request.user, timezone.now())
     membership = permissions.membership(request.user, contest)
     own = membership.team if membership else None
-    known: dict[str, Any] = {"boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what)}
+    seen = f"{snapshot.pk if snapshot else 0}-{contest.ended_at is not None:d}"
+    refresh = request.headers.get("HX-Target") == "board"
+    if refresh and request.GET.get("seen") == seen:
+        return HttpResponse(status=204)  # the same standings: focus and what was scrolled stay
+    known: dict[str, Any] = {
+        "boards": choices, "board": chosen.name, "shown": snapshot, "live": _is_live(chosen.what), "seen": seen,
+    }  # fmt: skip
     if snapshot is not None:
         known |= {
             "rankings": boards(contest, snapshot, own),
@@ -50,7 +56,6 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
             "awards": awards(contest, snapshot),
         }
     context = scene(request, contest, "standings", **known)
-    refresh = request.headers.get("HX-Target") == "board"
     return render(request, "judge/part/standings.html" if refresh else "judge/standings.html", context)
 
 
@@ -60,7 +65,7 @@ def _choices(contest: Contest) -> list[_Choice]:
 
 
 def _chosen(choices: list[_Choice], name: str) -> _Choice:
-    """The one that was asked for; else the last round that began, or the first."""
+    """The one that was asked for, after the end that of all rounds; else the last round that began, or the first."""
     asked = [one for one in choices if one.name == name]
     begun = [
         one for one in choices if isinstance(one.what, Round) and one.what.phases.exclude(state=PhaseState.WAITING).exists()

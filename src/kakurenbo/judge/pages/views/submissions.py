@@ -70,7 +70,7 @@ def questionnaire(request: UserRequest, slug: str, round_name: str, kind: str, f
     blank = next((blank for blank in blanks if blank.name == file), None)
     if blank is None:
         return redirect("phase", slug=slug, round_name=round_name, kind=kind)
-    form = FilledForm(blank, request.POST or None)
+    form = FilledForm(blank, request.POST or None, phase.round.contest.rulebook)
     if request.method == "POST" and form.is_valid():
         if "hand_in" in request.POST:
             done = _handed_in(request, entry, phase, [(blank.name, store.put(form.file_bytes()))])
@@ -96,6 +96,9 @@ def questionnaire(request: UserRequest, slug: str, round_name: str, kind: str, f
 def submission(request: UserRequest, pk: UUID) -> HttpResponse:
     """What was handed in, what the check found, every score, and whether it counts."""
     found = own_submission(request, pk)
+    refresh = request.headers.get("HX-Target") == "judged"
+    if refresh and request.GET.get("seen") == found.state:
+        return HttpResponse(status=204)  # nothing is put in the place of the same: focus and an open question stay
     now = timezone.now()
     counting = {one.pk: reason for one, reason in submissions.counting(found.entry, found.phase)}
     known = {
@@ -106,10 +109,11 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
         "counts": submissions.which_counts(counting[found.pk]) if found.pk in counting else "",
         "busy": found.state in UNDER_WAY,
         "declared": declared_phase(found.phase),
-        "may_act": _may_act(request, found) and (found.state in _OPEN_TO_TEAM or _to_choose(found)),
+        "may_act": _may_act(request, found),
+        "may_choose": _to_choose(found),
+        "may_withdraw": found.state in _OPEN_TO_TEAM,
     }
     context = scene(request, found.entry.team.contest, "play", **known)
-    refresh = request.headers.get("HX-Target") == "judged"
     return render(request, "judge/part/judged.html" if refresh else "judge/submission.html", context)
 
 

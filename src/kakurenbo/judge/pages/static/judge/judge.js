@@ -49,6 +49,28 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-document.addEventListener("htmx:afterSwap", () => addViewersTime(document));
+// Parts that come anew say what has changed in a place of their own: once, and only if it has.
+const told = new Map();
+
+function sayChanges() {
+  for (const part of document.querySelectorAll("[data-say][id]")) {
+    const words = part.dataset.say;
+    if (told.has(part.id) && told.get(part.id) !== words) document.getElementById("say").textContent = words;
+    told.set(part.id, words);
+  }
+}
+
+function chooseOwnZone() {
+  const list = document.querySelector("select[data-own-zone]");
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (list && [...list.options].some((option) => option.value === own)) list.value = own;
+}
+
+document.addEventListener("htmx:afterSwap", () => { addViewersTime(document); sayChanges(); });
+// While somebody is asked to confirm, the question is not taken from under their hands.
+document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.querySelector("details.confirm[open]")) event.preventDefault(); });
 addViewersTime(document);
+sayChanges();
+chooseOwnZone();
+document.querySelector(".problems[autofocus]")?.focus();
 setInterval(countDown, 1000);

@@ -40,8 +40,8 @@ if (form) {
   const said = (request) => {
     try {
       const content = JSON.parse(request.responseText);
-      const found = content.problems ?? [content.detail];
-      return found.map((one) => (typeof one === "string" ? one : one.text ?? one.message ?? JSON.stringify(one)));
+      const found = content.problems ?? [content.message];
+      return found.map((one) => (typeof one === "string" ? one : one.message));
     } catch {
       return [form.dataset.failed];
     }
