@@ -149,7 +149,7 @@ def test_only_a_folder_that_began_as_a_demo_shows_its_rehearsals(tmp_path: Path)
 @pytest.mark.django_db
 def test_a_visitor_sees_the_rehearsal_of_a_demo_and_no_other(client: Client, settings: Any) -> None:
     rehearsed = making.contest(rehearsal=True)
-    assert client.get(f"/contests/{rehearsed.slug}").status_code == 404
+    assert client.get(f"/contests/{rehearsed.slug}/").status_code == 404
     settings.SHOW_REHEARSALS = True
-    assert client.get(f"/contests/{rehearsed.slug}").status_code == 200
+    assert client.get(f"/contests/{rehearsed.slug}/").status_code == 200
     assert rehearsed.title in client.get("/").content.decode()
