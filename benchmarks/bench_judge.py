@@ -158,7 +158,10 @@ def family(pid: int) -> list[int]:
 
 
 def _own_memory(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it ended meanwhile
+        return 0
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 

@@ -58,7 +58,7 @@ def run(teams: int = TEAMS, mb_each: int = MB_EACH) -> list[Row]:
             while asked(address, _bearer(tokens[0]), "/contests/load")["rounds"][0]["phases"][0]["state"] != "open":
                 time.sleep(1)
             alone = _disk_seconds(home / "disk", body, teams)
-            with _looking_at(f"{address}/contests/load") as looks, ThreadPoolExecutor(teams) as players:
+            with _looking_at(f"{address}/contests/load/") as looks, ThreadPoolExecutor(teams) as players:
                 uploads = list(players.map(partial(_upload, address, body, _clock()), tokens))
     return [
         row(

@@ -196,6 +196,7 @@ def test_a_step_reads_its_own_folder_and_libraries_and_nothing_else_whatever_it_
         "own file",
         "library",
         "symbolic link",
+        "own process",
     } | _let_through()
 
 

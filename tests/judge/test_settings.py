@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
+from tests.judge import making
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.serve import postgres
@@ -133,3 +134,22 @@ def test_a_folder_that_cannot_be_used_is_told_in_one_line(tmp_path: Path) -> Non
 )
 def test_it_is_known_whether_passwords_travel_unencrypted(host: str, url: str, private: bool) -> None:
     assert Plan(Path("home"), host, 8020, url, 2).is_private is private
+
+
+def test_only_a_folder_that_began_as_a_demo_shows_its_rehearsals(tmp_path: Path) -> None:
+    real, demo = Home(tmp_path / "real"), Home(tmp_path / "demo")
+    for home, asked in ((real, False), (demo, True)):
+        home.path.mkdir()
+        assert home.is_demo(asked=asked) is asked
+        home.secret_key()
+    assert not real.is_demo(asked=True)
+    assert demo.is_demo(asked=False)
+
+
+@pytest.mark.django_db
+def test_a_visitor_sees_the_rehearsal_of_a_demo_and_no_other(client: Client, settings: Any) -> None:
+    rehearsed = making.contest(rehearsal=True)
+    assert client.get(f"/contests/{rehearsed.slug}/").status_code == 404
+    settings.SHOW_REHEARSALS = True
+    assert client.get(f"/contests/{rehearsed.slug}/").status_code == 200
+    assert rehearsed.title in client.get("/").content.decode()

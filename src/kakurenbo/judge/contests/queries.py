@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from kakurenbo.judge.accounts.rules import digest_of
@@ -18,7 +19,8 @@ from kakurenbo.judge.submissions.queries import targets_of
 
 def contests_for(user: Anybody) -> QuerySet[Contest]:
     """The contests that somebody may know of, the newest first."""
-    known = Contest.objects.all() if permissions.is_organizer(user) else Contest.objects.filter(rehearsal=False)
+    every = settings.SHOW_REHEARSALS or permissions.is_organizer(user)
+    known = Contest.objects.all() if every else Contest.objects.filter(rehearsal=False)
     return known.order_by("-created_at")
 
 

@@ -2,7 +2,7 @@
 
 Run as ``python -m kakurenbo.judge.scoring.forkserver PLACES MODULE...``. It has one thread and no secrets. Modules that a child
 had to load are loaded here afterwards, so that the next child has them from the start, whatever contest it is; of those that a
-method or an attack had to load, common libraries alone.
+method or an attack had to load, common libraries alone. A plugin's code never runs in the server, only in its children.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kakurenbo.judge.confinement import confine, libraries, without
+from kakurenbo.judge.confinement import PROCESSES, confine, libraries, without
 from kakurenbo.judge.scoring.child import PLAYERS_STEPS
 
 MODULES = "modules.json"
@@ -42,9 +42,9 @@ def main() -> None:
     for module in _ALWAYS:
         _load(module)
     closed = [Path(places["home"])] if places["home"] else []
-    if places["root"]:
-        _confined([*libraries(), *_data_sets()], [places["root"], *loops.values()], closed, links=True)
-    for module in sys.argv[2:]:
+    if places["root"]:  # its children are to see their own entry of all processes, which nobody knows yet
+        _confined([*libraries(), *_data_sets(), PROCESSES], [places["root"], *loops.values()], closed, links=True)
+    for module in filter(_is_trusted, sys.argv[2:]):
         _load(module)
     _serve(loops, closed)
 
@@ -57,8 +57,7 @@ def _serve(loops: Mapping[bool, Path], closed: list[Path]) -> None:
         if told is None:
             return
         modules = _needed_by(Path(order["folder"])) if told["exit"] == 0 else []
-        if of_players:
-            modules = [name for name in modules if name.partition(".")[0] in _COMMON]
+        modules = [name for name in modules if _is_trusted(name, of_players=of_players)]
         print(json.dumps({**told, "modules": modules}), flush=True)
         for module in modules:
             _load(module)
@@ -195,6 +194,11 @@ def _needed_by(folder: Path) -> list[str]:
     except (OSError, ValueError):  # it died before, or its folder is gone already
         return []
     return [name for name in names if isinstance(name, str)]
+
+
+def _is_trusted(module: str, *, of_players: bool = False) -> bool:
+    package = module.partition(".")[0]
+    return package in _COMMON or (not of_players and (package == "kakurenbo" or package in sys.stdlib_module_names))
 
 
 def _load(module: str) -> None:

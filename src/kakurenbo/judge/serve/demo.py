@@ -6,6 +6,7 @@ import secrets
 from datetime import timedelta
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 
 from kakurenbo import registry
@@ -35,7 +36,7 @@ def main() -> None:
     organizer = make_first_organizer(_EMAIL, password, "Demo")
     rehearsed = rehearse(organizer, _contest(organizer), minutes=_MINUTES)
     told = {
-        "url": f"{settings.PUBLIC_URL}/contests/{rehearsed.slug}",
+        "url": settings.PUBLIC_URL + reverse("contest", args=[rehearsed.slug]),
         "email": _EMAIL,
         "password": password,
         "minutes": _MINUTES,

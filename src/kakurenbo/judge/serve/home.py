@@ -7,6 +7,7 @@
 ``web/``             files that a page receives, until they are in ``files/``
 ``work/``            what workers have in hand
 ``secret-key``       signs sessions
+``demo``             there where the folder was made to look at
 ``lock``             held by the one supervisor
 ==================== =============================================
 """
@@ -77,6 +78,13 @@ class Home:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def is_demo(self, *, asked: bool) -> bool:
+        """Whether the folder is one to look at: it was asked for before anything else was done in it."""
+        mark = self.path / "demo"
+        if asked and not (self.path / "secret-key").exists():
+            mark.touch()
+        return mark.exists()
 
     def secret_key(self) -> str:
         """The key that signs sessions; made once."""

@@ -217,7 +217,7 @@ def check_given(url: str) -> None:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
             version = connection.info.server_version
     except psycopg.Error as error:
-        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[-1].strip())) from None
+        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[0].strip())) from None
     if version < _OLDEST:
         raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
 

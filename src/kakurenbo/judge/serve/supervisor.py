@@ -77,6 +77,8 @@ class Supervisor:
             self._database = EmbeddedPostgres(self._plan.home)
             self._database.start()
             dsn = self._database.address
+        if self._home.is_demo(asked=self._plan.demo):
+            os.environ["KAKURENBO_JUDGE_SHOW_REHEARSALS"] = "yes"
         os.environ.update(self._plan.environment(dsn, self._home.secret_key()))
         parts.load_django()
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
