@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 DEMO_STAMP := $(VENV)/.ready-demo
 INSTALLING := $(VENV)/.installing
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test test-all-pythons soak browser reference recording screenshots docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test coverage test-all-pythons soak browser reference recording screenshots docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -39,7 +40,11 @@ serve-demo: $(STAMP)
 	@home=$$(mktemp -d); trap 'rm -rf "$$home"' EXIT; $(BIN)/python -m kakurenbo serve --demo --home "$$home"
 
 test: $(STAMP) browser
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST)
+
+# The same tests, with a list of the lines that none of them reaches: watching every line takes as long again.
+coverage: $(STAMP) browser
+	$(PYTEST) --cov --cov-report=term
 
 # The whole suite with every Python that kakurenbo supports and this machine has, each in an environment of its own.
 test-all-pythons:

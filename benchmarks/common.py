@@ -39,8 +39,8 @@ def row(what: str, ours_s: float, reference: str, reference_s: float, target: st
 
 
 def met(row: Row) -> bool:
-    """Whether a line holds its target: ``ratio ≤ 1.5``, or a time such as ``≤ 100 ms``; a remark may follow in parentheses."""
-    asked = re.fullmatch(r"(ratio )?≤ ([\d.]+)(?: (ms|s))?(?: \(.*\))?", row["target"])
+    """Whether a line holds its target: ``ratio ≤ 1.5``, ``≤ 100 ms`` or ``≤ 300 MB``; a remark may follow in parentheses."""
+    asked = re.fullmatch(r"(ratio )?≤ ([\d.]+)(?: (ms|s|MB))?(?: \(.*\))?", row["target"])
     if asked is None:
         raise ValueError(f"{row['what']}: {row['target']!r} is no target")
     ratio, bound, unit = asked.groups()

@@ -93,6 +93,17 @@ class Play:
             made[target.name] = attack(read.value.knowledge, stream(3, team, target.name))
         return dict(book.guess_files(made, team))
 
+    def play_round(self, name: str) -> None:
+        """Everybody hands in, and attacks everybody else."""
+        teams = [team.number for team in self.contest.teams.order_by("number")]
+        self.open(name, ANONYMIZE)
+        for place, team in enumerate(teams):
+            self.hand_in(team, ANONYMIZE, self.release(team, place))
+        self.open(name, ATTACK)
+        for team in teams:
+            if files := self.guesses(team):
+                self.hand_in(team, ATTACK, files)
+
     def end(self) -> None:
         """Close what is open, and end."""
         self.now += timedelta(days=30)
@@ -120,14 +131,3 @@ def stage_for_playing(folder: Path, fork_server: ForkServer) -> Iterator[Worker]
         finally:
             worker.close()
             transaction.set_rollback(True)
-
-
-def first_round(play: Play) -> None:
-    """Everybody of a small field hands in for the round that is open, and attacks everybody else."""
-    teams = [team.number for team in play.contest.teams.order_by("number")]
-    play.open(play.round.name, ANONYMIZE)
-    for place, team in enumerate(teams):
-        play.hand_in(team, ANONYMIZE, play.release(team, place))
-    play.open(play.round.name, ATTACK)
-    for team in teams:
-        play.hand_in(team, ATTACK, play.guesses(team))

@@ -17,7 +17,7 @@ from tests.judge import making
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.api.app import api
 from kakurenbo.judge.api.middleware import JsonRefusals
-from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
@@ -193,3 +193,28 @@ def test_other_refusals_without_a_route_have_it_too() -> None:
         told = json.loads(answer.content)
         assert (answer.status_code, told["error"], answer.headers["Retry-After"]) == (status, code, "5")
         assert JsonRefusals(lambda _, page=page: page)(RequestFactory().get("/x")) is page  # type: ignore[misc]
+
+
+def test_an_upload_whose_last_byte_comes_after_the_closing_second_does_not_count_and_costs_nothing(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    begun = Client().post(BEGIN, headers=headers).json()
+    stored = store.put
+
+    def slowly(pieces: Any) -> Any:
+        """While the body is on its way, the phase closes."""
+        blob = stored(pieces)
+        Phase.objects.filter(round__contest=contest, kind="anonymize").update(closes_at=timezone.now())
+        return blob
+
+    monkeypatch.setattr(store, "put", slowly)
+    place = f"{API}submissions/{begun['id']}"
+    assert Client().put(f"{place}/files/D.csv", b"12", headers=headers).status_code == 201
+    late = Client().post(f"{place}/finish", headers=headers)
+    assert (late.status_code, [one["code"] for one in late.json()["problems"]]) == (422, ["submissions.closed"])
+    submission = Submission.objects.get()
+    assert (submission.state, submission.number, submission.received_at) == ("withdrawn", None, None)
+    again = Client().post(f"{place}/finish", headers=headers)
+    assert [one["code"] for one in again.json()["problems"]] == ["submissions.withdrawn"]
+    assert Client().post(BEGIN, headers=headers).status_code == 422

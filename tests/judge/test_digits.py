@@ -47,11 +47,13 @@ def _of_amic2020(known: Any) -> Mapping[str, float]:
 
 
 def _of_darc2019(known: Any) -> Mapping[str, float]:
-    found = known["cases"][2]
-    return {
-        "E1": found["rule_text_variant"]["e1_copurchaser_unclipped"],
-        **{f"E{n}": found["score"][f"e{n}"] for n in (4, 5, 6)},
+    found = known["cases"][2]["rule_text_variant"]
+    names = {
+        "E1": "e1_copurchaser_unclipped",
+        "E2": "e2_copurchaser_each_below6_unclipped",
+        "E3": "e3_copurchaser_top180_unclipped",
     }
+    return {name: found[theirs] for name, theirs in names.items()}
 
 
 def _of_pwscup2024(known: Any) -> Mapping[str, float]:

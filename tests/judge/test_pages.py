@@ -599,3 +599,13 @@ def test_the_results_site_has_the_name_of_the_contest_and_the_language_of_who_as
     index = zipfile.ZipFile(io.BytesIO(b"".join(made))).read("spring-results/index.html").decode()
     assert "<title>Spring · kakurenbo</title>" in index
     assert '<html lang="ja">' in index
+
+
+def test_after_the_end_standings_open_on_all_rounds_together(contest: Contest) -> None:
+    for round_ in (None, *contest.rounds.all()):
+        StandingSnapshot.objects.create(contest=contest, round=round_, shown=True, standings={})
+    address = reverse("standings", args=["spring"])
+    chosen = re.compile(r'href="[^"]*round=(\w+)" aria-current')
+    assert chosen.findall(Client().get(address).content.decode()) == ["pre"]
+    Contest.objects.update(ended_at=timezone.now())
+    assert chosen.findall(Client().get(address).content.decode()) == ["all"]

@@ -74,7 +74,7 @@ def test_a_bots_entry_that_is_refused_lies_in_the_queue_with_its_cause_and_the_r
         Entry.objects.filter(round__contest=contest, team__number="02").update(disqualified="for a trial")
     (parked,) = queries.queue(contest)
     assert (parked.job.kind, parked.job.subject, parked.job.state) == ("bot", "02", "parked")
-    assert parked.job.cause.endswith("the team is out of this round: for a trial; ask the organizers")
+    assert parked.job.cause == "what the bot handed in is refused: the team is out of this round: for a trial"
     assert "job.parked" in {logged.kind for logged in contest.log.all()}
     assert {one.entry.team.number for one in Submission.objects.all()} == {"01", "03"}
     assert not advancing._bots_at_work(contest.rounds.get()), "nothing waits for it"

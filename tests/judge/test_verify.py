@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,14 +19,17 @@ from tests.judge.making import good, organizer
 from tests.judge.playing import Play, stage_for_playing
 from tests.judge.stage import call
 
+from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
 from kakurenbo.judge.trust.rules import checkpoint
+from kakurenbo.trust import Checkpoint, Tree, leaf_of
 
 pytestmark = pytest.mark.django_db  # else pytest makes no database for what is played once for all tests
+HEX = ("root", "signature", "public_key")
 SMALL = {"data": "embedded", "scale": "small"}
 
 
@@ -45,9 +50,11 @@ def site(plugin_site: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def stage(
-    django_db_blocker: Any, fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, django_db_blocker: Any, fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], contextlib.AbstractContextManager[Any]]:
     """Where contests are played, one after the other."""
+    request.getfixturevalue("site")
+    request.getfixturevalue("django_db_setup")
 
     @contextlib.contextmanager
     def ready() -> Iterator[Any]:
@@ -271,6 +278,11 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
         f"{ROUND}/phase/answers/02/members.csv",
         "",
     ),
+    "a guess in the folder to score": (
+        lambda root: flip(next((root / ROUND / "guesses/02/0001").iterdir())),
+        f"{ROUND}/guesses/02/0001/guess_01_02.csv",
+        "",
+    ),
     "what became of a release": (
         in_json(f"{ROUND}/phase/public/releases.json", lambda rows: rows[3].update(state="published")),
         f"{ROUND}/phase/public/releases.json",
@@ -313,3 +325,107 @@ def test_verify_names_what_was_tampered_with(what: str, unpacked: Path) -> None:
     assert difference["file"].startswith(file), difference
     assert part in difference["what"], difference
     assert difference["file"] in difference["message"]
+
+
+# -- what people kept ------------------------------------------------------------------------------------------------------
+
+
+def signed_anew(log: dict[str, Any]) -> None:
+    """All leaves and signatures as a judge would make them that has another key, or forgot its own."""
+    private = bytes(range(32))
+    tree = Tree()
+    for number, entry in enumerate(log["entries"]):
+        told = {**json.loads(entry["entry"]), "number": number}
+        written = json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        leaf = leaf_of(bytes.fromhex(entry["salt"]), written.encode())
+        tree.append(leaf)
+        entry.update(number=number, entry=written, leaf=leaf.hex())
+    log["checkpoints"] = [one for one in log["checkpoints"] if one["size"] < len(tree)]
+    for one in [*log["checkpoints"], {"size": len(tree), "at": "2026-11-16T00:00:00+00:00"}]:
+        made = Checkpoint.signed(log["contest"], private, one["size"], tree.root(one["size"]), one["at"])
+        log["public_key"] = made.public_key.hex()
+        one.update({name: made.as_json()[name] for name in ("root", "signature")})
+        if one not in log["checkpoints"]:
+            log["checkpoints"].append(one)
+
+
+def test_a_log_that_was_signed_anew_by_another_key_is_caught_by_whatever_somebody_kept(played: Played, unpacked: Path) -> None:
+    edit(unpacked / LOG, signed_anew)
+    assert call("verify", unpacked).code == 0
+    for kept in (played.receipt, played.checkpoint):
+        found = call("verify", unpacked, "--receipt", kept)
+        assert (found.code, found.json["difference"]["code"]) == (1, "verification.other_than_kept")
+        assert found.json["difference"]["what"] == "public_key"
+        assert call("verify", kept, "--log", unpacked).json["difference"]["what"] == "public_key"
+
+
+def test_a_receipt_is_verified_offline_and_every_part_of_it_matters(played: Played, tmp_path: Path) -> None:
+    found = call("verify", played.receipt)
+    body = found.json["entry"]["body"]
+    assert (found.code, body["team"], body["number"], body["phase"]) == (0, "01", 2, "anonymize")
+    assert call("verify", played.receipt, "--log", played.archive).json["log_size"] > found.json["checkpoint"]["size"]
+    receipt = json.loads(played.receipt.read_bytes())
+    changes: list[Change] = [
+        lambda kept: kept.update(number=kept["number"] + 1),
+        lambda kept: kept.update(entry=kept["entry"].replace('"01"', '"02"')),
+        lambda kept: kept.update(salt=other_hex(kept["salt"])),
+        lambda kept: kept["path"].pop(),
+        lambda kept: kept["path"].__setitem__(0, other_hex(kept["path"][0])),
+        *(lambda kept, part=part: kept["checkpoint"].update({part: other_hex(kept["checkpoint"][part])}) for part in HEX),
+        lambda kept: kept["checkpoint"].update(size=kept["checkpoint"]["size"] + 1),
+        lambda kept: kept["checkpoint"].update(contest="cap"),
+    ]
+    for number, change in enumerate(changes):
+        (tmp_path / f"{number}.json").write_text(json.dumps(receipt))
+        edit(tmp_path / f"{number}.json", change)
+        assert call("verify", tmp_path / f"{number}.json").code == 1, number
+
+
+def test_what_cannot_be_read_ends_with_2(played: Played, unpacked: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut.zip").write_bytes(played.archive.read_bytes()[:-500])
+    (tmp_path / "no.json").write_text('{"format": "kakurenbo receipt 1"}')
+    (tmp_path / "empty").mkdir()
+    for given in ("cut.zip", "no.json", "empty", "nothing.zip"):
+        found = call("verify", tmp_path / given)
+        assert (found.code, set(found.json)) == (2, {"error"}), given
+    edit(unpacked / LOG, lambda log: log.pop("entries"))
+    assert "log.json" in call("verify", unpacked).json["error"]
+
+
+def test_a_rulebook_that_is_not_installed_is_named(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda _group: ("amic2020",))
+    assert "'hide-and-seek'" in call("verify", unpacked).json["error"]
+
+
+def test_verify_needs_none_of_the_judges_packages(played: Played) -> None:
+    blocked = "import sys; sys.modules.update(dict.fromkeys(['django', 'ninja', 'psycopg', 'procrastinate', 'zipstream']));"
+    program = f"{blocked} from kakurenbo.cli import main; main(['verify', {str(played.archive)!r}, '--json'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["verified"], done.stderr
+
+
+# -- other contests --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rulebook", "rounds", "options"),
+    [
+        ("amic2020", ("pre", "main"), SMALL),
+        ("darc2019", ("round",), SMALL),
+        ("pwscup2024", ("pre",), SMALL),
+    ],
+)
+def test_contests_of_every_rulebook_hold(
+    rulebook: str, rounds: tuple[str, ...], options: dict[str, Any], stage: Any, tmp_path: Path
+) -> None:
+    with stage() as (worker, folder):
+        play = Play(rulebook, rounds, folder, worker, **options)
+        for name in ("foxes", "owls"):
+            play.team(name)
+        for name in rounds:
+            play.play_round(name)
+        play.end()
+        (tmp_path / "cup.zip").write_bytes(play.archive())
+    found = call("verify", tmp_path / "cup.zip")
+    assert found.json["difference"] is None, found.json
+    assert (found.code, found.json["checked"]["releases"]) == (0, 2 * len(rounds))

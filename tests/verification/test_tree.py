@@ -14,8 +14,42 @@ ENTRIES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "6061
 ROOTS = {
     0: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     1: "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+    2: "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+    3: "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+    4: "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    5: "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+    6: "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+    7: "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
     8: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 }
+PATHS = {
+    (0, 8): [
+        "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
+        "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
+        "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
+    ],
+    (5, 8): [
+        "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
+        "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    ],
+    (2, 3): ["fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125"],
+}
+"""Known inclusion proofs: (index, size) to hashes from the leaf upwards."""
+GROWTHS = {
+    (1, 1): [],
+    (1, 8): PATHS[0, 8],
+    (6, 8): [
+        "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
+        "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
+        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+    ],
+    (2, 5): [
+        "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
+        "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
+    ],
+}
+"""Known consistency proofs: (before, size) to hashes."""
 
 
 def plain_root(leaves: list[bytes]) -> bytes:
@@ -24,10 +58,50 @@ def plain_root(leaves: list[bytes]) -> bytes:
         return hashlib.sha256(b"").digest()
     if len(leaves) == 1:
         return leaves[0]
-    k = 1
-    while 2 * k < len(leaves):
-        k *= 2
+    k = split(len(leaves))
     return hashlib.sha256(b"\x01" + plain_root(leaves[:k]) + plain_root(leaves[k:])).digest()
+
+
+def split(count: int) -> int:
+    k = 1
+    while 2 * k < count:
+        k *= 2
+    return k
+
+
+def plain_path(index: int, leaves: list[bytes]) -> list[bytes]:
+    """PATH of section 2.1.1, as it is written there."""
+    if len(leaves) == 1:
+        return []
+    k = split(len(leaves))
+    if index < k:
+        return [*plain_path(index, leaves[:k]), plain_root(leaves[k:])]
+    return [*plain_path(index - k, leaves[k:]), plain_root(leaves[:k])]
+
+
+def plain_growth(before: int, leaves: list[bytes], whole: bool = True) -> list[bytes]:
+    """SUBPROOF of section 2.1.2, as it is written there."""
+    if before == len(leaves):
+        return [] if whole else [plain_root(leaves)]
+    k = split(len(leaves))
+    if before <= k:
+        return [*plain_growth(before, leaves[:k], whole), plain_root(leaves[k:])]
+    return [*plain_growth(before - k, leaves[k:], False), plain_root(leaves[:k])]
+
+
+@given(st.integers(1, 40), st.data())
+def test_proofs_are_those_of_the_definition(size: int, data: st.DataObject) -> None:
+    leaves = [leaf_hash(bytes([number])) for number in range(size)]
+    tree = Tree(leaves)
+    index, before = data.draw(st.integers(0, size - 1)), data.draw(st.integers(1, size))
+    assert tree.path(index) == plain_path(index, leaves)
+    assert tree.growth(before) == plain_growth(before, leaves)
+
+
+def test_the_proofs_of_the_reference_tree() -> None:
+    tree = Tree(leaf_hash(bytes.fromhex(entry)) for entry in ENTRIES)
+    assert {key: [step.hex() for step in tree.path(*key)] for key in PATHS} == PATHS
+    assert {key: [step.hex() for step in tree.growth(*key)] for key in GROWTHS} == GROWTHS
 
 
 @pytest.mark.parametrize(("count", "root"), ROOTS.items())

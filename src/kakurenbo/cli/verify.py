@@ -112,6 +112,12 @@ class _Verify(PluginGroup):
             return super().resolve_command(context, args)
         return context.info_name, archive_command(), args
 
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [one.get_help_record(context) for one in archive_command().params]
+        with formatter.section(text("help.archive_options")):
+            formatter.write_dl([record for record in records if record is not None])
+        super().format_options(context, formatter)
+
 
 def _is_place(given: str) -> bool:
     return is_address(given) or os.sep in given or os.path.lexists(given) or given.endswith((".zip", ".json"))

@@ -1,8 +1,9 @@
 """What a process may reach, whoever it runs as: the kernel's Landlock, by three system calls and without any right.
 
 A process that confines itself stays so, with everything it starts: root too. Files are read and written only below the folders
-that are named; memory and environment of processes outside are closed to it, and signals do not reach them. Sockets in the
-file system are not governed: PostgreSQL asks for a password all the same. Where the kernel is too old, nothing happens.
+that are named; the memory of processes outside is closed to it, their environment where ``/proc`` is not named, and signals do
+not reach them. Sockets in the file system are not governed: PostgreSQL asks for a password all the same. Where the kernel is
+too old, nothing happens.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ _HANDLED = {1: (1 << 13) - 1, 2: _MOVE, 3: _TRUNCATE, 5: _IOCTL}
 _WITH_NETWORK, _TCP = 4, 0b11
 _WITH_SCOPES, _SIGNALS_AND_ABSTRACT_SOCKETS = 6, 0b11
 
+PROCESSES = Path("/proc")
+OWN_PROCESS = tuple(PROCESSES / name for name in ("self", "cpuinfo", "meminfo", "stat", "sys/kernel", "sys/vm"))
+"""What a process may know of itself and the machine: of others it would read their environment."""
 _SYSTEM = (
     *("/usr", "/lib", "/lib64", "/bin", "/nix"),
     *(f"/etc/{name}" for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "os-release")),
-    *(f"/proc/{name}" for name in ("self", "cpuinfo", "meminfo", "stat", "sys/kernel", "sys/vm")),
     *("/sys/devices/system", "/sys/fs/cgroup", "/dev/random", "/dev/urandom", "/dev/zero"),
 )
 
@@ -89,7 +92,7 @@ def confine(read: Iterable[Path | str], write: Iterable[Path | str], *, network:
 
 def libraries() -> Iterator[Path]:
     """What a Python process needs to read for computing: the interpreter, packages, the system's libraries."""
-    yield from map(Path, _SYSTEM)
+    yield from (*map(Path, _SYSTEM), *OWN_PROCESS)
     yield from map(Path, (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()))
     yield from (Path(entry) for entry in sys.path if entry)
 
@@ -105,7 +108,8 @@ def without(paths: Iterable[Path | str], closed: Iterable[Path]) -> Iterator[Pat
         if path in above:
             for folder in (one for one in above if one.is_relative_to(path)):
                 with contextlib.suppress(OSError):
-                    yield from (entry for entry in folder.iterdir() if entry not in shut and entry not in above)
+                    entries = (entry for entry in folder.iterdir() if not entry.is_symlink())  # one may lead to what is closed
+                    yield from (entry for entry in entries if entry not in shut and entry not in above)
         elif not any(path.is_relative_to(one) for one in shut):
             yield path
 

@@ -130,8 +130,8 @@ def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: Subm
         place = f"{row.folder}/{one.name}"
         if PurePosixPath(one.name).name != one.name:
             raise Difference("verification.no_file", place)
-        if (found := archive.sha256(place)) != one.sha256:
-            raise Difference("verification.other_bytes", place, f"submission {row.id}", found, one.sha256)
+        if (sha256 := archive.sha256(place)) != one.sha256:
+            raise Difference("verification.other_bytes", place, f"submission {row.id}", sha256, one.sha256)
 
 
 def check_results(file: str, rows: Sequence[SubmissionRow], ledger: Ledger) -> None:

@@ -230,7 +230,8 @@ def opened(path: Path) -> Iterator[Archive]:
 
 def _root(folder: Path, path: Path) -> Path:
     inner = [one for one in folder.iterdir() if one.is_dir()]
-    for place in (folder, *(inner if len(inner) == 1 else ())):
+    places = [folder, *inner] if len(inner) == 1 else [folder]
+    for place in places:
         if (place / CONTEST).is_file() and (place / LOG).is_file():
             return place
     raise UsageError(text("verification.no_archive", path=str(path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from kakurenbo.messages import shorten, text
@@ -62,9 +63,8 @@ class Comparison:
                 part = f"{what}.{key}" if what else str(key)
                 self.check(here.get(key, MISSING), should_be.get(key, MISSING), part)
         elif isinstance(here, list) and isinstance(should_be, list):
-            for place in range(max(len(here), len(should_be))):
-                pair = [values[place] if place < len(values) else MISSING for values in (here, should_be)]
-                self.check(*pair, f"{what}[{place}]")
+            for place, (one, other) in enumerate(zip_longest(here, should_be, fillvalue=MISSING)):
+                self.check(one, other, f"{what}[{place}]")
         else:
             self.figures += 1
             self.ranks += what.endswith(".rank")

@@ -295,7 +295,8 @@ def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, 
     if closes_at <= now:
         time = told_time(closes_at, phase.round.contest.zone)
         return refused("contests.closes_in_the_past", "", round=name, phase=kind, time=time)
-    shortest = timedelta(0) if phase.round.contest.rehearsal else SHORTEST
+    bound = phase.state == PhaseState.WAITING and not phase.round.contest.rehearsal  # one that is open may be cut short
+    shortest = SHORTEST if bound else timedelta(0)
     wrong = times_problems(name, kind, opens_at, closes_at, shortest)
     return wrong or _neighbour_problems(phase, opens_at, closes_at)
 

@@ -14,6 +14,7 @@ import msgspec
 from kakurenbo.judge.contests.archive import Part, zipped
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import StandingSnapshot
+from kakurenbo.judge.scoring.queries import made_anew
 from kakurenbo.reporting import Document, figures, html_report, markdown_report, results_csv
 from kakurenbo.reporting.document import FORMAT
 
@@ -41,11 +42,12 @@ def pages(contest: Contest, document: Document) -> Iterator[Part]:
 def results_document(contest: Contest) -> Document | None:
     """What the last standings of the whole contest show; where rounds cannot be weighed yet, those of the last round.
 
-    Those that an older version of the software wrote are passed over: they are made anew when somebody asks for standings.
+    Those that an older version of the software wrote are passed over, and asked for anew.
     """
     taken = StandingSnapshot.objects.filter(contest=contest, format=FORMAT).exclude(document={})
     snapshot = taken.filter(round=None).first() or taken.order_by("-round__position", "-taken_at", "-pk").first()
     if snapshot is None:
+        made_anew(contest)
         return None
     document = msgspec.convert(snapshot.document, Document)
     last = contest.rounds.exclude(facts={}).last()

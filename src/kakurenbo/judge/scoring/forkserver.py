@@ -43,7 +43,7 @@ def main() -> None:
         _load(module)
     closed = [Path(places["home"])] if places["home"] else []
     if places["root"]:
-        _confined([*libraries(), *_data_sets(), "/proc"], [places["root"], *loops.values()], closed, links=True)
+        _confined([*libraries(), *_data_sets()], [places["root"], *loops.values()], closed, links=True)
     for module in sys.argv[2:]:
         _load(module)
     _serve(loops, closed)

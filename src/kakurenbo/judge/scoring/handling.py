@@ -247,7 +247,8 @@ def _bot(job: Job, bench: Bench) -> Change:
     def change() -> None:
         refused = _hand_in(entry, phase, made) if made else Problems([])
         if refused:
-            park(job, cause("scoring.bot_refused", problem=refused[0].in_language("en")))
+            told = ": ".join(filter(None, (refused[0].file, refused[0].wording("en").message)))
+            park(job, cause("scoring.bot_refused", problem=told))
         elif broke:
             park(job, cause("scoring.bot_broke", error=broke[:_LONGEST_CAUSE]))
 

@@ -116,12 +116,25 @@ def standings(of: Round | Contest, user: Anybody, now: datetime) -> StandingSnap
 
 def _readable(snapshot: StandingSnapshot | None) -> StandingSnapshot | None:
     """A snapshot without what this version cannot read, which is asked for anew."""
+    if snapshot is not None and snapshot in made_anew(snapshot.contest):
+        snapshot.results, snapshot.document = {}, {}
+    return snapshot
+
+
+def made_anew(contest: Contest) -> list[StandingSnapshot]:
+    """The snapshots of a contest that an older version of the software wrote; they are asked for anew.
+
+    Not again where there are new ones, which a frozen board does not show yet, or where an organizer has to look first.
+    """
     from kakurenbo.reporting.document import FORMAT  # with all that makes reports: loaded where it is needed
 
-    if snapshot is not None and snapshot.format != FORMAT:
-        snapshot.results, snapshot.document = {}, {}
-        enqueue(JobKind.STANDINGS, snapshot.contest, snapshot.round)
-    return snapshot
+    taken = StandingSnapshot.objects.filter(contest=contest)
+    parked = contest.jobs.filter(kind=JobKind.STANDINGS, state=JobState.PARKED)
+    older = list(taken.exclude(format=FORMAT).select_related("contest", "round"))
+    for round in {snapshot.round for snapshot in older}:
+        if not taken.filter(round=round, format=FORMAT).exists() and not parked.filter(round=round).exists():
+            enqueue(JobKind.STANDINGS, contest, round)
+    return older
 
 
 def targets(round: Round, user: Anybody, now: datetime | None = None) -> QuerySet[Target]:
