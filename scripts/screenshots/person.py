@@ -11,6 +11,8 @@ from scripts.screenshots.palette import paletted
 from kakurenbo.messages import text
 
 _WIDTH, _MARGIN, _TALLEST = 1000, 12, 760
+_BETWEEN = ("ERR_ABORTED", "interrupted by another navigation")
+"""How a browser tells that a page was on its way to be loaded again already."""
 
 
 class Person:
@@ -34,7 +36,7 @@ class Person:
         try:
             self.page.goto(path if "://" in path else self._address + path)
         except Error as error:
-            if "ERR_ABORTED" not in str(error):
+            if not any(words in str(error) for words in _BETWEEN):
                 raise
             self.page.wait_for_load_state()
             self.page.goto(path if "://" in path else self._address + path)

@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.judge import making
@@ -32,7 +33,15 @@ def check_standings(stage: Stage, person: Person) -> Path:
     archive = stage.archive()
     assert json.loads((archive / "standings.json").read_text())["standings"] == told
     assert ranks(told) == ranks(stage.standings_from_files(archive))
+    for folder in (archive / "rounds").iterdir():  # to the byte, order and all: verify makes the file again
+        prepared, published = (list(_settings(folder / part).items()) for part in ("preparation", "phase"))
+        assert prepared == published
     return archive
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "public" / "contest.json").read_text())["settings"]
+    return found
 
 
 def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage, people: Meet) -> None:
