@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 DEMO_STAMP := $(VENV)/.ready-demo
 INSTALLING := $(VENV)/.installing
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test test-all-pythons soak browser reference recording docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test coverage test-all-pythons soak browser reference recording screenshots docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -39,7 +40,11 @@ serve-demo: $(STAMP)
 	@home=$$(mktemp -d); trap 'rm -rf "$$home"' EXIT; $(BIN)/python -m kakurenbo serve --demo --home "$$home"
 
 test: $(STAMP) browser
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST)
+
+# The same tests, with a list of the lines that none of them reaches: watching every line takes as long again.
+coverage: $(STAMP) browser
+	$(PYTEST) --cov --cov-report=term
 
 # The whole suite with every Python that kakurenbo supports and this machine has, each in an environment of its own.
 test-all-pythons:
@@ -71,6 +76,10 @@ reference: $(STAMP)
 # The film of the README: a small contest on the command line.
 recording: $(STAMP)
 	$(BIN)/python scripts/make_recording.py
+
+# The pictures of the tutorial of the judge: its contest is held in a browser, once in each language.
+screenshots: $(STAMP) browser
+	$(BIN)/python -m scripts.screenshots
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

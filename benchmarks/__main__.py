@@ -1,4 +1,7 @@
-"""Run every benchmark (or those named) and print the table of ratios; all of them together also go into the README."""
+"""Run every benchmark (or those named) and print the table of ratios.
+
+All of them together are written to RESULTS.md, and the most telling rows to the README.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks.common import TABLE_HEAD, table_line
+from benchmarks.common import TABLE_HEAD, in_readme, table_line
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
@@ -28,7 +31,7 @@ def main() -> None:
         (HERE / "RESULTS.md").write_text("# Benchmarks\n\n" + "\n".join(lines) + f"\n\n{machine} Made by `make bench`.\n")
         before, _, rest = README.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
-        README.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}")
+        README.write_text(f"{before}{BEGIN}\n" + "\n".join(in_readme(lines)) + f"\n{END}{after}")
 
 
 if __name__ == "__main__":

@@ -51,13 +51,15 @@ print(new_token(player, "bench")[1])
 def run() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="kk") as folder:
         Path(folder).chmod(0o711)  # under root the database has another account
-        home, port = Path(folder) / "home", _free_port()
+        home, port = Path(folder) / "home", free_port()
         with serving(home, port) as (_, fresh):
             pass
         with serving(home, port) as (judge, again):
             time.sleep(_IDLE_SECONDS)
             memory = proportional_memory(judge.pid)
             scored = statistics.median(_seconds_to_score(home, Path(folder), f"http://127.0.0.1:{port}"))
+            time.sleep(_IDLE_SECONDS)
+            in_a_phase = proportional_memory(judge.pid)
             began = time.perf_counter()
             judge.send_signal(signal.SIGINT)
             judge.wait()
@@ -65,9 +67,10 @@ def run() -> list[Row]:
     return [
         row("judge ready on a fresh folder", fresh, ALLOWED, FRESH_SECONDS, "≤ 12 s"),
         row("judge ready on an old folder", again, ALLOWED, AGAIN_SECONDS, "≤ 4 s"),
-        row("judge stopped after Ctrl-C", stopped, ALLOWED, STOP_SECONDS, "seconds"),
+        row("judge stopped after Ctrl-C", stopped, ALLOWED, STOP_SECONDS, "≤ 10 s"),
         row("small amic2020 release scored after its upload", scored, ALLOWED, SCORED_SECONDS, "≤ 3 s"),
         row("judge idle, MB of everything it runs", memory, ALLOWED, IDLE_MB, "≤ 300 MB"),
+        row("judge idle in an open phase, MB of everything it runs", in_a_phase, ALLOWED, IDLE_MB, "≤ 300 MB"),
     ]
 
 
@@ -91,17 +94,10 @@ def serving(home: Path, port: int) -> Iterator[tuple[subprocess.Popen[bytes], fl
 
 def _seconds_to_score(home: Path, folder: Path, address: str) -> list[float]:
     """From the first byte of an upload to its scores, several times."""
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
-        "KAKURENBO_JUDGE_HOME": str(home),
-        "KAKURENBO_JUDGE_SECRET_KEY": (home / "secret-key").read_text(),
-        "KAKURENBO_JUDGE_DSN": EmbeddedPostgres(home).dsn,
-    }
-    made = subprocess.run([sys.executable, "-c", _A_TEAM], check=True, capture_output=True, text=True, env=environment)
-    team = {**os.environ, "KAKURENBO_SERVER": address, "KAKURENBO_TOKEN": made.stdout.split()[-1], "KAKURENBO_LANG": "en"}
+    token = said_inside(home, _A_TEAM)[-1]
+    team = {**os.environ, "KAKURENBO_SERVER": address, "KAKURENBO_TOKEN": token, "KAKURENBO_LANG": "en"}
     headers = {"Authorization": f"Bearer {team['KAKURENBO_TOKEN']}"}
-    while _asked(address, headers, "/contests/bench")["rounds"][0]["phases"][0]["state"] != "open":
+    while asked(address, headers, "/contests/bench")["rounds"][0]["phases"][0]["state"] != "open":
         time.sleep(1)
     kakurenbo = (sys.executable, "-m", "kakurenbo")
     release = folder / "pre_anonymizeddata_01.csv"
@@ -112,17 +108,31 @@ def _seconds_to_score(home: Path, folder: Path, address: str) -> list[float]:
     return [_scored_after(address, headers, release) for _ in range(_TIMES)]
 
 
+def said_inside(home: Path, code: str, *arguments: str) -> list[str]:
+    """The words that code prints which runs beside a judge, with its database and its stores."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
+        "KAKURENBO_JUDGE_HOME": str(home),
+        "KAKURENBO_JUDGE_SECRET_KEY": (home / "secret-key").read_text(),
+        "KAKURENBO_JUDGE_DSN": EmbeddedPostgres(home).dsn,
+    }
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout.split()
+
+
 def _scored_after(address: str, headers: Mapping[str, str], release: Path) -> float:
-    begun = _asked(address, headers, "/contests/bench/rounds/pre/phases/anonymize/submissions", "POST")
+    begun = asked(address, headers, "/contests/bench/rounds/pre/phases/anonymize/submissions", "POST")
     place, began = f"/submissions/{begun['id']}", time.perf_counter()
-    _asked(address, headers, f"{place}/files/{release.name}", "PUT", release.read_bytes())
-    _asked(address, headers, f"{place}/finish", "POST")
-    while _asked(address, headers, place)["state"] != "scored":
+    asked(address, headers, f"{place}/files/{release.name}", "PUT", release.read_bytes())
+    asked(address, headers, f"{place}/finish", "POST")
+    while asked(address, headers, place)["state"] != "scored":
         time.sleep(0.02)
     return time.perf_counter() - began
 
 
-def _asked(address: str, headers: Mapping[str, str], path: str, method: str = "GET", body: bytes | None = None) -> Any:
+def asked(address: str, headers: Mapping[str, str], path: str, method: str = "GET", body: bytes | None = None) -> Any:
+    """What the API answers."""
     request = urllib.request.Request(f"{address}/api/v1{path}", method=method, data=body, headers=dict(headers))
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
@@ -160,7 +170,8 @@ def _is_well(port: int) -> bool:
         return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

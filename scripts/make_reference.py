@@ -39,7 +39,12 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
-_SPOKEN = frozenset({"cli", "click", "errors", "help", "judge_api", "judge_pages", "judge_serve", "players", "usage", "words"})
+_SPOKEN = frozenset(
+    {
+        *("cli", "click", "errors", "help", "judge_api", "judge_pages", "judge_serve", "judge_trust"),
+        *("players", "usage", "verification", "words"),
+    }
+)
 """Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""

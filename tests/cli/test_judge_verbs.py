@@ -183,6 +183,16 @@ def test_a_file_that_the_judge_refuses_is_told_and_the_entry_taken_back(fake: Fa
     assert fake.told("POST", "DELETE")[-1] == ("DELETE", "/submissions/S")
 
 
+def test_a_refusal_that_is_about_no_file_names_none(fake: FakeJudge, call: Call, release: Path) -> None:
+    takes(fake, submission("scored"))
+    said = {"message": "the team has used its 3 tries of today", "fix": "the next one is there at noon"}
+    problems = [{"file": "", "row": None, "column": None, **said}]
+    begin = next(path for method, path in fake.answers if method == "POST" and path.endswith("/submissions"))
+    fake.answers["POST", begin] = (422, {"error": "refused", "problems": problems, "problem_count": 1})
+    code, out, err = call("submit", "autumn", release)
+    assert (code, out, err) == (1, "", "the team has used its 3 tries of today; the next one is there at noon\n")
+
+
 def test_a_file_that_is_too_large_is_told_with_the_limit_and_not_a_byte_is_sent(
     fake: FakeJudge, call: Call, release: Path
 ) -> None:

@@ -57,7 +57,7 @@ def test_output_that_a_translated_page_shows_stands_on_a_page_that_is_run() -> N
     seen = {line for name in EXECUTED for step in steps(PAGES[name]) if isinstance(step, Command) for line in step.shown}
     for name in TRANSLATED:
         for step in steps(PAGES[name]):
-            if isinstance(step, Command):
+            if isinstance(step, Command) and not step.not_executed:
                 assert set(step.shown) <= seen, f"{name}: {step.line}"
 
 

@@ -18,7 +18,7 @@ from tests.judge import making
 
 from kakurenbo import registry
 from kakurenbo.cli import main
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
@@ -151,6 +151,10 @@ class Stage:
         zipfile.ZipFile(io.BytesIO(content)).extractall(self.folder / "archive")
         return self.folder / "archive" / self.contest.slug
 
+    def standings_from_files(self, archive: Path) -> dict[str, Any]:
+        """The last standings that the command line makes from the archive, as its README says."""
+        return standings_from_files(archive, self._environment)[-1]
+
 
 def call(*arguments: object) -> Called:
     """Call the command line with --json."""
@@ -174,24 +178,24 @@ def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
     }
 
 
-def standings_from_files(stage: Stage, archive: Path, options: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The standings as the command line makes them from what the archive holds."""
-    rulebook, results = stage.contest.rulebook, []
-    for one in stage.contest.rounds.all():
-        folder = archive / "rounds" / one.name
-        guesses = stage.folder / f"guesses-{one.name}"
-        for team in stage.contest.teams.all():
-            (guesses / team.number).mkdir(parents=True)
-        for place in sorted(folder.glob(f"submissions/*/{ATTACK}/*")):
-            into = guesses / place.parts[-3]
-            for file in place.iterdir():
-                (into / file.name).write_bytes(file.read_bytes())
-        out = stage.folder / f"{one.name}.json"
-        scored = call("score", rulebook, folder / "phase", guesses, "-o", out)
-        assert scored.code in (0, 1), scored
-        results.append(out)
-    named = [results[0]] if len(results) == 1 else ["--pre", results[0], "--main", results[1]]
-    made: dict[str, Any] = call("standings", rulebook, *named, *options).json
+def commands_of(archive: Path) -> list[list[str]]:
+    """The commands that an archive's README names, once for each of its languages."""
+    lines = (archive / "README.txt").read_text(encoding="utf-8").splitlines()
+    commands = [line.split()[1:] for line in lines if line.startswith("kakurenbo ")]
+    half = len(commands) // 2
+    assert commands[:half] == commands[half:]
+    return commands[:half]
+
+
+def standings_from_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The standings as the command line makes them from an archive: of each round, then of all rounds together."""
+    monkeypatch.chdir(archive.parent)
+    made = []
+    for command in commands_of(archive):
+        called = call(*command)
+        assert called.code in ((0, 1) if command[0] == "score" else (0,)), (command, called)
+        if command[0] == "standings":
+            made.append(called.json)
     return made
 
 

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from django.utils import timezone
 from tests.judge import making
 
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.api.app import api
-from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.api.middleware import JsonRefusals
+from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.judge.trust.tree import leaf_hash
+from kakurenbo.messages import render
+from kakurenbo.trust import leaf_hash
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"
@@ -128,3 +131,90 @@ def test_the_description_names_every_route_and_how_to_send_a_token() -> None:
     routes = {(method, path) for path, methods in described["paths"].items() for method in methods}
     assert ("put", "/api/v1/submissions/{submission_id}/files/{name}") in routes
     assert len(routes) == sum(len(methods) for methods in api.get_openapi_schema()["paths"].values())
+
+
+SHAPE = {"error", "message", "problems", "problem_count"}
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.usefixtures("contest")
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "nothing", (404, "missing")),
+        ("GET", "contests/no-such-one", (404, "missing")),
+        ("GET", "contests/cup/rounds/none/files", (404, "missing")),
+        ("GET", f"submissions/{NOWHERE}", (404, "missing")),
+        ("GET", "submissions/1", (404, "missing")),
+        ("POST", "jobs/none/rerun", (404, "missing")),
+        ("POST", "jobs/99999999999999999999/rerun", (404, "missing")),
+        ("GET", "contests/a%00b", (404, "missing")),
+        ("POST", "contests/cup", (405, "method")),
+        ("DELETE", "openapi.json", (405, "method")),
+        ("GET", "contests/cup/queue", (403, "forbidden")),
+    ],
+)
+def test_every_refusal_has_the_same_shape_in_the_language_of_the_asker(
+    method: str, path: str, expected: tuple[int, str], language: str
+) -> None:
+    headers = {**bearer(accounts.new_token(making.user("member"), "of a program")[1]), "Accept-Language": language}
+    answer = Client(raise_request_exception=False).generic(method, API + path, headers=headers)
+    assert answer.headers["Content-Type"].startswith("application/json")
+    assert (answer.status_code, answer.json()["error"]) == expected
+    assert set(answer.json()) == SHAPE
+    assert answer.json()["message"] == text_in(language, f"judge_api.{expected[1]}")
+    assert ("Allow" in answer.headers) == (expected[0] == 405)
+
+
+def text_in(language: str, code: str) -> str:
+    return render(code, {}, language).message
+
+
+@pytest.mark.usefixtures("contest")
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_of_the_judge_tells_nothing_of_it(monkeypatch: pytest.MonkeyPatch, settings: Any, debug: bool) -> None:
+    def fault(*_: object) -> None:
+        raise RuntimeError("the password is swordfish")
+
+    settings.DEBUG = debug
+    monkeypatch.setattr("kakurenbo.judge.contests.queries.contests_for", fault)
+    answer = Client(raise_request_exception=False).get(f"{API}contests")
+    assert (answer.status_code, answer.json()["error"], set(answer.json())) == (500, "fault", SHAPE)
+    assert b"swordfish" not in answer.content
+    assert b"Traceback" not in answer.content
+
+
+def test_other_refusals_without_a_route_have_it_too() -> None:
+    for status, code in ((413, "too_large"), (429, "too_fast"), (400, "malformed"), (502, "fault"), (503, "busy")):
+        page = HttpResponse("<html>", status=status, headers={"Retry-After": "5"})
+        answer = JsonRefusals(lambda _, page=page: page)(RequestFactory().get(f"{API}x"))  # type: ignore[misc]
+        assert isinstance(answer, HttpResponse)
+        told = json.loads(answer.content)
+        assert (answer.status_code, told["error"], answer.headers["Retry-After"]) == (status, code, "5")
+        assert JsonRefusals(lambda _, page=page: page)(RequestFactory().get("/x")) is page  # type: ignore[misc]
+
+
+def test_an_upload_whose_last_byte_comes_after_the_closing_second_does_not_count_and_costs_nothing(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    begun = Client().post(BEGIN, headers=headers).json()
+    stored = store.put
+
+    def slowly(pieces: Any) -> Any:
+        """While the body is on its way, the phase closes."""
+        blob = stored(pieces)
+        Phase.objects.filter(round__contest=contest, kind="anonymize").update(closes_at=timezone.now())
+        return blob
+
+    monkeypatch.setattr(store, "put", slowly)
+    place = f"{API}submissions/{begun['id']}"
+    assert Client().put(f"{place}/files/D.csv", b"12", headers=headers).status_code == 201
+    late = Client().post(f"{place}/finish", headers=headers)
+    assert (late.status_code, [one["code"] for one in late.json()["problems"]]) == (422, ["submissions.closed"])
+    submission = Submission.objects.get()
+    assert (submission.state, submission.number, submission.received_at) == ("withdrawn", None, None)
+    again = Client().post(f"{place}/finish", headers=headers)
+    assert [one["code"] for one in again.json()["problems"]] == ["submissions.withdrawn"]
+    assert Client().post(BEGIN, headers=headers).status_code == 422

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 from tests.judge.browsing import PASSWORD, Person
 from tests.judge.players import ByCommand, ByPage, Player, contents, scores_of
-from tests.judge.stage import Stage, call, on_page, ranks, standings_from_files
+from tests.judge.stage import Stage, call, on_page, ranks
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests.models import Contest
@@ -254,4 +254,4 @@ def _end(stage: Stage, organizer: Person, player: Person) -> None:
     organizer.unpack("archive.zip").extractall(stage.folder / "archive")
     archive = stage.folder / "archive" / "cup"
     assert list(archive.glob("rounds/*/phase/answers/*"))
-    assert ranks(told) == ranks(standings_from_files(stage, archive, ("--disqualified", "main:03")))
+    assert ranks(told) == ranks(stage.standings_from_files(archive))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,10 +16,12 @@ import pytest
 
 from kakurenbo import registry
 from kakurenbo.contracts import AnyRulebook
+from kakurenbo.judge import confinement
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits
 from kakurenbo.tables import write_folder
 
 RULEBOOK = {"name": "trouble", "options": {"size": 20}, "round": "only"}
+needs_landlock = pytest.mark.skipif(not confinement.version(), reason="the kernel has no Landlock")
 REQUEST = {"rulebook": RULEBOOK, "team": "01", "number": 1}
 
 
@@ -54,7 +58,7 @@ def release(server: ForkServer, folder: Path, limits: Limits | None = None) -> d
 
 def test_a_step_says_what_it_found(server: ForkServer, folder: Path) -> None:
     result = release(server, folder)
-    assert result["record"]["state"] == "published"
+    assert result["record"]["state"] == "published", result["record"]["cause"]
     assert [(one["name"], one["value"]) for one in result["record"]["measurements"]] == [("moved", 0.0)]
     assert len(result["fingerprint"]) == 64
 
@@ -117,8 +121,6 @@ def test_when_the_worker_is_killed_neither_its_server_nor_its_child_lives_on(fol
         "server = ForkServer(); server.warm([]); print(server._process.pid, flush=True)\n"
         "server.run('release', pathlib.Path(sys.argv[1]), json.loads(sys.argv[2]), Limits(60, 2000))\n"
     )
-    import json
-
     worker = subprocess.Popen(
         [sys.executable, "-c", script, str(folder), json.dumps(REQUEST)], stdout=subprocess.PIPE, text=True
     )
@@ -146,6 +148,80 @@ def test_the_child_gets_no_secret_of_the_environment() -> None:
     cleaned = clean_environment(given)
     assert not any("secret" in value for value in cleaned.values())
     assert {"PATH", "KAKURENBO_HOME", "OMP_NUM_THREADS"} <= set(cleaned)
+
+
+@needs_landlock
+def test_a_step_reads_its_own_folder_and_libraries_and_nothing_else_whatever_it_runs(
+    plugins: Path, folder: Path, tmp_path: Path
+) -> None:
+    assert plugins
+    home = tmp_path / "home"
+    own = home / "work" / "1" / "jobs" / "own"
+    for place in (
+        "files/ab/handed-in",
+        "secret/cd/answer",
+        "secret-key",
+        "postgres.password",
+        "work/2/jobs/other/request.json",
+    ):
+        (home / place).parent.mkdir(parents=True, exist_ok=True)
+        (home / place).write_text("secret")
+    tree = home / "work" / "1" / "trees" / "one"
+    tree.parent.mkdir(parents=True)
+    (folder / "preparation").rename(tree)
+    folder.rename(own_made := _made(own))
+    (own_made / "preparation").symlink_to(tree)
+    beside = [str(path) for path in home.rglob("*") if path.is_file() and not path.is_relative_to(home / "work" / "1")]
+    other_job = home / "work" / "1" / "jobs" / "other"
+    other_job.mkdir()
+    (other_job / "request.json").write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        told = {
+            "read": [*beside, str(other_job / "request.json"), "/etc/shadow"],
+            "list": [str(path) for path in (home, home / "secret", home / "files", home / "work", other_job, Path.home())],
+            "write": [str(home / "secret-key"), str(tree / "more"), str(tmp_path / "elsewhere")],
+            "process": os.getpid(),
+            "port": listening.getsockname()[1],
+        }
+        (own / "told").write_text(json.dumps(told))
+        hand_in(own, f"spy {own / 'told'}".encode())
+        server = ForkServer(home / "work" / "1", home)
+        try:
+            result = release(server, own)
+        finally:
+            server.retire()
+    assert result["record"]["state"] == "published", result["record"]["cause"]
+    seen = json.loads((own / "seen.json").read_text())
+    assert {name for name, became in seen.items() if became == "done"} == {
+        "own file",
+        "library",
+        "symbolic link",
+    } | _let_through()
+
+
+def _let_through() -> set[str]:
+    """What an older kernel cannot keep from a process."""
+    known = confinement.version()
+    return (set() if known >= 4 else {"connect", "listen"}) | (set() if known >= 6 else {"signal"})
+
+
+def _made(place: Path) -> Path:
+    place.parent.mkdir(parents=True)
+    return place
+
+
+def test_a_link_that_a_step_made_leads_nobody_anywhere(server: ForkServer, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "answer").write_text("secret")
+    hand_in(folder, f"link {tmp_path / 'answer'}".encode())
+    with pytest.raises(ChildDied, match="a link"):
+        release(server, folder)
+
+
+def test_what_a_step_leaves_running_ends_with_it(server: ForkServer, folder: Path) -> None:
+    hand_in(folder, b"stay")
+    release(server, folder)
+    assert server._process is not None
+    assert _children_of(server._process.pid) == []
 
 
 def _children_of(pid: int) -> list[int]:

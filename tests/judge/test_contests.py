@@ -16,6 +16,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.accounts.rules import Refused
 from kakurenbo.judge.contests import permissions, queries, rules
 from kakurenbo.judge.contests.models import Contest, Entry, Invite, Membership, Phase, PhaseState, Role
+from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.rulebooks import contest_options, declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Job, Target
 from kakurenbo.judge.trust.models import LogEntry
@@ -87,19 +88,30 @@ def test_only_organizers_make_contests() -> None:
         ({"phases": plan(visibility="veiled")[:1] + plan()[1:]}, ["contests.bad_visibility"]),
         ({"phases": [plan()[0], replace(plan()[1], opens_at=START + timedelta(days=6))]}, ["contests.phases_overlap"]),
         ({"phases": [replace(plan()[0], closes_at=START), plan()[1]]}, ["contests.closes_before_it_opens"]),
+        ({"phases": plan(START - timedelta(days=7))}, ["contests.closes_in_the_past"]),
+        ({"phases": plan(START - timedelta(days=30))}, ["contests.closes_in_the_past"] * 2),
+        ({"phases": [replace(plan()[0], closes_at=START + timedelta(seconds=59)), plan()[1]]}, ["contests.phase_too_short"]),
+        ({"phases": plan(rounds=("main", "pre"))}, ["contests.phases_overlap"]),
+        ({"phases": [*plan(), *plan(START + timedelta(days=14), ("main",))]}, ["contests.phases_overlap"]),
+        ({"phases": [*plan(), *plan(START + timedelta(days=40), ("main",))], "zone": "x"}, ["contests.unknown_zone"]),
         ({"title": "", "slug": "", "zone": ""}, ["contests.bad_words", "contests.bad_slug", "contests.unknown_zone"]),
     ],
 )
 def test_everything_that_is_wrong_with_a_contest_is_told_at_once(changes: dict[str, Any], expected: list[str]) -> None:
     given = {"title": "Cup", "slug": "cup", "rulebook": "amic2020", "options": {}, "zone": "UTC", "places": 5, "phases": plan()}
-    assert codes(rules.make_contest(organizer(), **{**given, **changes})) == expected
+    assert codes(rules.make_contest(organizer(), **{**given, **changes}, now=START)) == expected
     assert not Contest.objects.exists()
+
+
+def test_a_phase_whose_beginning_is_past_opens_at_once() -> None:
+    contest = making.contest(phases=plan(START), now=START + timedelta(days=1))
+    assert making.phase(contest).opens_at == START
 
 
 def test_an_address_has_one_contest() -> None:
     making.contest("cup")
     given: dict[str, Any] = {"title": "Cup", "slug": "cup", "rulebook": "amic2020", "options": {}, "zone": "UTC", "places": 5}
-    assert codes(rules.make_contest(organizer(), **given, phases=plan())) == ["contests.slug_taken"]
+    assert codes(rules.make_contest(organizer(), **given, phases=plan(), now=START)) == ["contests.slug_taken"]
 
 
 # -- the plan that a rulebook suggests -------------------------------------------------------------------------------------
@@ -286,6 +298,38 @@ def test_no_other_times_let_phases_of_a_round_overlap() -> None:
         "contests.closes_before_it_opens"
     ]
     good(rules.reschedule(organizer(), second, first.closes_at, second.closes_at))
+
+
+def test_where_another_phase_is_in_the_way_it_is_named_with_its_times_and_what_to_do() -> None:
+    start = timezone.now().replace(microsecond=0) + timedelta(days=1)
+    contest = making.contest(phases=plan(start, ("pre", "main")), zone="Europe/Berlin")
+    last, next_round = making.phase(contest, ATTACK), making.phase(contest, ANONYMIZE, "main")
+    wanted = next_round.opens_at + timedelta(hours=1)
+    (problem,) = rules.reschedule(organizer(), last, last.opens_at, wanted)  # type: ignore[misc]
+    opens, closes = (told_time(moment, "Europe/Berlin") for moment in (next_round.opens_at, wanted))
+    assert problem.in_language("en").endswith(
+        f"main anonymize opens at {opens}, before pre attack closes at {closes}; "
+        "move main anonymize to a later beginning first, or let pre attack close earlier"
+    )
+    (problem,) = rules.reschedule(organizer(), next_round, last.closes_at - timedelta(hours=1), next_round.closes_at)  # type: ignore[misc]
+    assert "pre attack" in problem.in_language("ja")
+    good(rules.reschedule(organizer(), next_round, wanted, next_round.closes_at))
+    good(rules.reschedule(organizer(), last, last.opens_at, wanted))
+    short = rules.reschedule(organizer(), last, last.opens_at, last.opens_at + timedelta(seconds=59))
+    assert codes(short) == ["contests.phase_too_short"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "told"),
+    [
+        ("2026-03-29T00:30:00", "2026-03-29 01:30:00 (Europe/Berlin; 2026-03-29 00:30:00 UTC)"),
+        ("2026-03-29T01:00:00", "2026-03-29 03:00:00 (Europe/Berlin; 2026-03-29 01:00:00 UTC)"),
+        ("2026-10-25T00:30:00", "2026-10-25 02:30:00 (Europe/Berlin; 2026-10-25 00:30:00 UTC)"),
+        ("2026-10-25T01:30:00", "2026-10-25 02:30:00 (Europe/Berlin; 2026-10-25 01:30:00 UTC)"),
+    ],
+)
+def test_times_are_told_by_the_clocks_of_the_contest_and_in_utc_for_an_hour_may_be_there_twice(moment: str, told: str) -> None:
+    assert told_time(datetime.fromisoformat(moment).replace(tzinfo=UTC), "Europe/Berlin") == told
 
 
 def test_a_board_that_may_move_again_is_made_anew() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from django.db import DatabaseError, connection, transaction
 
 from kakurenbo.judge.contests.models import Contest
-from kakurenbo.judge.trust import rules
+from kakurenbo.judge.trust import queries, rules
 from kakurenbo.judge.trust.models import LogEntry
-from kakurenbo.judge.trust.tree import Tree, leaf_hash
+from kakurenbo.trust import NotWhatItSays, Tree, entry_bytes, grew, leaf_hash
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +26,7 @@ def test_entries_are_numbered_from_0_and_their_leaves_can_be_made_again_from_the
     entries = list(LogEntry.objects.filter(contest=contest))
     assert [entry.number for entry in entries] == [0, 1, 2]
     for entry in entries:
-        written = rules.entry_bytes(entry.number, entry.kind, entry.body, entry.at)
+        written = entry_bytes(entry.number, entry.kind, entry.body, entry.at)
         assert bytes(entry.leaf) == leaf_hash(bytes(entry.salt) + written)
 
 
@@ -49,11 +48,22 @@ def test_a_checkpoint_signs_the_root_of_all_entries_and_is_made_once(new_contest
     entries = [rules.record(contest, "phase.opened", {"phase": name}) for name in ("anonymize", "attack")]
     signed = rules.checkpoint(contest)
     assert rules.checkpoint(contest).pk == signed.pk
-    root = Tree(entry.leaf for entry in entries).root()
-    key = Ed25519PublicKey.from_public_bytes(bytes(Contest.objects.get(pk=contest.pk).public_key))
-    key.verify(bytes(signed.signature), rules.signed_text(contest.slug, 2, root))
-    with pytest.raises(InvalidSignature):
-        key.verify(bytes(signed.signature), rules.signed_text(contest.slug, 1, root))
+    found = queries.signed_root(signed, Contest.objects.get(pk=contest.pk))
+    assert (found.size, found.root) == (2, Tree(bytes(entry.leaf) for entry in entries).root())
+    found.check()
+    for change in ({"size": 1}, {"root": bytes(32)}, {"at": found.at[:-1]}, {"contest": "other"}, {"public_key": bytes(32)}):
+        with pytest.raises(NotWhatItSays):
+            replace(found, **change).check()
+
+
+def test_a_log_of_today_is_proven_to_begin_with_that_of_any_earlier_time(new_contest: MakeContest) -> None:
+    contest = new_contest()
+    tree = Tree(bytes(rules.record(contest, "phase.opened", {"phase": str(number)}).leaf) for number in range(5))
+    for first in range(1, 6):
+        proof = queries.consistency(contest, first, 5)
+        assert proof is not None
+        assert grew(first, 5, tree.root(first), tree.root(), proof)
+    assert [queries.consistency(contest, *sizes) for sizes in ((0, 5), (3, 2), (1, 6))] == [None] * 3
 
 
 @pytest.mark.django_db(transaction=True)

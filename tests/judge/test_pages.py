@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from datetime import timedelta
 from html import escape, unescape
 from typing import Any
@@ -18,9 +20,13 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
+from kakurenbo.judge.contests.site import site
+from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
+from kakurenbo.judge.pages.forms.making import zone_choices
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import render
+from kakurenbo.messages import render, speaking_to
+from kakurenbo.reporting.document import Document, RulebookEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -343,3 +349,263 @@ def test_after_the_end_everybody_finds_archive_and_results_site_on_the_overview(
     Contest.objects.update(ended_at=timezone.now())
     assert all(link in Client().get(overview).content.decode() for link in links)
     assert Client().get(links[0]).status_code == 200
+
+
+def test_a_list_of_mistakes_leads_to_their_fields_and_what_was_typed_stays(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = {**form_of(page, address), "title": "", "places": "7", "played": [], "pre-attack-closes_at": "2020-01-01T00:00"}
+    html = page.post(address, given).content.decode()
+    summary = html[html.index('class="note-box bad problems"') :].partition("</div>")[0]
+    for place in ("id_title", "id_played_0", "id_pre-attack-closes_at"):
+        assert f'href="#{place}"' in summary
+        assert f'id="{place}"' in html
+    assert "pre · Attack · Closes" in summary
+    assert re.search(r'name="places" value="7"', html)
+    assert re.search(r'name="title"[^>]*aria-describedby="id_title-errors"', html)
+    assert 'aria-describedby="id_played-hint id_played-errors"' in html
+
+
+def test_a_round_that_is_left_out_can_be_taken_in_again_after_a_mistake(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    html = page.post(address, {**form_of(page, address), "title": "T", "slug": "t", "played": ["main"], "option-rate": "7"})
+    assert 'name="pre-attack-closes_at"' in html.content.decode()
+    assert "id_pre-attack-closes_at-errors" not in html.content.decode()
+
+
+def test_time_zones_are_those_people_live_in_the_usual_ones_first(page: Client) -> None:
+    groups = dict(zone_choices())
+    known = {name for names in groups.values() for name, _ in names}
+    assert next(iter(groups.values()))[:2] == [("UTC", "UTC"), ("Asia/Tokyo", "Asia/Tokyo")]
+    assert {"Asia/Tokyo", "America/Argentina/Buenos_Aires", "UTC"} <= known
+    assert not {"posixrules", "localtime", "Factory", "Etc/GMT+5", "EST5EDT", "US/Pacific", "SystemV/PST8"} & known
+    html = page.get(reverse("make-contest", args=["amic2020"])).content.decode()
+    assert '<optgroup label="Asia">' in html
+    assert "data-own-zone" in html
+    assert "data-own-zone" not in page.post(reverse("make-contest", args=["amic2020"]), {"title": "x"}).content.decode()
+
+
+@pytest.fixture
+def scored(contest: Contest, organizer: User) -> Submission:
+    """An entry of a team of one member, with a figure of many digits."""
+    team = rules.add_team(organizer, contest, "Kitsune").value
+    Membership.objects.create(team=team, user=making.user("aoi"))
+    phase = contest.rounds.get(name="pre").phases.get(kind="anonymize")
+    entry = team.entries.get(round=phase.round)
+    made = Submission.objects.create(entry=entry, phase=phase, number=1, received_at=timezone.now(), state="scored")
+    measured = {"name": "histogram", "value": 0.9123456789012345, "minimum": 0.9, "higher_is_better": True, "passes": True}
+    record = {"state": "published", "cause": "", "measurements": [measured], "notices": []}
+    Judging.objects.create(
+        submission=made, fingerprint="", verdict="scored", result={"record": record, "problems": [], "total": 0}
+    )
+    return made
+
+
+@pytest.fixture
+def member(scored: Submission) -> Client:
+    client = Client()
+    client.force_login(scored.entry.team.memberships.get().user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def test_scores_are_shown_as_the_command_line_does_with_all_digits_at_hand(member: Client, scored: Submission) -> None:
+    html = member.get(reverse("submission", args=[scored.pk])).content.decode()
+    assert '<span data-value="0.9123456789012345" title="0.9123456789012345">0.912</span>' in html
+    assert "≥ 0.900" in html
+
+
+def test_an_entry_is_taken_back_while_nobody_looked_at_it_and_the_page_says_when_it_is_too_late(
+    member: Client, scored: Submission
+) -> None:
+    address, button = reverse("submission", args=[scored.pk]), reverse("withdraw", args=[scored.pk])
+    html = member.get(address).content.decode()
+    assert button not in html
+    assert "It cannot be taken back" in html
+    Submission.objects.update(state="received")
+    html = member.get(address).content.decode()
+    assert button in html
+    assert "costs no try" in html
+    member.post(button)
+    assert Submission.objects.get().state == "withdrawn"
+    assert "It cannot be taken back" not in member.get(address).content.decode()
+
+
+def test_a_part_that_has_not_changed_is_not_sent_again(member: Client, scored: Submission) -> None:
+    address = reverse("submission", args=[scored.pk])
+    Submission.objects.update(state="scoring")
+    html = member.get(address).content.decode()
+    again = re.search(r'hx-get="([^"]+)"', html)
+    assert again is not None
+    assert member.get(unescape(again[1]), headers={"HX-Target": "judged"}).status_code == 204
+    Submission.objects.update(state="scored")
+    changed = member.get(unescape(again[1]), headers={"HX-Target": "judged"}).content.decode()
+    assert 'data-say="It is valid."' in changed
+    assert "hx-get" not in changed
+    board = member.get(reverse("standings", args=["spring"])).content.decode()
+    again = re.search(r'hx-get="([^"]+)"', board)
+    assert again is not None
+    assert member.get(unescape(again[1]), headers={"HX-Target": "board"}).status_code == 204
+    assert 'id="say" class="visually-hidden" role="status"' in board
+
+
+def test_awards_are_shown_when_somebody_attacked_and_the_attack_is_over_or_live(page: Client, scored: Submission) -> None:
+    contest = scored.entry.team.contest
+    StandingSnapshot.objects.create(contest=contest, shown=True, standings={"awards": {"overall": ["01"]}})
+    address = reverse("manage", args=["spring"])
+
+    def shown() -> tuple[bool, bool]:
+        html = page.get(address).content.decode()
+        return "podium" in html, "So far" in html
+
+    attack = scored.phase.round.phases.get(kind="attack")
+    others = Phase.objects.filter(round__contest=contest).exclude(pk=attack.pk)
+    assert shown() == (False, False)
+    Phase.objects.update(state="closed")
+    assert shown() == (False, False), "nobody attacked"
+    Submission.objects.create(entry=scored.entry, phase=attack, number=1, received_at=timezone.now(), state="scored")
+    assert shown() == (True, False)
+    Phase.objects.filter(pk=attack.pk).update(state="open", visibility="hidden")
+    assert shown() == (False, False)
+    Phase.objects.filter(pk=attack.pk).update(visibility="live")
+    assert shown() == (True, True)
+    others.filter(kind="attack").update(state="waiting")
+    assert shown() == (False, False)
+
+
+@pytest.mark.usefixtures("contest")
+def test_an_organizer_gives_more_time_in_one_click_and_later_phases_move_along(page: Client) -> None:
+    phases = {(phase.round.name, phase.kind): phase for phase in Phase.objects.select_related("round")}
+    first, second = phases["pre", "anonymize"], phases["pre", "attack"]
+    Phase.objects.filter(pk=first.pk).update(state="open", opens_at=timezone.now() - timedelta(days=1))
+    address = reverse("edit-phase", args=["spring", first.pk])
+    html = page.get(address).content.decode()
+    assert "Extend by 1 day" in html
+    assert "pre · Attack" in html
+    page.post(address, {"move": "day"})
+    moved = {phase.pk: phase for phase in Phase.objects.all()}
+    day = timedelta(days=1)
+    assert moved[first.pk].closes_at == first.closes_at + day
+    assert (moved[second.pk].opens_at, moved[second.pk].closes_at) == (second.opens_at + day, second.closes_at + day)
+    last = phases["main", "attack"]
+    assert moved[last.pk].opens_at - last.opens_at in (timedelta(0), day)
+    assert page.post(address, {"move": "close"}).headers["Location"] == reverse("manage", args=["spring"])
+    first.refresh_from_db()
+    assert timezone.now() < first.closes_at < timezone.now() + timedelta(minutes=1)
+
+
+def test_a_phase_that_is_open_keeps_its_beginning_to_the_second_when_something_else_is_changed(
+    page: Client, contest: Contest
+) -> None:
+    phase = contest.rounds.get(name="pre").phases.get(kind="anonymize")
+    began = timezone.now() - timedelta(days=1, seconds=7)
+    Phase.objects.filter(pk=phase.pk).update(state="open", opens_at=began)
+    address = reverse("edit-phase", args=["spring", phase.pk])
+    assert page.post(address, {**form_of(page, address), f"phase{phase.pk}-visibility": "hidden"}).status_code == 302
+    phase.refresh_from_db()
+    assert (phase.opens_at, phase.visibility) == (began, "hidden")
+
+
+def test_who_lets_phases_overlap_is_told_which_and_what_to_do(page: Client, contest: Contest) -> None:
+    phase = contest.rounds.get(name="pre").phases.get(kind="anonymize")
+    address = reverse("edit-phase", args=["spring", phase.pk])
+    late = {f"phase{phase.pk}-closes_at": "2031-01-01T09:00"}
+    html = page.post(address, {**form_of(page, address), **late}).content.decode()
+    assert "attack opens before anonymize closes" in html
+    assert "let attack open later" in html
+    other = contest.rounds.get(name="pre").phases.get(kind="attack")
+    assert reverse("edit-phase", args=["spring", other.pk]) in html, "the way to the neighbour"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_goes_wrong_has_a_page_in_the_visitors_language(
+    organizer: User, language: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DEBUG = False
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False, headers={"accept-language": language})
+    client.force_login(organizer, backend="django.contrib.auth.backends.ModelBackend")
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret detail")
+
+    answers = {
+        "error_404": client.get("/nowhere"),
+        "error_csrf": client.post("/preferences", {"language": "en"}),
+        "error_405": client.get("/logout"),
+        "error_400": client.get("/login", headers={"host": "elsewhere.example"}),
+    }
+    monkeypatch.setattr("kakurenbo.judge.contests.queries.contests_for", broken)
+    answers["error_500"] = client.get("/")
+    for code, answer in answers.items():
+        html = answer.content.decode()
+        assert f'<html lang="{language}"' in html
+        assert 'class="brand"' in html
+        assert escape(render(f"page.{code}", {}, language).message) in html
+        assert escape(render(f"page.{code}_hint", {}, language).message) in html
+        assert "a secret detail" not in html
+    assert [answer.status_code for answer in answers.values()] == [404, 403, 405, 400, 500]
+
+
+@pytest.mark.parametrize("character", ["\u202e", "\u2067", "\x07"])
+def test_words_that_nobody_sees_are_refused_with_their_code(page: Client, contest: Contest, character: str) -> None:
+    given = {"announcement_title": "x", "announcement_text": f"exe{character}fdp"}
+    html = page.post(reverse("announce", args=[contest.slug]), given).content.decode()
+    assert f"U+{ord(character):04X}" in html
+    assert not contest.announcements.exists()
+    assert (
+        page.post(reverse("announce", args=[contest.slug]), {**given, "announcement_text": "a\n\nشكرا 👩‍👧"}).status_code == 302
+    )
+    assert '<p dir="auto">شكرا 👩‍👧</p>' in page.get(reverse("contest", args=[contest.slug])).content.decode()
+
+
+def test_names_are_isolated_so_that_their_direction_ends_with_them(page: Client, contest: Contest, organizer: User) -> None:
+    rules.add_team(organizer, contest, "فريق <b>")
+    for name in ("manage", "teams"):
+        assert "<bdi>فريق &lt;b&gt;</bdi>" in page.get(reverse(name, args=["spring"])).content.decode()
+
+
+def test_the_dashboard_says_what_is_next_and_what_waits_for_the_organizer(page: Client, scored: Submission) -> None:
+    contest = scored.entry.team.contest
+    rules.add_team(contest.made_by, contest, "Tanuki")
+    Phase.objects.filter(pk=scored.phase_id).update(state="open")
+    html = page.get(reverse("manage", args=["spring"])).content.decode()
+    assert "Teams with a valid entry: 1 of 2" in html
+    assert "Still without: 02" in html
+    assert "nobody has joined yet: 02" in html
+    assert 'class="clock"><span data-until=' in html
+    Phase.objects.filter(round__contest=contest).update(state="closed")
+    assert "All phases are over" in page.get(reverse("manage", args=["spring"])).content.decode()
+
+
+def test_lists_of_contests_put_the_viewers_own_first(member: Client, contest: Contest) -> None:
+    other = making.contest("other", title="Other")
+    html = member.get("/").content.decode()
+    assert html.index("Your contests") < html.index(contest.title) < html.index("Under way") < html.index(other.title)
+
+
+@pytest.mark.parametrize(("language", "label"), [("en", "ε of differential privacy"), ("ja", "差分プライバシーの ε")])
+def test_the_questionnaires_lines_have_words_beside_their_keys(language: str, label: str) -> None:
+    with speaking_to(language):
+        form = FilledForm(BlankFile("q.json", {"claims": {"epsilon": None}, "odd": ""}), None, "amic2020")
+        assert (form["claims.epsilon"].label, form["odd"].label) == (label, "odd")
+        assert form["claims.epsilon"].help_text
+        assert [title for title, _ in form.sections()] == [render("form.amic2020.claims", {}, language).message, ""]
+
+
+def test_the_results_site_has_the_name_of_the_contest_and_the_language_of_who_asks(contest: Contest) -> None:
+    document = Document(rulebook=RulebookEntry("amic2020", "a contest"), rounds=()).as_builtins()
+    StandingSnapshot.objects.create(contest=contest, shown=True, document=document)
+    with speaking_to("ja"):
+        made = site(contest)
+    assert made is not None
+    index = zipfile.ZipFile(io.BytesIO(b"".join(made))).read("spring-results/index.html").decode()
+    assert "<title>Spring · kakurenbo</title>" in index
+    assert '<html lang="ja">' in index
+
+
+def test_after_the_end_standings_open_on_all_rounds_together(contest: Contest) -> None:
+    for round_ in (None, *contest.rounds.all()):
+        StandingSnapshot.objects.create(contest=contest, round=round_, shown=True, standings={})
+    address = reverse("standings", args=["spring"])
+    chosen = re.compile(r'href="[^"]*round=(\w+)" aria-current')
+    assert chosen.findall(Client().get(address).content.decode()) == ["pre"]
+    Contest.objects.update(ended_at=timezone.now())
+    assert chosen.findall(Client().get(address).content.decode()) == ["all"]

@@ -4,11 +4,16 @@ A row has five groups, one for each role (somebody without an account, a member 
 the team in question, an organizer), of four signs, one for each time (before the first phase, while teams anonymize, while they
 attack, after the end): ``+`` it is done or shown, ``r`` the rules of the moment refuse it, ``-`` the asker may not, or may not
 even learn whether it is there.
+
+What matters is not what an answer is called but what is in it: everything that is not everybody's carries a mark, and every
+byte of every answer, unpacked where it is a zip, is searched for it. ``MARKS`` says who may find which, at what time.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +32,7 @@ from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Phase, PhaseState, Role
 from kakurenbo.judge.scoring.models import (
+    Earned,
     Job,
     JobKind,
     JobState,
@@ -34,11 +40,15 @@ from kakurenbo.judge.scoring.models import (
     RoundFile,
     SecretFile,
     StandingSnapshot,
+    Target,
     Visible,
 )
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission, SubmittedFile
+from kakurenbo.judge.trust import rules as trust
+from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.reporting import Document, RulebookEntry
+from kakurenbo.reporting.document import FORMAT
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +86,8 @@ API_ROWS = [
     Row("GET", API + "contests", EVERYBODY),
     Row("GET", CUP, EVERYBODY),
     Row("GET", CUP + "/log", EVERYBODY),
+    Row("GET", CUP + "/log/checkpoint", EVERYBODY),
+    Row("GET", CUP + "/log/consistency/1/2", EVERYBODY),
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
@@ -95,6 +107,7 @@ API_ROWS = [
     Row("POST", API + "submissions/{receiving}/finish", "---- ---- r+rr ---- ----"),
     Row("GET", API + "submissions/{scored}", TEAM),
     Row("GET", API + "submissions/{scored}/files/{release}", TEAM),
+    Row("GET", API + "submissions/{scored}/receipt", TEAM),
     Row("POST", API + "submissions/{scored}/choose", "---- ---- rrrr ---- ----"),
     Row("DELETE", API + "submissions/{receiving}", "---- ---- ++++ ---- ----"),
     Row("POST", API + "jobs/{job}/rerun", ORGANIZERS),
@@ -121,6 +134,7 @@ PAGE_ROWS = [
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
     Row("GET", PAGE, EVERYBODY),
     Row("GET", PAGE + "standings/", EVERYBODY),
+    Row("GET", PAGE + "log/", EVERYBODY),
     Row("GET", PAGE + "archive.zip", AT_THE_END),
     Row("GET", PAGE + "results-site.zip", AT_THE_END),
     Row("GET", PAGE + "team/", PLAYERS),
@@ -140,6 +154,7 @@ PAGE_ROWS = [
     Row("GET", PAGE + "rounds/pre/targets.zip", "---- --++ --++ --++ ++++"),
     Row("GET", "submissions/{scored}/", TEAM),
     Row("GET", "submissions/{scored}/files/{release}", TEAM),
+    Row("GET", "submissions/{scored}/receipt.json", TEAM),
     Row("POST", "submissions/{receiving}/finish", "---- ---- r+rr ---- ----"),
     Row("POST", "submissions/{receiving}/withdraw", "---- ---- ++++ ---- ----"),
     Row("POST", "submissions/{scored}/choose", "---- ---- ++++ ---- ----"),
@@ -161,13 +176,28 @@ PAGE_ROWS = [
 ]
 LOGOUT = Row("POST", "logout", EVERYBODY)  # apart from the others, as it forgets who asks
 ROWS = [*API_ROWS, *PAGE_ROWS]
+MARKS = {
+    b"handout of 01": HANDOUT,
+    b"for attackers": ATTACKED,
+    b"target 01": ATTACKED,
+    b"release of 01": "---+ ---+ ++++ ++++ ++++",
+    b"figure_of_01": "---+ ---+ ++++ ++++ ++++",
+    b"what 02 earned": "---+ ---+ ---+ ---+ ---+",
+    b"seed of the round": "---+ ---+ ---+ ---+ ---+",
+    b"answer to 01": "---+ ---+ ---+ ---+ ---+",
+    b"salt of the log": "---+ ---+ ---+ ---+ ---+",
+    b"why 03 is out": "---+ ---+ ---+ ---+ ++++",
+    b"why 03 is excused": "---+ ---+ ---+ ---+ ++++",
+}
+"""Marks of what is hidden from some: who finds them in any answer at all, by role and time as in the rows."""
 RELEASE = "pre_anonymizeddata_01.csv"
-RECORD = {"target": "01", "team": "01", "state": "published", "cause": "", "measurements": [], "notices": []}
+MEASURED = {"name": "figure_of_01", "value": 0.5, "higher_is_better": True}
+RECORD = {"target": "01", "team": "01", "state": "published", "cause": "", "measurements": [MEASURED], "notices": []}
 RESULT = {"record": RECORD, "problems": [], "total": 0}
 DOCUMENT = Document(rulebook=RulebookEntry("amic2020", "a contest"), rounds=()).as_builtins()
 
 
-@dataclass(frozen=True)
+@dataclass
 class World:
     """A contest of two teams, its people with their tokens, and what stands for the braces of addresses."""
 
@@ -175,6 +205,8 @@ class World:
     clients: dict[str, Client]
     tokens: dict[str, str]
     names: dict[str, str]
+    salt: bytes
+    seen: bytes = b""
 
     def address(self, row: Row) -> str:
         return "/" + row.address.format_map(self.names)
@@ -194,10 +226,17 @@ class World:
                 response: HttpResponseBase = client.generic(method, self.address(row), headers=headers)
             else:
                 response = getattr(client, row.method.lower())(self.address(row), **body, headers=headers)
-            if response.streaming:
-                response.getvalue()  # type: ignore[attr-defined]
+            self.seen = response.getvalue() if response.streaming else response.content  # type: ignore[attr-defined]
             transaction.set_rollback(True)
         return response
+
+    def found(self) -> set[bytes]:
+        """The marks in the body of the last answer, and in the names and contents of what is packed in it."""
+        content = self.seen
+        if content.startswith(b"PK"):
+            packed = zipfile.ZipFile(io.BytesIO(content))
+            content = b"\0".join([*map(str.encode, packed.namelist()), *map(packed.read, packed.namelist())])
+        return {mark for mark in MARKS if (self.salt if mark == b"salt of the log" else mark) in content}
 
     def at(self, time: str) -> None:
         """Move the contest to a time."""
@@ -232,31 +271,38 @@ def world(judge_home: Path, settings: Any) -> World:
     own = making.team(contest, "foxes", people["member"])
     _, text = rules.invite(people["organizer"], own, Role.ADVISER)
     making.good(rules.join(people["adviser"], text))
-    making.team(contest, "badgers", people["other"])
+    other = making.team(contest, "badgers", people["other"])
     round_ = contest.rounds.get()
     round_.prepared_at, round_.facts = timezone.now(), {"rulebook": "amic2020"}
     round_.save()
-    for path, visible, subject in [
-        ("public/contest.json", Visible.PUBLIC, ""),
-        ("teams/01/B.csv", Visible.TEAM, "01"),
-        ("attackers/C.csv", Visible.ATTACKERS, ""),
-        ("targets/01/D.csv", Visible.TARGET, "01"),
+    for path, visible, subject, content in [
+        ("public/contest.json", Visible.PUBLIC, "", b"{}"),
+        ("teams/01/B.csv", Visible.TEAM, "01", b"handout of 01"),
+        ("attackers/C.csv", Visible.ATTACKERS, "", b"for attackers"),
+        ("targets/01/D.csv", Visible.TARGET, "01", b"target 01"),
     ]:
-        RoundFile.objects.create(round=round_, path=path, visible=visible, subject=subject, blob=store.put(b"{}"))
-    for path in ("secret/seed.json", "answers/01/answer.csv"):
-        digest, size = store.put_secret(b"a secret")
+        RoundFile.objects.create(round=round_, path=path, visible=visible, subject=subject, blob=store.put(content))
+    for path, content in (("secret/seed.json", b"seed of the round"), ("answers/01/answer.csv", b"answer to 01")):
+        digest, size = store.put_secret(content)
         SecretFile.objects.create(round_id=round_.pk, path=path, digest=digest, size=size)
     phase = making.phase(contest)
     entry = making.entry(own)
     received = {"number": 1, "received_at": timezone.now(), "user": people["member"]}
     scored = Submission.objects.create(entry=entry, phase=phase, state=State.SCORED, **received)
+    trust.record(contest, "submission.received", {"submission": str(scored.pk)})
+    trust.checkpoint(contest)
     receiving = Submission.objects.create(entry=entry, phase=phase, user=people["member"])
     for submission, names in ((scored, [RELEASE]), (receiving, ["a file before"])):
         for name in names:
-            SubmittedFile.objects.create(submission=submission, name=name, blob=store.put(b"1\n"))
+            SubmittedFile.objects.create(submission=submission, name=name, blob=store.put(b"release of 01"))
+    target = Target.objects.create(round=round_, entry=entry, name="01", submission=scored, record=RECORD)
+    Earned.objects.create(target=target, attacker=making.entry(other), credit={"hits": 1, "of": 2, "note": "what 02 earned"})
+    out = making.entry(making.team(contest, "hedgehogs"))
+    out.disqualified, out.excused = "why 03 is out", "why 03 is excused"
+    out.save()
     Judging.objects.create(submission=scored, fingerprint="0" * 64, verdict="scored", result=RESULT)
     for of_round in (round_, None):
-        StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT)
+        StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT)
     job = Job.objects.create(kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED)
     invite, invitation = rules.invite(people["organizer"], own, Role.MEMBER)
     names = {
@@ -274,7 +320,8 @@ def world(judge_home: Path, settings: Any) -> World:
     clients = {role: Client(raise_request_exception=False) for role in ROLES}
     for role, user in people.items():
         clients[role].force_login(user, "django.contrib.auth.backends.ModelBackend")
-    return World(contest, clients, tokens, names)
+    salt = bytes(LogEntry.objects.filter(contest=contest).earliest("number").salt).hex().encode()
+    return World(contest, clients, tokens, names, salt)
 
 
 def sign(response: HttpResponseBase) -> str:
@@ -287,15 +334,22 @@ def sign(response: HttpResponseBase) -> str:
     return "+"
 
 
-def test_every_address_says_to_everybody_what_the_table_says(world: World) -> None:
+def test_every_address_says_to_everybody_what_the_table_says_and_shows_no_mark_to_whom_it_is_hidden_from(world: World) -> None:
     found = {(row.method, row.address): dict.fromkeys(ROLES, "") for row in ROWS}
+    seen = {mark: dict.fromkeys(ROLES, "") for mark in MARKS}
     for time in TIMES:
         world.at(time)
+        marks: dict[str, set[bytes]] = {role: set() for role in ROLES}
         for row in ROWS:
             for role in ROLES:
                 found[row.method, row.address][role] += sign(world.asked(row, role))
+                marks[role] |= world.found()
+        for mark, by_role in seen.items():
+            for role in ROLES:
+                by_role[role] += "+" if mark in marks[role] else "-"
     said = [(*address, " ".join(by_role.values())) for address, by_role in found.items()]
     assert said == [(row.method, row.address, row.expected) for row in ROWS]
+    assert {mark: " ".join(by_role.values()) for mark, by_role in seen.items()} == MARKS
 
 
 def routes() -> Iterator[str]:
@@ -339,12 +393,18 @@ def test_every_row_has_an_address() -> None:
     assert [row.address for row in ROWS if not any(fits(route, row.address) for route in known)] == []
 
 
-def test_methods_without_a_row_are_refused(world: World) -> None:
-    world.at("anonymize")
+def test_methods_without_a_row_are_refused_at_any_time_to_an_organizer_and_to_everybody_else(world: World) -> None:
     taken = {(row.method, route) for row in [*ROWS, LOGOUT] for route in routes() if fits(route, row.address)}
-    for route in routes():
-        row = next(row for row in [*ROWS, LOGOUT] if fits(route, row.address))
-        for method in METHODS:
-            if (method, route) not in taken:
-                status = world.asked(row, "organizer", method).status_code
-                assert status in (404, 405), f"{method} {route}: {status}"
+    rows = [(route, next(row for row in [*ROWS, LOGOUT] if fits(route, row.address))) for route in routes()]
+    refused = [(method, route, row) for route, row in rows for method in METHODS if (method, route) not in taken]
+    others = ROLES[:-1]
+    for time in TIMES:  # in turn: each address and method at one time, by an organizer and by one of the others
+        world.at(time)
+        for place, (method, route, row) in enumerate(refused):
+            if TIMES[place % len(TIMES)] != time:
+                continue
+            status = world.asked(row, "organizer", method).status_code
+            assert status in (404, 405), f"{method} {route}: {status}"
+            answer = world.asked(row, others[place // len(TIMES) % len(others)], method)
+            assert answer.status_code in (404, 405) or sign(answer) == "-", f"{method} {route}: {answer.status_code}"
+            assert not world.found()

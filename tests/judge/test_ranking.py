@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from tests.judge.stage import call
 
+from kakurenbo import registry
 from kakurenbo.judge.scoring.ranking import standings
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
@@ -27,7 +31,6 @@ def known(round: str, **changes: Any) -> dict[str, Any]:
         "attackers": ["01", "02"],
         "samples": ["sample attack"],
         "excluded": [],
-        "idle": [],
         "disqualified": {},
         "players": [{"team": team, "name": f"team {team}", "excluded": False} for team in ("01", "02")],
         **changes,
@@ -59,11 +62,7 @@ def test_rounds_that_the_rulebook_does_not_weigh_together_have_no_overall_table(
 @pytest.mark.parametrize("out", ["01", "02"])
 def test_a_team_that_is_out_keeps_its_line_and_loses_its_rank(out: str) -> None:
     other = "02" if out == "01" else "01"
-    left = [one for one in known("pre")["credits"] if one["attacker"] != out]
-    made = standings(
-        Amic2020(),
-        {"rounds": {"pre": known("pre", disqualified={out: "why"}, attackers=[other], credits=left)}},
-    )
+    made = standings(Amic2020(), {"rounds": {"pre": known("pre", disqualified={out: "why"})}})
     assert ranks(made, "anonymization") == {other: 1, out: None}
     assert made["results"]["pre"]["out"] == {out: "disqualified"}
 
@@ -75,27 +74,64 @@ def test_an_unranked_team_is_shown_without_a_rank() -> None:
 
 
 def test_no_award_names_a_team_that_handed_in_nothing_though_the_formula_ranks_it() -> None:
-    def made(*idle: tuple[str, ...]) -> dict[str, Any]:
+    def made(*attacks: bool) -> dict[str, Any]:
         missing = [{"target": "03", "team": "03", "state": "missing"}]
+        own = [{"attacker": "03", "target": "01", "credit": credit(0)}]
         rounds = {
-            name: known(name, records=known(name)["records"] + missing, attackers=["01", "02", "03"], idle=list(teams))
-            for name, teams in zip(("pre", "main"), idle, strict=False)
+            name: known(
+                name,
+                records=known(name)["records"] + missing,
+                attackers=["01", "02", "03"],
+                credits=known(name)["credits"] + (own if attacked else []),
+            )
+            for name, attacked in zip(("pre", "main"), attacks, strict=False)
         }
         return standings(Amic2020(), {"rounds": rounds})
 
-    assert made(())["standings"]["awards"]["attack"] == ["02", "01", "03"]
-    one_round = made(("03",))
+    assert made(True)["standings"]["awards"]["attack"] == ["02", "01", "03"]
+    one_round = made(False)
     assert ranks(one_round, "attack")["03"] == 3
     for shown in ("standings", "document"):
         assert list(one_round[shown]["awards"]["attack"]) == ["02", "01"]
     assert "03" not in str(one_round["document"]["award_notices"])
-    assert made(("03",), ("03",))["standings"]["awards"]["attack"] == ["02", "01"]
-    assert made(("03",), ())["standings"]["awards"]["attack"] == ["02", "01", "03"], "idle in one of two rounds alone"
+    assert made(False, False)["standings"]["awards"]["attack"] == ["02", "01"]
+    assert made(False, True)["standings"]["awards"]["attack"] == ["02", "01", "03"], "idle in one of two rounds alone"
 
 
-def test_a_team_that_is_disqualified_stays_in_the_attack_ranking_where_the_rules_say_so() -> None:
-    left = [one for one in known("pre")["credits"] if one["attacker"] != "02"]
-    made = standings(Amic2020(), {"rounds": {"pre": known("pre", disqualified={"02": "why"}, attackers=["01"], credits=left)}})
-    assert ranks(made, "attack")["02"] is not None
-    assert "02" in made["standings"]["awards"]["attack"]
+def test_a_team_that_is_disqualified_keeps_its_place_among_attackers_where_the_rules_say_so() -> None:
+    made = standings(Amic2020(), {"rounds": {"pre": known("pre", disqualified={"02": "why"})}})
+    assert ranks(made, "attack") == {"02": 1, "01": 2, "sample attack": None}
+    assert made["standings"]["awards"]["attack"][0] == "02"
     assert "02" not in made["standings"]["awards"]["anonymization"] + made["standings"]["awards"]["overall"]
+
+
+def test_a_team_that_is_disqualified_and_handed_in_nothing_takes_no_award() -> None:
+    nothing = [{"target": "03", "team": "03", "state": "missing"}]
+    changes = {"records": known("pre")["records"] + nothing, "attackers": ["01", "02", "03"], "disqualified": {"03": "why"}}
+    made = standings(Amic2020(), {"rounds": {"pre": known("pre", **changes)}})
+    assert "03" not in str(made["standings"]["awards"])
+
+
+@pytest.mark.parametrize("out", ["01", "02"])
+@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2024", "hide-and-seek"])
+def test_who_is_disqualified_stands_where_the_command_line_puts_them(
+    rulebook: str, out: str, plugins: Path, tmp_path: Path
+) -> None:
+    assert plugins
+    rules = registry.load("rulebooks", rulebook)()
+    name = rules.rounds[0]
+    measured = {"name": rules.utility_score, "value": 0.5, "higher_is_better": True}
+    records = [
+        {"target": team, "team": team, "state": "published", "measurements": [measured] if rules.utility_score else []}
+        for team in ("01", "02", "03")
+    ]
+    earned = {("01", "02"): 80, ("01", "03"): 60, ("02", "01"): 70, ("03", "01"): 90, ("03", "02"): 95}
+    credits = [{"attacker": one, "target": at, "credit": credit(hits)} for (one, at), hits in earned.items()]
+    field = {"records": records, "credits": credits, "attackers": ["01", "02", "03"], "samples": []}
+    facts = {"rulebook": rulebook, "round": name, "teams": ["01", "02", "03"]}
+    playing = standings(rules, {"rounds": {name: known(name, facts=facts, **field)}})
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(playing["document"]))
+    judged = standings(rules, {"rounds": {name: known(name, facts=facts, **field, disqualified={out: "why"})}})
+    by_files = call("standings", rulebook, tmp_path / "results.json", "--disqualified", out).json
+    assert judged["standings"] != playing["standings"]
+    assert {ranking: judged["standings"][ranking] for ranking in by_files} == by_files

@@ -17,8 +17,9 @@ from tests.judge.making import organizer, plan
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import advancing
-from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.models import Contest, Entry
 from kakurenbo.judge.contests.rehearsal import rehearse
+from kakurenbo.judge.scoring import queries
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot
 from kakurenbo.judge.scoring.worker import Worker
@@ -61,6 +62,22 @@ def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worke
     snapshot = StandingSnapshot.objects.get(round=contest.rounds.get())
     assert snapshot.shown
     assert {line["team"] for line in snapshot.standings["overall"] if line["rank"]} == {"01", "02", "03", "04"}
+
+
+@pytest.mark.django_db
+def test_a_bots_entry_that_is_refused_lies_in_the_queue_with_its_cause_and_the_rehearsal_goes_on(worker: Worker) -> None:
+    held = making.contest(
+        rulebook="hide-and-seek", options={"size": 40}, places=3, phases=plan(timezone.now() + timedelta(days=30), ("only",))
+    )
+    contest = rehearse(organizer(), held, minutes=60)
+    while advancing.advance(timezone.now()) or worker.drain():
+        Entry.objects.filter(round__contest=contest, team__number="02").update(disqualified="for a trial")
+    (parked,) = queries.queue(contest)
+    assert (parked.job.kind, parked.job.subject, parked.job.state) == ("bot", "02", "parked")
+    assert parked.job.cause == "what the bot handed in is refused: the team is out of this round: for a trial"
+    assert "job.parked" in {logged.kind for logged in contest.log.all()}
+    assert {one.entry.team.number for one in Submission.objects.all()} == {"01", "03"}
+    assert not advancing._bots_at_work(contest.rounds.get()), "nothing waits for it"
 
 
 def advance_until(end: threading.Event) -> None:

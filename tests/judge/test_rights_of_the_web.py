@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -11,17 +18,19 @@ from tests.judge.making import blob, good, organizer, plan
 from tests.judge.test_roles import as_web
 
 from kakurenbo.contracts import ATTACK
+from kakurenbo.judge import confinement
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, PhaseState, Role
 from kakurenbo.judge.contests.rehearsal import rehearse
-from kakurenbo.judge.scoring.models import Job, Target
+from kakurenbo.judge.scoring.models import Job, SecretFile, Target
+from kakurenbo.judge.scoring.sweep import reveal_secrets
+from kakurenbo.judge.serve.parts import _confine_web
 from kakurenbo.judge.serve.roles import make_web_role
-from kakurenbo.judge.submissions import queries
+from kakurenbo.judge.submissions import queries, store
 from kakurenbo.judge.submissions import rules as submissions
 
-pytestmark = pytest.mark.django_db
 
-
+@pytest.mark.django_db
 def test_organizers_and_players_need_no_other_rights() -> None:
     make_web_role("of the moment")
     now = timezone.now()
@@ -52,3 +61,65 @@ def test_organizers_and_players_need_no_other_rights() -> None:
         good(rules.end(organizer(), contest))
     assert Contest.objects.count() == 2
     assert {"judge", "seal", "standings"} == set(Job.objects.values_list("kind", flat=True))
+
+
+@pytest.mark.skipif(not confinement.version(), reason="the kernel has no Landlock")
+def test_the_web_neither_reads_nor_lists_secrets_keys_and_the_database_though_its_account_could(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    secrets = ("secret/ab/answer", "secret-key", "postgres.password", "postgres/PG_VERSION", "work/1/answer")
+    for name in (*secrets, "files/ab/release", "web/upload"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("it")
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as web:
+        web.submit(_confine_web, home).result()
+        for name in secrets:
+            assert web.submit(_attempted, partial((home / name).read_text)).result() == "PermissionError", name
+        for folder in (home, home / "secret", home / "secret" / "ab", home / "postgres", tmp_path):
+            assert web.submit(_attempted, partial(os.listdir, folder)).result() == "PermissionError", folder
+        for what in ("environ", "mem", "maps"):
+            place = Path(f"/proc/{os.getpid()}/{what}")
+            assert web.submit(_attempted, place.open).result() == "PermissionError", what
+        for place in (home / "secret-key", home / "secret" / "new", tmp_path / "new", Path(__file__)):
+            assert web.submit(_attempted, partial(place.open, "a")).result() == "PermissionError", place
+        assert web.submit(_attempted, partial(os.kill, os.getpid(), 0)).result() == (
+            "PermissionError" if confinement.version() >= 6 else "done"
+        )
+        assert web.submit((home / "files" / "ab" / "release").read_text).result() == "it"
+        assert web.submit((home / "files" / "cd").mkdir).result() is None
+        assert Path(web.submit(_temporary).result()).parent == home / "web"
+        assert web.submit(Path(__file__).read_text).result()
+
+
+def _attempted(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except OSError as error:
+        return type(error).__name__
+    return "done"
+
+
+def _temporary() -> str:
+    with tempfile.NamedTemporaryFile() as file:
+        return file.name
+
+
+@pytest.mark.django_db
+def test_once_a_contest_is_over_its_secrets_are_in_the_open_store_and_those_of_others_are_not(judge_home: Path) -> None:
+    over, under_way = (making.contest(slug=slug) for slug in ("over", "under-way"))
+    digests = {}
+    for contest in (over, under_way):
+        digest, size = store.put_secret(contest.slug.encode())
+        SecretFile.objects.create(round_id=contest.rounds.get().pk, path="secret/answer", digest=digest, size=size)
+        digests[contest.slug] = digest
+    Contest.objects.filter(pk=over.pk).update(ended_at=timezone.now())
+    done: set[int] = set()
+    reveal_secrets(done)
+    assert done == {over.pk}
+    with store.open_blob(digests["over"]) as file:
+        assert file.read() == b"over"
+    with pytest.raises(FileNotFoundError):
+        store.open_blob(digests["under-way"])
+    if confinement.version():
+        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as web:
+            web.submit(_confine_web, judge_home).result()
+            assert web.submit(store.read_secret, digests["over"]).result() == b"over"

@@ -9,12 +9,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.test import Client
 from django.utils import timezone
+from tests.judge import making
 from tests.judge.scoring_helpers import anonymized, change_phase, exported, hand_in, new_round, prepare
 
 from kakurenbo.contracts import AnyRulebook, Credit
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round, Visibility
 from kakurenbo.judge.contests.rulebooks import rules_of
+from kakurenbo.judge.contests.site import results_document
 from kakurenbo.judge.scoring import queries, rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import (
@@ -38,6 +41,7 @@ from kakurenbo.rounds import publish_round, score_round
 from kakurenbo.tables import write_folder
 
 pytestmark = pytest.mark.django_db
+BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class Watched(Worker):
@@ -228,7 +232,9 @@ def test_a_board_that_is_not_live_does_not_move(sealed: Round, worker: Watched, 
     assert latest.standings != before.standings
 
 
-def test_a_team_that_is_disqualified_has_no_rank_and_its_guesses_cost_nobody(sealed: Round, worker: Watched) -> None:
+def test_of_a_team_that_is_disqualified_the_release_is_out_and_the_rulebook_decides_on_its_guesses(
+    sealed: Round, worker: Watched
+) -> None:
     hand_in(sealed, "02", {"guess_01_02.csv": guess(range(10))}, "attack")
     hand_in(sealed, "03", {"guess_01_03.csv": guess(range(10))}, "attack")
     worker.drain()
@@ -238,8 +244,9 @@ def test_a_team_that_is_disqualified_has_no_rank_and_its_guesses_cost_nobody(sea
     snapshot = StandingSnapshot.objects.get(round=sealed)
     ranks = {line["team"]: line["rank"] for line in snapshot.standings["anonymization"]}
     assert ranks == {"01": 1, "02": None, "03": None}
-    assert "02" not in {line["team"] for line in snapshot.standings["attack"]}
-    assert "02" not in snapshot.results["credits"]["01"]
+    assert snapshot.results["credits"]["01"]["02"] == snapshot.results["credits"]["01"]["03"]
+    attack = {line["team"]: line["rank"] for line in snapshot.standings["attack"]}
+    assert attack["02"] == attack["03"]
 
 
 def test_standings_after_the_end_are_final_whatever_is_ranked_again(sealed: Round, worker: Watched) -> None:
@@ -259,6 +266,30 @@ def test_standings_after_the_end_are_final_whatever_is_ranked_again(sealed: Roun
     assert not Job.objects.exclude(state=JobState.DONE).exists()
     kept = StandingSnapshot.objects.get(round=sealed)
     assert (kept.pk, kept.standings, kept.taken_at) == (final.pk, final.standings, final.taken_at)
+
+
+def test_standings_of_an_older_format_are_shown_without_their_charts_and_made_anew_even_after_the_end(
+    sealed: Round, worker: Watched
+) -> None:
+    sealed.contest.ended_at = timezone.now()
+    sealed.contest.save()
+    rules.enqueue(JobKind.STANDINGS, sealed.contest, sealed)
+    worker.drain()
+    made = StandingSnapshot.objects.get(round=sealed)
+    old = {"document": {"of": "another time"}, "results": {"of": "another time"}, "format": made.format - 1}
+    StandingSnapshot.objects.filter(pk=made.pk).update(**old)
+    assert results_document(sealed.contest) is None
+    organizer = Client()
+    organizer.force_login(making.organizer(), BACKEND)
+    for client in (Client(), organizer):
+        page = client.get(f"/contests/{sealed.contest.slug}/standings/")
+        assert page.status_code == 200
+        assert b"anonymiz" in page.content
+        assert client.get(f"/contests/{sealed.contest.slug}/results-site.zip").status_code == 404
+    worker.drain()
+    anew = StandingSnapshot.objects.get(round=sealed)
+    assert (anew.document, anew.results, anew.standings) == (made.document, made.results, made.standings)
+    assert results_document(sealed.contest) is not None
 
 
 def test_where_several_tables_count_each_is_a_target_and_the_best_of_several_guesses_counts(

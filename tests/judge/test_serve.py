@@ -73,6 +73,12 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
         connection.execute("create table kept (n int)")
         connection.execute("insert into kept values (1)")
     parts = family(served.process.pid)[1:]
+    if os.geteuid() == 0:  # nobody else looks into the memory of others
+        password = (served.home / "postgres.password").read_bytes()
+        ours = [pid for pid in family(served.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        workers_and_sweep = {pid for pid in ours if _holds(pid, password)}
+        (web,) = (pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text())
+        assert workers_and_sweep == set(ours) - {served.process.pid, web}
     web_workers_sweep_and_database = [pid for pid in parts if _parent(pid) == served.process.pid]
     assert len(web_workers_sweep_and_database) == 5
     for pid in web_workers_sweep_and_database:
@@ -98,6 +104,18 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(se
     served.process.wait()
     served.start()
     _wait_until_gone(parts)
+
+
+def _holds(pid: int, secret: bytes) -> bool:
+    with Path(f"/proc/{pid}/maps").open() as maps, Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        for line in maps:
+            span, rights, *_ = line.split()
+            first, last = (int(end, 16) for end in span.split("-"))
+            if rights.startswith("rw") and last < 1 << 63:
+                memory.seek(first)
+                if secret in memory.read(last - first):
+                    return True
+    return False
 
 
 def _members_of(home: Path) -> Iterator[int]:

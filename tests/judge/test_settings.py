@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
+
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.serve import postgres
+from kakurenbo.judge.serve.home import Home
+from kakurenbo.judge.serve.plan import Plan
 
 
 def test_djangos_check_for_deployment_finds_nothing_under_https() -> None:
@@ -80,3 +86,50 @@ class TestHealth:
     def test_health_tells_nothing_but_what_works(self, client: Client) -> None:
         assert client.post("/health").status_code == 405
         assert "content-security-policy" in {name.lower() for name in client.get("/health").headers}
+
+
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/judge", "no address at all", "postgresql://x:y@[::1/judge"])
+def test_a_database_of_ones_own_that_cannot_be_reached_is_told_in_one_line(url: str) -> None:
+    with pytest.raises(UsageError) as told:
+        postgres.check_given(url)
+    assert str(told.value).startswith("DATABASE_URL")
+    assert "\n" not in str(told.value)
+
+
+def test_a_database_of_ones_own_that_is_too_old_is_refused(
+    embedded_database: postgres.EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres.check_given(embedded_database.dsn)
+    monkeypatch.setattr(postgres, "_OLDEST", 990000)
+    with pytest.raises(UsageError, match="99"):
+        postgres.check_given(embedded_database.dsn)
+
+
+def test_a_folder_whose_database_another_postgresql_made_is_refused() -> None:
+    with tempfile.TemporaryDirectory(prefix="kk") as folder:
+        Path(folder).chmod(0o711)
+        database = postgres.EmbeddedPostgres(Path(folder) / "home")
+        (Path(folder) / "home" / "postgres" / "PG_VERSION").write_text("9\n")
+        with pytest.raises(UsageError, match="PostgreSQL 9"):
+            database.start()
+
+
+def test_a_folder_that_cannot_be_used_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("no folder")
+    with pytest.raises(UsageError) as told:
+        Home(tmp_path).take()
+    assert str(tmp_path) in str(told.value)
+    assert "--home" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "private"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8020", True),
+        ("0.0.0.0", "http://contest.example", False),
+        ("0.0.0.0", "https://contest.example", True),
+        ("192.0.2.7", "http://192.0.2.7:8020", False),
+    ],
+)
+def test_it_is_known_whether_passwords_travel_unencrypted(host: str, url: str, private: bool) -> None:
+    assert Plan(Path("home"), host, 8020, url, 2).is_private is private

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -17,6 +18,7 @@ from kakurenbo.judge.contests.queries import quota_left
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.rounds import counting as rule
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 NOON = START + timedelta(hours=12)
@@ -118,7 +120,8 @@ def test_the_closing_second_is_too_late_and_the_one_before_it_is_not() -> None:
 def test_the_refusal_tells_the_closing_time_in_the_contests_zone() -> None:
     played = Played()
     (problem,) = rules.begin(played.hanako, played.entry, played.phase, played.phase.closes_at)  # type: ignore[misc]
-    assert problem.in_language("en").endswith("closed at 2026-04-08 09:00:00 (Asia/Tokyo); nothing more can be handed in")
+    time = "2026-04-08 09:00:00 (Asia/Tokyo; 2026-04-08 00:00:00 UTC)"
+    assert problem.in_language("en").endswith(f"closed at {time}; nothing more can be handed in")
 
 
 @pytest.mark.django_db
@@ -286,6 +289,10 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
     played.handed_in(now=before)
     refusal = rules.begin(played.hanako, played.entry, played.phase, before)
     assert codes(refusal) == ["submissions.no_try_today"]
+    (problem,) = refusal  # type: ignore[misc]
+    local = after.astimezone(ZoneInfo(zone))
+    assert f"{local:%Y-%m-%d %H:%M:%S} ({zone}; {after:%Y-%m-%d %H:%M:%S} UTC)" in problem.in_language("en")
+    assert "1 tries of today in the phase anonymize (round pre)" in problem.in_language("en")
     left = quota_left(played.entry, played.phase, before)
     assert (left.count, left.again_at, left.resets_at) == (0, after, after)
     assert played.handed_in(now=after).number == 2
@@ -297,7 +304,7 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
 )
 def test_where_clocks_are_turned_the_day_of_tries_is_an_hour_shorter_or_longer(start: str, night: str, hours: int) -> None:
     begins, midnight = (datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (start, night))
-    played = Played(zone="Europe/Paris", tries_per_day=1, start=begins)
+    played = Played(zone="Europe/Berlin", tries_per_day=1, start=begins)
     played.handed_in(now=midnight)
     ends = midnight + timedelta(hours=hours)
     assert quota_left(played.entry, played.phase, midnight).again_at == ends
@@ -503,7 +510,7 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 
 
 def test_every_reason_has_words_in_both_languages() -> None:
-    reasons = (queries.LATEST, queries.LAST_FEW, queries.BEST, queries.CHOSEN, queries.NOT_CHOSEN, queries.BELOW)
-    for reason in (*reasons, queries.ON_TARGETS, queries.BEST_ON_TARGETS):
+    reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
+    for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
         assert not queries.which_counts(reason, "en").startswith("counts.")
         assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")

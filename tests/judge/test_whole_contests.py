@@ -13,7 +13,7 @@ import pytest
 from tests.judge import making
 from tests.judge.browsing import Person
 from tests.judge.players import ByCommand, ByPage, Player, scores_of
-from tests.judge.stage import Stage, call, on_page, ranks, standings_from_files
+from tests.judge.stage import Stage, call, on_page, ranks
 from tests.pwscup2024 import zipped
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
@@ -31,7 +31,7 @@ def check_standings(stage: Stage, person: Person) -> Path:
     assert person.rankings() == on_page(told)
     archive = stage.archive()
     assert json.loads((archive / "standings.json").read_text())["standings"] == told
-    assert ranks(told) == ranks(standings_from_files(stage, archive))
+    assert ranks(told) == ranks(stage.standings_from_files(archive))
     return archive
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,19 @@ def test_the_files_of_several_rounds_are_ranked_together(capsys: pytest.CaptureF
     assert page.index("pre") < page.index("main"), "in the order of the contest, whatever that of the files"
     assert "seconds" not in page
     assert {path.name for path in (files / "pictures").iterdir()} >= {"heatmap-pre.svg", "heatmap-main.svg"}
+
+
+def test_a_release_that_is_disqualified_leaves_the_report_as_it_leaves_the_standings(
+    capsys: pytest.CaptureFixture[str], files: Path
+) -> None:
+    code, _, _ = said(capsys, files / "pre.json", files / "main.json", "--format", "md", "--disqualified", "main:02")
+    page = (files / "report.md").read_text()
+    assert code == 0
+    # 02 has 900 points in pre alone: 0.1 x 900; 01 keeps its 520.
+    assert "| 1 | 01 |  | 520 |" in page
+    assert re.search(r"\| 2 \| 02 \|  \| 90 \| disqualified in main", page)
+    assert said(capsys, files / "pre.json", "--disqualified", "03")[0] == 2
+    assert said(capsys, files / "pre.json", "--disqualified", "final:02")[0] == 2
 
 
 def test_a_folder_with_the_results_that_score_wrote_is_enough(capsys: pytest.CaptureFixture[str], files: Path) -> None:

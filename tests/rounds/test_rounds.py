@@ -172,6 +172,37 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
     assert "12" not in {attacker for attacker, _ in scored.missing}
 
 
+def test_folders_with_numbers_are_hand_ins_one_after_the_other_each_read_for_itself(contest: Contest) -> None:
+    contest.publish()
+    good, late = contest.guess("01", "03"), contest.guess("01", "07")
+    kept = score_round(contest.rulebook, contest.phase, contest.guesses).results
+    own = contest.guesses / "01"
+    bad = "\n".join(["x", *map(str, range(10))])
+    for place, name, content in (
+        ("0002", good.name, late.read_bytes()),
+        ("0010", good.name, good.read_bytes()),  # the highest number, not the last in the alphabet
+        ("9", late.name, late.read_bytes()),
+        ("9", good.name, bad.encode()),
+        ("notes", "a.txt", b""),
+    ):
+        (own / place).mkdir(exist_ok=True)
+        (own / place / name).write_bytes(content)
+    good.unlink()
+    late.unlink()
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert [scored.results.credit(target, "01") for target in ("03", "07")] == [
+        kept.credit("03", "01"),
+        kept.credit("07", "01"),
+    ]
+    assert len(scored.results.tries["03"]["01"]) == 2
+    assert {refusal.file for refusal in scored.refused} == {"01/notes", f"01/9/{good.name}"}
+    alone = contest.guesses / "03"
+    alone.mkdir()
+    (alone / "1").symlink_to(own / "0010")
+    refused = score_round(contest.rulebook, contest.phase, contest.guesses).refused
+    assert {(one.file, one.problems[0].code) for one in refused if one.team == "03"} == {("03/1", "release.link")}
+
+
 def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) -> None:
     contest.publish()
     contest.guess("01", "12")

@@ -62,6 +62,11 @@ def option(*names: str, code: str, **settings: Any) -> click.Option:
     return click.Option(names, help=text(code), **settings)
 
 
+def disqualified_option() -> click.Option:
+    """``--disqualified``: releases that are taken out of results, as ``reporting.without`` reads them."""
+    return option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,...")
+
+
 def json_option() -> click.Option:
     """``--json``."""
     return option("--json", "as_json", code="option.json", is_flag=True)
@@ -112,7 +117,7 @@ def rulebook_verb(
     *,
     offered: Callable[[Any], bool] | None = None,
     own: Callable[[Any], list[click.Parameter]] = lambda _: [],
-) -> click.Group:
+) -> PluginGroup:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
     Parameters
@@ -159,7 +164,7 @@ class PluginGroup(click.Group):
     ) -> None:
         metavar = "RULEBOOK ..." if group == "rulebooks" else "METHOD ..."
         super().__init__(name, help=help_, no_args_is_help=True, subcommand_metavar=metavar)
-        self._group, self._make_command, self._offered = group, make_command, offered
+        self._group, self.make_command, self._offered = group, make_command, offered
 
     def list_commands(self, context: click.Context) -> list[str]:
         names = registry.names(self._group)
@@ -170,7 +175,7 @@ class PluginGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
         loaded = registry.load(self._group, name)
-        return self._make_command(name) if self._offered is None or self._offered(loaded) else None
+        return self.make_command(name) if self._offered is None or self._offered(loaded) else None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(text("help.contests") if self._group == "rulebooks" else text("help.methods")):

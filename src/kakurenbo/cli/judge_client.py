@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import time
 import urllib.error
 import urllib.request
@@ -89,6 +90,14 @@ class Judge:
             raise UsageError(text("judge_client.other_bytes", file="/".join(path)))
         write_file(to, content)
 
+    def download(self, to: Path, *path: str) -> None:
+        """Write something that the judge makes while it is read, however large."""
+        try:
+            with self._called("GET", path) as answer, to.open("wb") as file:
+                shutil.copyfileobj(answer, file)
+        except _Away as away:
+            raise UsageError(str(away)) from None
+
     def _once(
         self, method: str, path: tuple[str, ...], body: bytes | BinaryIO | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:
@@ -104,7 +113,7 @@ class Judge:
     ) -> Iterator[Any]:
         address = "/".join([self.address, "api/v1", *(quote(part, safe="") for part in path)])
         told = {
-            "Authorization": f"Bearer {self.token}",
+            **({"Authorization": f"Bearer {self.token}"} if self.token else {}),
             "Accept-Language": language(),
             "User-Agent": f"kakurenbo/{__version__}",
             "Content-Type": "application/octet-stream",
@@ -201,11 +210,12 @@ def _token(file: Path | None) -> str:
 
 
 def shown_problem(problem: Mapping[str, Any]) -> str:
-    """A problem that a judge told, as this program shows its own: ``FILE:ROW: COLUMN: message; fix``."""
-    where = str(problem.get("file") or text("problem.input"))
+    """A problem that a judge told, as this program shows its own: ``FILE:ROW: COLUMN: message; fix``; of no file, alone."""
+    where = str(problem.get("file") or "")
     if problem.get("row") is not None:
-        where += f":{problem['row']}"
+        where = f"{where or text('problem.input')}:{problem['row']}"
+    place = f"{where}: " if where else ""
     column = f"{problem['column']}: " if problem.get("column") is not None else ""
     message, fix = str(problem.get("message", "")), str(problem.get("fix", ""))
     sentence = text("problem.sentence", message=message, fix=fix) if fix else message
-    return escaped(f"{where}: {column}{sentence}")
+    return escaped(f"{place}{column}{sentence}")

@@ -9,14 +9,20 @@ import click
 from kakurenbo import registry
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
-from kakurenbo.cli.common import OUT_FILE, PATH, json_option, option
+from kakurenbo.cli.common import OUT_FILE, PATH, disqualified_option, json_option, names, option
 from kakurenbo.messages import escaped, text
-from kakurenbo.reporting import figures, joined
+from kakurenbo.reporting import document_without, figures, joined
 from kakurenbo.tables import write_file
 
 
-def _report(results: tuple[Path, ...], format_: str, out: Path | None, figures_out: Path | None, as_json: bool) -> int:
+def _report(
+    results: tuple[Path, ...], format_: str, out: Path | None, figures_out: Path | None, disqualified: str, as_json: bool
+) -> int:
     tournament = _together(results)
+    if disqualified:
+        rulebook = registry.load("rulebooks", tournament.document.rulebook.name)()
+        document = document_without(rulebook, tournament.document, names(disqualified))
+        tournament = Tournament(tournament.path, document, tournament.times)
     written = tournament.write_report(format_, out)
     pictures = [] if figures_out is None else _write_figures(tournament, figures_out)
     if as_json:
@@ -54,6 +60,7 @@ def report() -> click.Command:
         option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
         option("-o", "--out", code="option.report_out", type=OUT_FILE),
         option("--figures", "figures_out", code="option.figures", type=folder, metavar="FOLDER"),
+        disqualified_option(),
         json_option(),
     ]
     return click.Command("report", params=parameters, callback=_report, help=text("help.report"))

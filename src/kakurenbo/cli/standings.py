@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, names, option, rulebook_verb
+from kakurenbo.cli.common import PATH, disqualified_option, json_option, names, option, rulebook_verb
 from kakurenbo.cli.rankings import print_rankings
 from kakurenbo.contracts import AnyRulebook, RoundResults
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
-from kakurenbo.reporting import agreed_settings, award_notices, figure_entries, ranked, read_results, standings_json
+from kakurenbo.reporting import agreed_settings, award_notices, figure_entries, ranked, read_results, standings_json, without
 from kakurenbo.tables import Problems, refused
 
 
@@ -45,7 +45,7 @@ def _standings(
             if round_ in rounds:
                 raise UsageError(text("usage.round_twice", path=str(path), round=round_))
             rounds[round_] = found
-    rounds = _without(rounds, names(disqualified))
+    rounds = without(rounds, names(disqualified))
     rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
     rules = rulebook.defaulting(agreed_settings(settings))
     rankings, awards, details = ranked(rules, rounds)
@@ -67,22 +67,10 @@ def _other_setting(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any
     return None
 
 
-def _without(rounds: Mapping[str, Sequence[RoundResults]], disqualified: list[str]) -> dict[str, Sequence[RoundResults]]:
-    """The rounds without the releases that ``[ROUND:]TARGET`` names; without a round it is out of all."""
-    out = dict(rounds)
-    for entry in disqualified:
-        round_, colon, target = entry.rpartition(":")
-        if colon and round_ not in out:
-            raise UsageError(text("usage.disqualified_round", entry=entry, round=round_, rounds=list(out)))
-        for name in [round_] if colon else list(out):
-            out[name] = [results.without([target]) for results in out[name]]
-    return out
-
-
 def _parameters() -> list[click.Parameter]:
     return [
         click.Argument(["results"], type=PATH, nargs=-1, required=False),
-        option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,..."),
+        disqualified_option(),
         option("--unranked", code="option.unranked", default="", metavar="NN,..."),
         json_option(),
     ]

@@ -10,18 +10,22 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, check_there, json_option, option
+from kakurenbo.cli.common import OUT_FILE, PATH, check_there, json_option, option
 from kakurenbo.cli.judge_client import Judge, JudgeRefused, judge_of, judge_options, shown_problem
 from kakurenbo.cli.judged import print_submission, verdict
+from kakurenbo.commitments import digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contracts.declarations import size_limit
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.rounds.handing_in import left_aside, printable
-from kakurenbo.tables import Problems, refused
+from kakurenbo.tables import Problems, json_bytes, refused, write_file
+from kakurenbo.trust import NotWhatItSays, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
+_RECEIPT_PAUSE, _LONGEST_FOR_RECEIPT = 1.0, 20
+"""Seconds: the judge signs its log every few of them."""
 
 
 def _submit(
@@ -30,6 +34,7 @@ def _submit(
     round_: str | None,
     phase: str | None,
     wait: int,
+    receipt: Path | None,
     server: str | None,
     token_file: Path | None,
     as_json: bool,
@@ -47,10 +52,15 @@ def _submit(
         console = output.console()
         console.print(text("submit.received", number=handed_in["number"], round=place[0], phase=place[1]), markup=False)
     judged = _await(judge, handed_in, wait)
+    kept = receipt_of(judge, judged["id"], chosen, min(wait, _LONGEST_FOR_RECEIPT))
+    if receipt is not None and kept is not None:
+        write_file(receipt, json_bytes(kept))
     if as_json:
-        output.print_json(judged)
+        output.print_json({**judged, "receipt": kept})
     else:
         print_submission(judged)
+    if receipt is not None:
+        click.echo(text("submit.no_receipt" if kept is None else "submit.receipt", path=str(receipt)), err=True)
     return verdict(judged)
 
 
@@ -94,6 +104,34 @@ def _await(judge: Judge, submission: dict[str, Any], seconds: int) -> dict[str, 
         pause = min(_LONGEST_PAUSE, pause * 1.5)
         submission = judge.get("submissions", submission["id"])
     return submission
+
+
+def receipt_of(judge: Judge, submission: str, files: Mapping[str, Path], seconds: float) -> dict[str, Any] | None:
+    """The judge's receipt, which holds and names these files; None where it did not sign one in so many seconds.
+
+    Raises
+    ------
+    UsageError
+        Where it does not hold, or is about other bytes than were sent.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            told: dict[str, Any] = judge.get("submissions", submission, "receipt")
+            break
+        except (JudgeRefused, UsageError):
+            if time.monotonic() >= until:
+                return None
+            time.sleep(_RECEIPT_PAUSE)
+    try:
+        read = Receipt.from_json(told)
+        read.check()
+    except NotWhatItSays as wrong:
+        raise UsageError(text("submit.bad_receipt", part=wrong.field, why=text(wrong.why))) from None
+    sent = {name: digest(path.read_bytes()) for name, path in files.items()}
+    if read.told()["body"].get("files") != sent:
+        raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
+    return told
 
 
 def _files(given: tuple[Path, ...]) -> dict[str, Path]:
@@ -143,6 +181,7 @@ def submit() -> click.Command:
         option("--round", "round_", code="option.contest_round", metavar="NAME"),
         option("--phase", code="option.contest_phase", type=click.Choice([ANONYMIZE, ATTACK])),
         option("--wait", code="option.wait", type=click.IntRange(0, 86400), default=600, show_default=True, metavar="SECONDS"),
+        option("--receipt", code="option.receipt", type=OUT_FILE),
         *judge_options(),
         json_option(),
     ]

@@ -1,16 +1,22 @@
-"""``verify R PREPARATION [PHASE]``: after the reveal, does everything match what was committed to before the contest?"""
+"""``verify R PREPARATION [PHASE]``: after the reveal, does everything match what was committed to before the contest?
+
+``verify ARCHIVE``, an address or a receipt instead of a rulebook is about a contest that a judge held: see ``verified``.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import Counter
 from pathlib import Path
 
 import click
 from rich.cells import cell_len
 
+from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, json_option, option, path_argument, rulebook_verb
+from kakurenbo.cli.common import PATH, PluginGroup, json_option, option, path_argument, rulebook_verb
+from kakurenbo.cli.verified import archive_command, is_address
 from kakurenbo.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.messages import language, retold, text
@@ -97,6 +103,28 @@ def _parameters() -> list[click.Parameter]:
     ]
 
 
+class _Verify(PluginGroup):
+    """Takes a rulebook, or else an archive, an address or a receipt."""
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        given = args[0]
+        if given in registry.names("rulebooks") or not _is_place(given):
+            return super().resolve_command(context, args)
+        return context.info_name, archive_command(), args
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [one.get_help_record(context) for one in archive_command().params]
+        with formatter.section(text("help.archive_options")):
+            formatter.write_dl([record for record in records if record is not None])
+        super().format_options(context, formatter)
+
+
+def _is_place(given: str) -> bool:
+    return is_address(given) or os.sep in given or os.path.lexists(given) or given.endswith((".zip", ".json"))
+
+
 def verify() -> click.Group:
     """The verb."""
-    return rulebook_verb("verify", _verify, _parameters, text("help.verify"))
+    about = f"{text('help.verify')}\n\n{text('help.verify_archive')}"
+    plain = rulebook_verb("verify", _verify, _parameters, text("help.verify"))
+    return _Verify("verify", "rulebooks", plain.make_command, about)

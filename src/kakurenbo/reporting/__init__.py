@@ -2,6 +2,7 @@
 
 from kakurenbo.reporting.awards import award_notices
 from kakurenbo.reporting.building import combined, figure_entries, make_document, ranked, scored_document
+from kakurenbo.reporting.disqualifying import document_without, without
 from kakurenbo.reporting.document import (
     AttackEntry,
     AttackerEntry,
@@ -44,6 +45,7 @@ __all__ = [
     "agreed_settings",
     "award_notices",
     "combined",
+    "document_without",
     "estimate",
     "figure_entries",
     "figures",
@@ -58,4 +60,5 @@ __all__ = [
     "results_json",
     "scored_document",
     "standings_json",
+    "without",
 ]

@@ -1,10 +1,11 @@
-"""What has to be said beside an award."""
+"""Who may be named by an award, and what has to be said beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kakurenbo.contracts import RoundResults
+from kakurenbo.contracts import RoundResults, team_of
+from kakurenbo.contracts.results import DISQUALIFIED, MISSING
 from kakurenbo.messages import LANGUAGES, render
 from kakurenbo.messages.catalogue import catalogue_of
 from kakurenbo.reporting.document import Ranking
@@ -12,6 +13,25 @@ from kakurenbo.reporting.document import Ranking
 _ATTACK = "attack"
 Notices = Mapping[str, Mapping[str, str]]
 """Award to language to sentence."""
+
+
+def of_those_who_played(
+    awards: Mapping[str, Sequence[str]], rounds: Mapping[str, Sequence[RoundResults]]
+) -> dict[str, tuple[str, ...]]:
+    """Awards without teams that handed in nothing in any round: a formula that gives everybody a score may rank them, too."""
+    played = {team for repeats in rounds.values() for results in repeats for team in _played(results)}
+    return {name: tuple(team for team in teams if team in played) for name, teams in awards.items()}
+
+
+def _played(results: RoundResults) -> set[str]:
+    """Who released or attacked; a team that was taken out tells of a release only by what was measured or found of it."""
+    nothing = (MISSING, DISQUALIFIED)
+    released = {
+        team_of(target)
+        for target in results.targets
+        if results.out.get(target) not in nothing or target in results.utility or results.credits.get(target)
+    }
+    return released | {attacker for row in results.credits.values() for attacker in row}
 
 
 def award_notices(

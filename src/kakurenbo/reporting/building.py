@@ -9,7 +9,7 @@ from typing import Any
 
 from kakurenbo.contracts import AnyRulebook, Figure, RoundResults, Standing, Standings, by_number
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting.awards import award_notices
+from kakurenbo.reporting.awards import award_notices, of_those_who_played
 from kakurenbo.reporting.document import (
     RANKINGS,
     Document,
@@ -134,7 +134,8 @@ def ranked(
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
         raise UsageError(f"the rounds have different numbers of repeats: {listed}; give rounds of the same run")
     played = [{name: repeats[number] for name, repeats in rounds.items()} for number in range(max(counts.values()))]
-    return combined([rulebook.standings(one) for one in played], rulebook.figures)
+    rankings, awards, details = combined([rulebook.standings(one) for one in played], rulebook.figures)
+    return rankings, of_those_who_played(awards, rounds), details
 
 
 def combined(

@@ -59,7 +59,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
-            f"<title>{html.escape(document.rulebook.name)} · kakurenbo</title>",
+            f"<title>{html.escape(_title(document))} · kakurenbo</title>",
             '<link rel="icon" href="data:,">',
             f"<style>{_palette_style()}{asset('report.css')}</style>",
             f'<style id="figure-style">{asset("figure.css")}</style>',
@@ -75,6 +75,11 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             "",
         ]
     )
+
+
+def _title(document: Document) -> str:
+    """The name of the contest where people held one, else that of its rules."""
+    return str(document.manifest.get("contest", {}).get("title") or document.rulebook.name)
 
 
 def seconds_of_work(times: Mapping[str, Any]) -> float | None:

@@ -252,7 +252,7 @@ def publish_round(
 
 def phase_files(prepared: PreparedRound[Any], judged: Sequence[JudgedRelease]) -> dict[str, bytes]:
     """The phase folder of these releases, committed."""
-    facts = _phase_facts(prepared)
+    facts = phase_facts(prepared)
     files: dict[str, bytes] = {f"attackers/{name}": data for name, data in read_folder(prepared.path / "attackers").items()}
     for one in judged:
         files |= release_folders(prepared, one)
@@ -269,7 +269,7 @@ def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[st
     files = {f"answers/{name}/{SUBMITTED}/{file}": data for file, data in one.submitted.items()}
     if publication is None:
         return files
-    facts, whose = _phase_facts(prepared), {"team": one.record.team, "target": name}
+    facts, whose = phase_facts(prepared), {"team": one.record.team, "target": name}
     files[f"targets/{name}/{CONTEST_FILE}"] = facts.of(TARGET, **whose).as_bytes()
     files[f"answers/{name}/{CONTEST_FILE}"] = facts.of(ANSWER, **whose).as_bytes()
     files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
@@ -280,7 +280,7 @@ def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[st
     return files
 
 
-def _phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
+def phase_facts(prepared: PreparedRound[Any]) -> ContestFacts:
     """The facts of a phase folder, bound to the preparation before it."""
     commitments = read_file(prepared.path / "public" / COMMITMENTS_FILE)
     return prepared.facts.of(PUBLIC, commitments=digest(commitments))

@@ -31,6 +31,9 @@ from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, re
 from kakurenbo.tables import LISTED_PER_FILE, Problem, Problems, Source, refused
 
 ReadAnswer = Callable[[str], Any]
+HandIn = tuple[str, list[Source]]
+"""Files that were handed in together, and the folder they lie in; none for those in the attacker's own."""
+_LONGEST_NUMBER = 6
 
 
 @dataclass(frozen=True)
@@ -168,15 +171,16 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     phase : Path
         The folder that ``publish`` wrote.
     guesses : Path
-        A folder per attacker, ``NN/...``; or files whose names tell their attacker.
+        A folder per attacker, ``NN/...``; or files whose names tell their attacker. In an attacker's folder, folders with
+        numbers for names are one hand-in after the other, each read for itself; of several guesses at a target that counts
+        which the rulebook says, and of the latest that of the highest number.
     sample_attacks : bool
         Also play the organizers' own attacks, as the arena does.
     """
     opened = PhaseFolder(rulebook, phase)
     by_attacker, refusals = _by_attacker(opened, guesses)
     earned: dict[str, CreditedFiles] = {
-        attacker: credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
-        for attacker, sources in by_attacker.items()
+        attacker: _credited(opened, hand_ins, attacker) for attacker, hand_ins in by_attacker.items()
     }
     samples = {name: opened.sample_attack(name) for name in (opened.rules.sample_attacks if sample_attacks else ())}
     credits = {name: one.credits for name, one in earned.items()} | {name: one.credits for name, one in samples.items()}
@@ -285,11 +289,42 @@ def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Ge
     return stream(0, facts.rulebook, facts.round, "sample attack", attack, target)
 
 
-def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Source]], list[Refusal]]:
+def _credited(opened: PhaseFolder, hand_ins: Sequence[HandIn], attacker: str) -> CreditedFiles:
+    """What an attacker's hand-ins earned, one after the other."""
+    credits: list[tuple[str, str, Credit]] = []
+    refusals: list[Refusal] = []
+    notices: list[Problem] = []
+    for folder, sources in hand_ins:
+        found = credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
+        credits += found.credits
+        refusals += [one.inside(folder) if folder else one for one in found.refused]
+        notices += [replace(one, file=f"{folder}/{one.file}") if folder else one for one in found.notices]
+    return CreditedFiles(tuple(credits), tuple(refusals), tuple(notices))
+
+
+def _hand_ins(place: Path, attacker: str) -> tuple[list[HandIn], list[Refusal]]:
+    """The hand-ins in an attacker's folder, or the one file, in order, and what was refused."""
+    sources, strangers = handed_in(place)
+    found = folders_in(place / name for name, _ in strangers if _is_number(name))
+    numbered = sorted(found, key=lambda name: (int(name), name))
+    hand_ins: list[HandIn] = [("", sources)] if sources or not numbered else []
+    refusals = [Refusal.of(attacker, name, problems) for name, problems in strangers if name not in numbered]
+    for name in numbered:
+        within, strangers = handed_in(place / name)
+        hand_ins.append((name, within))
+        refusals += [Refusal.of(attacker, other, problems).inside(name) for other, problems in strangers]
+    return hand_ins, refusals
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _LONGEST_NUMBER
+
+
+def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[HandIn]], list[Refusal]]:
     """Whose files are which: folders named for attackers, or else the names of files; where there is a folder, it alone."""
     if not guesses.is_dir():
         raise UsageError(f"{guesses}: give the folder of all guesses, with a folder NN for each attacker")
-    by_attacker: dict[str, list[Source]] = {}
+    by_attacker: dict[str, list[HandIn]] = {}
     refusals = []
     pattern = opened.rules.guess_pattern
     entries = [entry for entry in sorted(guesses.iterdir()) if not left_aside(entry.name)]
@@ -305,9 +340,11 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Sou
         if attacker in folders and not folder:  # anybody may have put it there: it must not touch what the team handed in
             refusals.append(Refusal.of("", shown, refused("guess.beside_folder", shown, team=attacker)))
             continue
-        sources, strangers = handed_in(entry)
-        by_attacker.setdefault(attacker, []).extend(sources)
-        unfit = [Refusal.of(attacker, name, problems) for name, problems in strangers]
+        hand_ins, unfit = _hand_ins(entry, attacker)
+        if folder:
+            by_attacker[attacker] = hand_ins
+        else:  # files whose names tell their attacker are one hand-in
+            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(source for _, own in hand_ins for source in own)
         refusals += [refusal.inside(attacker) for refusal in unfit] if folder else unfit
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
 

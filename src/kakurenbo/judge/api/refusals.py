@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from kakurenbo.messages import text
 from kakurenbo.tables import Problems, Read
+from kakurenbo.tables import refused as refused_problems
 
 T = TypeVar("T")
 UNPROCESSABLE = 422
@@ -36,17 +37,22 @@ def not_there() -> NoReturn:
     raise HttpError(404, "missing")
 
 
+def refusal(code: str, problems: Problems | None = None) -> dict[str, Any]:
+    """Every refusal, whatever refuses: a code for programs, a sentence for people, and problems where the rules name some."""
+    listed = [] if problems is None else [problem.as_json() for problem in problems]
+    total = 0 if problems is None else problems.total
+    return {"error": code, "message": text(f"judge_api.{code}"), "problems": listed, "problem_count": total}
+
+
 def add_refusals(api: NinjaAPI) -> None:
     """Teach an API to answer refusals."""
 
-    def answer(request: HttpRequest, status: int, code: str, **more: Any) -> HttpResponse:
-        said = {"error": code, "message": text(f"judge_api.{code}"), **more}
-        return api.create_response(request, said, status=status)
+    def answer(request: HttpRequest, status: int, code: str, problems: Problems | None = None) -> HttpResponse:
+        return api.create_response(request, refusal(code, problems), status=status)
 
     @api.exception_handler(Refused)
     def refused(request: HttpRequest, error: Refused) -> HttpResponse:
-        listed = [problem.as_json() for problem in error.problems]
-        return answer(request, UNPROCESSABLE, "refused", problems=listed, problem_count=error.problems.total)
+        return answer(request, UNPROCESSABLE, "refused", error.problems)
 
     @api.exception_handler(AuthenticationError)
     def no_such_token(request: HttpRequest, _error: AuthenticationError) -> HttpResponse:
@@ -62,4 +68,6 @@ def add_refusals(api: NinjaAPI) -> None:
 
     @api.exception_handler(ValidationError)
     def malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:
-        return answer(request, UNPROCESSABLE, "malformed", details=error.errors)
+        places = [".".join(map(str, one["loc"])) for one in error.errors]
+        wrong = (refused_problems("api.bad_field", "", column=place) for place in places)
+        return answer(request, UNPROCESSABLE, "malformed", Problems.of(*wrong))

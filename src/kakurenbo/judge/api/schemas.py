@@ -10,7 +10,7 @@ from ninja import Schema
 
 
 class Refusal(Schema):
-    """Why something was not done."""
+    """Why something was not done; every refusal of the API looks like this, whatever its status."""
 
     error: str
     message: str
@@ -190,12 +190,13 @@ class CheckpointOut(Schema):
     size: int
     root: str
     signature: str
-    at: datetime
+    at: str
 
 
 class LogOut(Schema):
     """The log of a contest."""
 
+    contest: str
     public_key: str
     entries: list[LogEntryOut]
     checkpoints: list[CheckpointOut]

@@ -18,7 +18,7 @@ from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Round
 from kakurenbo.judge.scoring import rules as scoring
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
-from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
+from kakurenbo.judge.submissions.models import UNDER_WAY, State, Submission
 from kakurenbo.judge.trust import rules as trust
 
 PREPARED_AHEAD = timedelta(days=1)
@@ -53,12 +53,7 @@ def end_contest(contest: Contest, now: datetime) -> None:
     contest.save(update_fields=["ended_at"])
     for round_ in contest.rounds.exclude(prepared_at=None):
         scoring.enqueue(JobKind.STANDINGS, contest, round_)
-    trust.record(contest, "contest.ended", {})
-
-
-def is_sealed(entry: Entry) -> bool:
-    """Whether the attack need not wait for a team: its release is published, or it is known why there is none."""
-    return bool(entry.excused) or entry.targets.exists()
+    trust.record(contest, "contest.ended", {"at": now.isoformat()})
 
 
 def _advance_contest(pk: int, now: datetime) -> Iterable[str]:
@@ -159,16 +154,21 @@ def _bots_at_work(round_: Round) -> bool:
 
 
 def _sealing(phase: Phase, now: datetime) -> Step | None:  # noqa: ARG001
-    """After its end a phase lasts until everything that was handed in is judged, and every release is sealed."""
+    """After its end a phase lasts until everything that was handed in is judged, and every release is sealed.
+
+    Nothing waits for a team that is excused; what it handed in all the same is sealed like everybody's.
+    """
     if phase.kind != ANONYMIZE:
         return None if _under_way(phase).exists() else partial(_end, phase)
-    waited_for = [entry for entry in phase.round.entries.select_related("team") if not is_sealed(entry)]
-    if not waited_for:
-        return partial(_end, phase)
+    unsealed = list(phase.round.entries.filter(targets=None).select_related("team").order_by("team__number"))
     asked = set(Job.objects.filter(kind=JobKind.SEAL, round=phase.round).values_list("subject", flat=True))
     judging = set(_under_way(phase).values_list("entry_id", flat=True))
-    ready = [entry for entry in waited_for if entry.team.number not in asked and entry.pk not in judging]
-    return partial(_seal, phase, ready) if ready else None
+    scored = set(Submission.objects.filter(phase=phase, state=State.SCORED).values_list("entry_id", flat=True))
+    expected = [entry for entry in unsealed if not entry.excused or entry.pk in scored]
+    ready = [entry for entry in expected if entry.team.number not in asked and entry.pk not in judging]
+    if ready:
+        return partial(_seal, phase, ready)
+    return None if any(not entry.excused for entry in unsealed) else partial(_end, phase)
 
 
 def _seal(phase: Phase, entries: Sequence[Entry]) -> str:

@@ -1,6 +1,7 @@
 """Everything of a contest as one zip, streamed: the folders of its rounds, what was handed in, judgings, standings, the log.
 
-The data of a round lies in two folders that the command line reads: ``preparation``, as ``prepare`` writes it, and ``phase``.
+A round lies in three folders that the command line reads: ``preparation``, as ``prepare`` writes it, ``phase``, and
+``guesses``, a folder for each attacker with its hand-ins in order. The README names the commands that make the results again.
 
 Before the end organizers get it without answers, secrets and the log's salts; after the end everybody gets everything, so that
 all of it can be made again.
@@ -17,27 +18,27 @@ import msgspec
 from zipstream import ZIP_DEFLATED, ZipStream
 
 from kakurenbo.commitments import digest
-from kakurenbo.contracts import ATTACK, CONTEST_FILE, by_number
+from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
 from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.scoring import queries
 from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, StandingSnapshot
+from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.judge.trust.models import Checkpoint, LogEntry
-from kakurenbo.judge.trust.rules import entry_bytes
+from kakurenbo.judge.trust import queries as trust
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
 from kakurenbo.tables import json_bytes
 
 _CHUNK = 1 << 16
-_READABLE = 0o100644
-"""Mode of every file in a zip: a plain one, that everybody may read where it is unpacked."""
+_READABLE, _FOLDER = 0o100644, 0o040755
+"""Modes in a zip: of plain files, and of folders that would else not be there; everybody may read both where it is unpacked."""
 _PUBLISHED = ("targets", "answers")
 Part = tuple[str, bytes | Iterable[bytes]]
-"""A file of the archive: its name in it, and its content."""
+"""A file of the archive: its name in it, and its content; an empty folder where the name ends with a slash."""
 
 
 def archive(user: Anybody, contest: Contest, now: datetime) -> Iterator[bytes]:
@@ -65,7 +66,7 @@ def zipped(files: Iterable[Part]) -> Iterator[bytes]:
         stream.add(content, name)
         yield from stream.file()
     for member in stream._filelist:  # the library has no word for it, and its own mode hides files from a web server
-        member.external_attr = _READABLE << 16
+        member.external_attr = (_FOLDER if member.is_dir() else _READABLE) << 16
     yield from stream.footer()
 
 
@@ -79,6 +80,7 @@ def blob_chunks(digest: str) -> Iterator[bytes]:
 def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     """Every file of the archive; contents are opened when they are read."""
     ended = permissions.may_see_secrets(user, contest, now)
+    yield archive_guide.NAME, archive_guide.readme(contest, ended=ended)
     yield "contest.json", json_bytes(_facts(contest))
     for one in contest.rounds.all():
         yield from _round_parts(user, one, now, ended=ended)
@@ -90,12 +92,7 @@ def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
 
 def log(user: Anybody, contest: Contest, now: datetime) -> dict[str, Any]:
     """The log as somebody may see it: leaves and signed roots at once, what the entries say at the end."""
-    ended = permissions.may_see_secrets(user, contest, now)
-    return {
-        "public_key": bytes(contest.public_key).hex(),
-        "entries": [_log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)],
-        "checkpoints": [_checkpoint(one) for one in Checkpoint.objects.filter(contest=contest)],
-    }
+    return trust.log(contest, ended=permissions.may_see_secrets(user, contest, now))
 
 
 def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
@@ -106,6 +103,7 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
                 yield f"{folder}/{place}", blob_chunks(file.blob_id)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
         yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
+        yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
     if ended:
         for secret in SecretFile.objects.filter(round_id=round_.pk):
             for place in _places(secret.path):
@@ -136,13 +134,31 @@ def _places(path: str) -> Iterator[str]:
 
 def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
     """What became of every release, as ``publish`` tells it to everybody and, after the end, with its causes."""
-    records = [msgspec.convert(target.record, ReleaseRecord) for target in round_.targets.all()]
+    entries = round_.entries.select_related("team").order_by("team__number")
+    phase = round_.phases.filter(kind=ANONYMIZE).first()
+    records = [msgspec.convert(one, ReleaseRecord) for entry in entries for one in release_records(entry, phase)]
     records.sort(key=lambda record: by_number(record.target))
-    facts = replace(msgspec.convert(round_.facts, ContestFacts), commitments=digest(round_.commitments.encode()))
+    facts = replace(
+        msgspec.convert(round_.facts, ContestFacts),
+        commitments=digest(round_.commitments.encode()),
+        unranked=tuple(entry.team.number for entry in entries if entry.team.unranked),  # late ones, too
+    )
     yield f"public/{CONTEST_FILE}", facts.as_bytes()
     yield f"public/{RELEASES_FILE}", json_bytes(msgspec.to_builtins([record.public() for record in records]))
     if ended:
         yield f"answers/{RELEASES_FILE}", json_bytes(msgspec.to_builtins(records))
+
+
+def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
+    """The hand-ins of every attacker that count, in the order in which they come to count, as ``score`` takes them."""
+    for entry in round_.entries.select_related("team__contest").order_by("team__number"):
+        if not ended and not permissions.may_see_team(user, entry.team, now):
+            continue
+        yield f"{entry.team.number}/", b""
+        scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
+        for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
+            for file in submission.files.all():
+                yield f"{entry.team.number}/{place:04d}/{file.name}", blob_chunks(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:
@@ -215,23 +231,6 @@ def _earned(earned: Earned) -> dict[str, Any]:
 
 def _snapshot(snapshot: StandingSnapshot) -> dict[str, Any]:
     return {"taken_at": _text(snapshot.taken_at), "standings": snapshot.standings, "results": snapshot.results}
-
-
-def _log_entry(entry: LogEntry, *, ended: bool) -> dict[str, Any]:
-    told = {"number": entry.number, "leaf": bytes(entry.leaf).hex()}
-    if not ended:
-        return told
-    written = entry_bytes(entry.number, entry.kind, entry.body, entry.at).decode()
-    return {**told, "salt": bytes(entry.salt).hex(), "entry": written}
-
-
-def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {
-        "size": checkpoint.size,
-        "root": bytes(checkpoint.root).hex(),
-        "signature": bytes(checkpoint.signature).hex(),
-        "at": _text(checkpoint.at),
-    }
 
 
 def _text(moment: datetime | None) -> str | None:

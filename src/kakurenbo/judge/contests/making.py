@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Phase, Round
-from kakurenbo.judge.contests.planning import PhasePlan, plan_problems, zone_problems
+from kakurenbo.judge.contests.planning import SHORTEST, PhasePlan, plan_problems, zone_problems
 from kakurenbo.judge.contests.rulebooks import chosen_options, known_rulebook
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.tables import Problems, Read, Reading, refused
@@ -33,6 +35,7 @@ def make_contest(
     places: int,
     phases: Sequence[PhasePlan],
     rehearsal: bool = False,
+    now: datetime | None = None,
 ) -> Reading[Contest]:
     """A contest with its rounds and phases; every problem of what was given at once.
 
@@ -50,16 +53,23 @@ def make_contest(
     places : int
         How many team numbers data is drawn for.
     phases : sequence of PhasePlan
-        Of the rounds that are played, every phase that the rulebook has.
+        Of the rounds that are played, every phase that the rulebook has, one after the other; none may be over already.
     rehearsal : bool
+    now : datetime or None
+        When it is made; this moment where none is given.
     """
     permissions.demand(permissions.is_organizer(by))
     known = known_rulebook(rulebook)
     if isinstance(known, Problems):
         return known
     chosen = chosen_options(rulebook, options)
-    named = Problems.of(words_problems("title", title, LONGEST_TITLE), _slug_problems(slug), zone_problems(zone))
-    planned = Problems.of(_place_problems(known.value, places), plan_problems(known.value, phases))
+    no_zone = zone_problems(zone)
+    named = Problems.of(words_problems("title", title, LONGEST_TITLE), _slug_problems(slug), no_zone)
+    shortest = timedelta(0) if rehearsal else SHORTEST
+    planned = Problems.of(
+        _place_problems(known.value, places),
+        plan_problems(known.value, phases, now or timezone.now(), "UTC" if no_zone else zone, shortest),
+    )
     if isinstance(chosen, Problems) or named or planned:
         return Problems.of(named, chosen, planned)
     contest = Contest(title=title.strip(), slug=slug, rulebook=rulebook, zone=zone, places=places, made_by=by)
@@ -93,9 +103,17 @@ def _complete(contest: Contest, rulebook: type[AnyRulebook], plans: Sequence[Pha
         "options": {name: json.dumps(value) for name, value in contest.options.items()},
         "zone": contest.zone,
         "places": contest.places,
-        "phases": [told_phase(plan.round, plan.kind, plan.opens_at, plan.closes_at) for plan in plans],
+        "rehearsal": contest.rehearsal,
+        "created_at": contest.created_at.isoformat(),
+        "phases": [_told_plan(plan) for plan in plans],
     }
     trust.record(contest, "contest.made", told)
+
+
+def _told_plan(plan: PhasePlan) -> dict[str, Any]:
+    limits = {name: getattr(plan, name) for name in ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour")}
+    times = told_phase(plan.round, plan.kind, plan.opens_at, plan.closes_at)
+    return {**times, **limits, "visibility": str(plan.visibility)}
 
 
 def told_phase(round_name: str, kind: str, opens_at: Any, closes_at: Any) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,8 @@ from kakurenbo.tables import Problems, refused
 _DAYS = {ANONYMIZE: 14, ATTACK: 7}
 _BETWEEN = timedelta(hours=1)  # for sealing what was handed in, and for people
 _LONGEST = timedelta(days=3660)
+SHORTEST = timedelta(minutes=1)
+"""Of a phase that people play; bots need no more than a moment."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,19 @@ class PhasePlan:
     def __post_init__(self) -> None:
         if not self.visibility:
             object.__setattr__(self, "visibility", Visibility.HIDDEN if self.kind == ATTACK else Visibility.LIVE)
+
+
+@dataclass(frozen=True)
+class Span:
+    """When a phase is, and what it is called where another is in its way."""
+
+    title: str
+    opens_at: datetime
+    closes_at: datetime
+
+    @classmethod
+    def of(cls, plan: PhasePlan) -> Span:
+        return cls(f"{plan.round} {plan.kind}", plan.opens_at, plan.closes_at)
 
 
 def default_plan(rulebook: str, starts_at: datetime, zone: str) -> list[PhasePlan]:
@@ -88,8 +103,28 @@ def default_plan(rulebook: str, starts_at: datetime, zone: str) -> list[PhasePla
     return plan
 
 
-def plan_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan]) -> Problems:
-    """Everything that is wrong with a plan: rounds, phases, order, numbers; empty where nothing is."""
+def told_time(moment: datetime, zone: str) -> str:
+    """A moment as people of a contest are told it: by the clocks of its zone, and by those of everybody."""
+    local, everywhere = moment.astimezone(ZoneInfo(zone)), moment.astimezone(UTC)
+    return f"{local:%Y-%m-%d %H:%M:%S} ({zone}; {everywhere:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+def plan_problems(
+    rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], now: datetime, zone: str, shortest: timedelta = SHORTEST
+) -> Problems:
+    """Everything that is wrong with a plan: rounds, phases, order, times, numbers; empty where nothing is.
+
+    Parameters
+    ----------
+    rulebook : type of Rulebook
+    plans : sequence of PhasePlan
+    now : datetime
+        A phase that would be over by then is refused; one that would be open opens at once.
+    zone : str
+        Of the contest, in which times are told.
+    shortest : timedelta
+        How long a phase must last.
+    """
     if not plans:
         return refused("contests.no_phases", "")
     wrong: list[Problems] = []
@@ -100,10 +135,8 @@ def plan_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan]) -> Pr
             wrong.append(refused("contests.unknown_round", "", value=round_name, rounds=list(rulebook.rounds)))
         if sorted(plan.kind for plan in own) != sorted(kinds):
             wrong.append(refused("contests.wrong_phases", "", round=round_name, phases=kinds))
-        else:
-            wrong += _order_problems(sorted(own, key=lambda plan: kinds.index(plan.kind)))
-        wrong += [problems for plan in own for problems in _number_problems(plan)]
-    return Problems.of(*wrong)
+        wrong += [problems for plan in own for problems in (*_number_problems(plan), _span_problems(plan, now, zone, shortest))]
+    return Problems.of(*wrong) or Problems.of(*_order_problems(rulebook, plans, zone))
 
 
 def zone_problems(zone: str) -> Problems:
@@ -115,19 +148,46 @@ def zone_problems(zone: str) -> Problems:
     return Problems([])
 
 
-def times_problems(round_name: str, kind: str, opens_at: datetime, closes_at: datetime) -> Problems:
-    """What is wrong with the times of one phase."""
+def times_problems(
+    round_name: str, kind: str, opens_at: datetime, closes_at: datetime, shortest: timedelta = SHORTEST
+) -> Problems:
+    """What is wrong with the times of one phase by itself."""
     if opens_at.tzinfo is None or closes_at.tzinfo is None or not opens_at < closes_at <= opens_at + _LONGEST:
         return refused("contests.closes_before_it_opens", "", round=round_name, phase=kind)
+    if closes_at - opens_at < shortest:
+        seconds = int(shortest.total_seconds())
+        return refused("contests.phase_too_short", "", round=round_name, phase=kind, seconds=seconds)
     return Problems([])
 
 
-def _order_problems(in_order: Sequence[PhasePlan]) -> Iterable[Problems]:
-    for plan in in_order:
-        yield times_problems(plan.round, plan.kind, plan.opens_at, plan.closes_at)
+def overlap_problems(before: Span, after: Span, zone: str) -> Problems:
+    """What is wrong with two phases of which one comes after the other; both are named, and what to do about it."""
+    if after.opens_at >= before.closes_at:
+        return Problems([])
+    return refused(
+        "contests.phases_overlap",
+        "",
+        before=before.title,
+        after=after.title,
+        closes=told_time(before.closes_at, zone),
+        opens=told_time(after.opens_at, zone),
+    )
+
+
+def _span_problems(plan: PhasePlan, now: datetime, zone: str, shortest: timedelta) -> Problems:
+    wrong = times_problems(plan.round, plan.kind, plan.opens_at, plan.closes_at, shortest)
+    if wrong or plan.closes_at > now:
+        return wrong
+    time = told_time(plan.closes_at, zone)
+    return refused("contests.closes_in_the_past", "", round=plan.round, phase=plan.kind, time=time)
+
+
+def _order_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], zone: str) -> Iterable[Problems]:
+    """Phases and rounds follow each other as in the rulebook."""
+    kinds = [phase.name for phase in rulebook.phases]
+    in_order = sorted(plans, key=lambda plan: (rulebook.rounds.index(plan.round), kinds.index(plan.kind)))
     for before, after in pairwise(in_order):
-        if after.opens_at < before.closes_at:
-            yield refused("contests.phases_overlap", "", round=after.round, before=before.kind, after=after.kind)
+        yield overlap_problems(Span.of(before), Span.of(after), zone)
 
 
 def _number_problems(plan: PhasePlan) -> Iterable[Problems]:

@@ -47,7 +47,8 @@ class Quota:
         left_today = None if self.per_day is None else max(0, self.per_day - today)
         limits = [limit for limit in (left_in_all, left_today) if limit is not None]
         again = ends if left_today == 0 and left_in_all != 0 else None
-        return Left(min(limits) if limits else None, again, ends if self.per_day is not None else None)
+        resets = ends if self.per_day is not None else None
+        return Left(min(limits) if limits else None, again, resets, used_up=left_in_all == 0)
 
     def _reset(self, local: datetime, zone: ZoneInfo, days: int) -> datetime:
         date = local.date() + timedelta(days=days)
@@ -68,11 +69,14 @@ class Left:
         When there is one again, where there is none now and there will be.
     resets_at : datetime or None
         When the day ends, where days count.
+    used_up : bool
+        Whether no day brings another one: those of the whole phase are used.
     """
 
     count: int | None
     again_at: datetime | None
     resets_at: datetime | None
+    used_up: bool = False
 
     @property
     def exhausted(self) -> bool:
@@ -81,10 +85,10 @@ class Left:
     def until(self, end: datetime) -> Left:
         """The same in a phase that ends: a day that begins afterwards brings nothing."""
         again, resets = (moment if moment is not None and moment < end else None for moment in (self.again_at, self.resets_at))
-        return Left(self.count, again, resets)
+        return Left(self.count, again, resets, self.used_up)
 
     def at_most(self, count: int) -> Left:
         """The same where another limit leaves so many; one that never comes back leaves nothing to wait for."""
         if count > 0 and self.count is not None and self.count <= count:
             return self
-        return Left(max(0, count), None, self.resets_at)
+        return Left(max(0, count), None, self.resets_at, count <= 0 or self.used_up)

@@ -68,26 +68,30 @@ def bots_of(contest: Contest) -> tuple[Entrant, ...]:
 
 
 def squeezed(phases: Sequence[Phase], start: datetime, length: timedelta) -> list[PhasePlan]:
-    """The phases of a contest from ``start`` on, in proportion, all of them within ``length``."""
+    """The phases of a contest from ``start`` on, in proportion, within ``length`` but for those too short to be played."""
     first, last = min(phase.opens_at for phase in phases), max(phase.closes_at for phase in phases)
 
     def at(moment: datetime) -> datetime:
         return start + length * ((moment - first) / (last - first))
 
-    return [
-        PhasePlan(
-            phase.round.name,
-            phase.kind,
-            opens_at=at(phase.opens_at),
-            closes_at=max(at(phase.closes_at), at(phase.opens_at) + _SHORTEST),
-            visibility=phase.visibility,
-            tries_in_all=phase.tries_in_all,
-            tries_per_day=phase.tries_per_day,
-            tries_per_target=phase.tries_per_target,
-            reset_hour=phase.reset_hour,
+    plans: list[PhasePlan] = []
+    for phase in phases:
+        opens_at = max(at(phase.opens_at), plans[-1].closes_at if plans else start)
+        closes_at = max(at(phase.closes_at), opens_at + _SHORTEST)
+        plans.append(
+            PhasePlan(
+                phase.round.name,
+                phase.kind,
+                opens_at=opens_at,
+                closes_at=closes_at,
+                visibility=phase.visibility,
+                tries_in_all=phase.tries_in_all,
+                tries_per_day=phase.tries_per_day,
+                tries_per_target=phase.tries_per_target,
+                reset_hour=phase.reset_hour,
+            )
         )
-        for phase in phases
-    ]
+    return plans
 
 
 def _free_slug(slug: str) -> str:

@@ -28,7 +28,15 @@ from kakurenbo.judge.contests.models import (
     Team,
     Visibility,
 )
-from kakurenbo.judge.contests.planning import PhasePlan, default_plan, times_problems
+from kakurenbo.judge.contests.planning import (
+    SHORTEST,
+    PhasePlan,
+    Span,
+    default_plan,
+    overlap_problems,
+    times_problems,
+    told_time,
+)
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rules as scoring
 from kakurenbo.judge.scoring.models import JobKind
@@ -82,9 +90,9 @@ def add_team(by: User, contest: Contest, name: str, number: str = "", unranked: 
         if problems:
             return problems
         team = Team.objects.create(contest=contest, number=number or free[0], name=name.strip(), unranked=unranked)
-        for round_ in contest.rounds.all():
-            _enter(team, round_, by.language or language())
-        trust.record(contest, "team.added", {"team": team.number, "name": team.name, "unranked": unranked})
+        entered = [_enter(team, round_, by.language or language()) for round_ in contest.rounds.all()]
+        told = {entry.round.name: entry.excused for entry in entered if entry is not None}
+        trust.record(contest, "team.added", {"team": team.number, "name": team.name, "unranked": unranked, "rounds": told})
     return Read(team)
 
 
@@ -228,7 +236,8 @@ def announce(by: User, contest: Contest, title: str, text: str) -> Reading[Annou
         return problems
     with transaction.atomic():
         made = Announcement.objects.create(contest=contest, title=title.strip(), text=text.strip())
-        trust.record(contest, "announcement.made", {"title": made.title, "text": digest_of(made.text)})
+        told = {"title": made.title, "text": digest_of(made.text), "at": made.created_at.isoformat()}
+        trust.record(contest, "announcement.made", told)
     return Read(made)
 
 
@@ -267,14 +276,14 @@ def _number_problems(contest: Contest, number: str, free: list[str]) -> Problems
     return None
 
 
-def _enter(team: Team, round_: Round, spoken: str) -> None:
+def _enter(team: Team, round_: Round, spoken: str) -> Entry | None:
     """A team's entry to a round, unless the round is over."""
     states = dict(round_.phases.values_list("kind", "state"))
     if set(states.values()) == {PhaseState.CLOSED}:
-        return
+        return None
     late = states.get(ANONYMIZE) in (PhaseState.SEALING, PhaseState.CLOSED)
     words = render("contests.joined_late", {}, spoken if spoken in LANGUAGES else LANGUAGES[0]).message
-    Entry.objects.create(round=round_, team=team, excused=words if late else "")
+    return Entry.objects.create(round=round_, team=team, excused=words if late else "")
 
 
 def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, now: datetime) -> Problems:
@@ -284,24 +293,25 @@ def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, 
     if phase.state == PhaseState.OPEN and opens_at != phase.opens_at:
         return refused("contests.phase_is_open", "", round=name, phase=kind)
     if closes_at <= now:
-        return refused("contests.closes_in_the_past", "", round=name, phase=kind)
-    wrong = times_problems(name, kind, opens_at, closes_at)
-    if wrong:
-        return wrong
-    kinds = [declared.name for declared in rules_of(phase.round.contest).phases]
-    others = {other.kind: other for other in phase.round.phases.exclude(pk=phase.pk)}
-    place = kinds.index(kind)
-    before = [others[earlier] for earlier in kinds[:place] if earlier in others]
-    after = [others[later] for later in kinds[place + 1 :] if later in others]
+        time = told_time(closes_at, phase.round.contest.zone)
+        return refused("contests.closes_in_the_past", "", round=name, phase=kind, time=time)
+    bound = phase.state == PhaseState.WAITING and not phase.round.contest.rehearsal  # one that is open may be cut short
+    shortest = SHORTEST if bound else timedelta(0)
+    wrong = times_problems(name, kind, opens_at, closes_at, shortest)
+    return wrong or _neighbour_problems(phase, opens_at, closes_at)
+
+
+def _neighbour_problems(phase: Phase, opens_at: datetime, closes_at: datetime) -> Problems:
+    """Whether the phase before or after is in the way of other times, also that of another round."""
+    contest = phase.round.contest
+    kinds = [declared.name for declared in rules_of(contest).phases]
+    in_order = sorted(queries.schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
+    place = [one.pk for one in in_order].index(phase.pk)
+    before, after = in_order[:place][-1:], in_order[place + 1 :][:1]
+    moved = Span(f"{phase.round.name} {phase.kind}", opens_at, closes_at)
+    spans = [Span(f"{one.round.name} {one.kind}", one.opens_at, one.closes_at) for one in (*before, *after)]
+    earlier, later = spans[: len(before)], spans[len(before) :]
     return Problems.of(
-        *(
-            refused("contests.phases_overlap", "", round=name, before=other.kind, after=kind)
-            for other in before
-            if opens_at < other.closes_at
-        ),
-        *(
-            refused("contests.phases_overlap", "", round=name, before=kind, after=other.kind)
-            for other in after
-            if other.opens_at < closes_at
-        ),
+        *(overlap_problems(other, moved, contest.zone) for other in earlier),
+        *(overlap_problems(moved, other, contest.zone) for other in later),
     )

@@ -14,13 +14,18 @@ import msgspec
 from kakurenbo.judge.contests.archive import Part, zipped
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import StandingSnapshot
+from kakurenbo.judge.scoring.queries import made_anew
 from kakurenbo.reporting import Document, figures, html_report, markdown_report, results_csv
+from kakurenbo.reporting.document import FORMAT
 
 
 def site(contest: Contest) -> Iterator[bytes] | None:
-    """The site as a zip, piece by piece; None where there are no results yet."""
+    """The site as a zip, piece by piece; None where there are no results yet.
+
+    Its pages are made at once, in the language of who asks: when the pieces are sent, nobody is spoken to any more.
+    """
     document = results_document(contest)
-    return None if document is None else zipped(pages(contest, document))
+    return None if document is None else zipped(list(pages(contest, document)))
 
 
 def pages(contest: Contest, document: Document) -> Iterator[Part]:
@@ -35,10 +40,14 @@ def pages(contest: Contest, document: Document) -> Iterator[Part]:
 
 
 def results_document(contest: Contest) -> Document | None:
-    """What the last standings of the whole contest show; where rounds cannot be weighed yet, those of the last round."""
-    taken = StandingSnapshot.objects.filter(contest=contest).exclude(document={})
+    """What the last standings of the whole contest show; where rounds cannot be weighed yet, those of the last round.
+
+    Those that an older version of the software wrote are passed over, and asked for anew.
+    """
+    taken = StandingSnapshot.objects.filter(contest=contest, format=FORMAT).exclude(document={})
     snapshot = taken.filter(round=None).first() or taken.order_by("-round__position", "-taken_at", "-pk").first()
     if snapshot is None:
+        made_anew(contest)
         return None
     document = msgspec.convert(snapshot.document, Document)
     last = contest.rounds.exclude(facts={}).last()

@@ -121,8 +121,11 @@ def charts(snapshot: StandingSnapshot) -> list[Chart]:
 
 @lru_cache(maxsize=32)
 def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have words: one entry for each language
+    found = StandingSnapshot.objects.filter(pk=pk).first()
+    if found is None:  # standings were made anew since the page read them: it will read those
+        return []
     try:
-        document = msgspec.convert(StandingSnapshot.objects.get(pk=pk).document, Document)
+        document = msgspec.convert(found.document, Document)
     except msgspec.ValidationError:  # an earlier version made it; the next standings have pictures again
         return []
     drawn = figures(document)

@@ -56,7 +56,7 @@ def move(by: User, phase: Phase, how: str, now: datetime) -> Problems:
 
 
 def moved_along(phase: Phase, longer: timedelta) -> list[tuple[Phase, datetime]]:
-    """A phase that gets more time and, of those after it, each that would begin before the one before it ends; with new ends."""
+    """A phase with more time, and of those after it each that would begin before the one before it ends; with new ends."""
     moved = [(phase, phase.closes_at + longer)]
     later = [one for one in queries.schedule(phase.round.contest) if one.opens_at > phase.opens_at]
     for one in later:

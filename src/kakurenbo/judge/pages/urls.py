@@ -18,6 +18,7 @@ from kakurenbo.judge.pages.views import (
     standings,
     submissions,
     teams,
+    trust,
 )
 
 _CONTEST, _PHASE = "contests/<slug:slug>/", "contests/<slug:slug>/play/<slug:round_name>/<slug:kind>/"
@@ -40,6 +41,7 @@ urlpatterns: list[URLPattern] = [
     path("contests/new/<slug:rulebook>/", making.make, name="make-contest"),
     path(_CONTEST, contests.overview, name="contest"),
     path(_CONTEST + "standings/", standings.standings, name="standings"),
+    path(_CONTEST + "log/", trust.log, name="log"),
     # players
     path(_CONTEST + "team/", playing.team, name="team"),
     path(_CONTEST + "play/", playing.current, name="play"),
@@ -51,6 +53,7 @@ urlpatterns: list[URLPattern] = [
     path("submissions/<uuid:pk>/finish", submissions.finish, name="finish"),
     path("submissions/<uuid:pk>/withdraw", submissions.withdraw, name="withdraw"),
     path("submissions/<uuid:pk>/choose", submissions.choose, name="choose"),
+    path("submissions/<uuid:pk>/receipt.json", trust.receipt, name="receipt"),
     path("submissions/<uuid:pk>/files/<str:name>", downloads.submitted_file, name="submitted-file"),
     path(_CONTEST + "rounds/<slug:round_name>/files/<path:file>", downloads.round_file, name="round-file"),
     path(_CONTEST + "rounds/<slug:round_name>/handout.zip", downloads.handout, name="handout"),

@@ -2,7 +2,8 @@
 
 A fresh process takes seconds to load its libraries, a forked one does not. The server is another program than the worker: it
 never had a connection to the database, and of the environment it gets only what computing needs. It reads requests from a
-pipe, so that it ends, and its child with it, when the worker is gone, however it went.
+pipe, so that it ends, and its child with it, when the worker is gone, however it went. Where the kernel can, the server reads
+of the judge's folder only where its steps lie, and a child nothing but its own step.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ from kakurenbo.messages import render
 
 REQUEST, RESULT, SUBMITTED, OUT = "request.json", "result.json", "submitted", "out"
 """What a step reads and writes in its folder: the request, its result, files that were handed in, and those that it made."""
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
-)
+ONE_THREAD = {
+    **dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+    ),
+    "JOBLIB_MULTIPROCESSING": "0",
+}
+PLAYERS_STEPS = frozenset(("sample", "anonymize", "attack"))
+"""Steps that run methods and attacks, and see what a player sees; all others are the judge's own."""
 _KEPT = frozenset(
     ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_DATA_HOME")
 )
@@ -56,9 +62,18 @@ class Limits:
 
 
 class ForkServer:
-    """Runs one step after the other, each in a process of its own."""
+    """Runs one step after the other, each in a process of its own.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    root : Path or None
+        Below which all its folders lie; anywhere where none is given.
+    home : Path or None
+        The judge's folder, of which it sees the root alone.
+    """
+
+    def __init__(self, root: Path | None = None, home: Path | None = None) -> None:
+        self._places = {"root": root and str(root.resolve()), "home": home and str(home.resolve())}
         self._process: subprocess.Popen[str] | None = None
         self.loaded: list[str] = []
         """Modules that the last child had to load; the server has them now."""
@@ -113,7 +128,7 @@ class ForkServer:
             Where the process ended without a result, or the step failed.
         """
         (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
-        order = {"step": step, "folder": str(folder), "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+        order = {"step": step, "folder": str(folder.resolve()), "seconds": limits.seconds, "memory_mb": limits.memory_mb}
         with self._lock:
             if not self.running:
                 self._start(modules)
@@ -137,7 +152,7 @@ class ForkServer:
 
     def _start(self, modules: Iterable[str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "kakurenbo.judge.scoring.forkserver", *modules],
+            [sys.executable, "-P", "-m", "kakurenbo.judge.scoring.forkserver", json.dumps(self._places), *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=clean_environment(os.environ),
@@ -198,6 +213,8 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _result_in(folder: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     place = folder / RESULT
+    if place.is_symlink() or any(path.is_symlink() for path in (folder / OUT, *(folder / OUT).rglob("*"))):
+        raise ChildDied(cause("scoring.made_a_link"))  # whoever reads it would be led to what the step could not see
     if told["exit"] == 0 and place.is_file():
         result: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
         if "error" not in result:

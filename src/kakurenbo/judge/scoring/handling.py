@@ -7,20 +7,20 @@ changes nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from django.db import transaction
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED, cause
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, RoundFile, SecretFile, Target, Visible
 from kakurenbo.judge.scoring.results import ANONYMIZE, gathered, take_snapshot
-from kakurenbo.judge.scoring.rules import enqueue
+from kakurenbo.judge.scoring.rules import enqueue, park
 from kakurenbo.judge.scoring.workspace import Workspace
 from kakurenbo.judge.submissions import queries as submission_queries
 from kakurenbo.judge.submissions import rules as submissions
@@ -28,11 +28,11 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
 from kakurenbo.judge.trust.rules import record
 from kakurenbo.tables import Problems
+from kakurenbo.trust import content_digest
 
 Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
-_VERDICTS = {"refused": "invalid", "failed": "failed"}
-"""Of a release, by the state of its record; every other is scored."""
+_LONGEST_CAUSE = 500
 
 
 class NotYet(Exception):
@@ -72,11 +72,13 @@ def _prepare(job: Job, bench: Bench) -> Change:
 
     def change() -> None:
         told = {"facts": result["facts"], "commitments": result["commitments"], "fingerprint": result["fingerprint"]}
-        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=timezone.now()):
+        now = timezone.now()
+        if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=now):
             return
         files.keep(round)
         committed = hashlib.sha256(result["commitments"].encode()).hexdigest()
-        record(contest, "round.prepared", {"round": round.name, "commitments": committed, "files": len(files)})
+        logged = {"fingerprint": result["fingerprint"], "prepared_at": now.isoformat(), "files": len(files)}
+        record(contest, "round.prepared", {"round": round.name, "commitments": committed, **logged})
 
     return change
 
@@ -101,9 +103,8 @@ def _judge_release(job: Job, submission: Submission, bench: Bench) -> Change:
         submissions.scoring(submission)
         request = {"rulebook": _rulebook(job), "team": submission.entry.team.number, "number": submission.number}
         result = bench.run("release", folder, request)
-    verdict = _VERDICTS.get(result["record"]["state"], "scored")
     judged = {name: result[name] for name in ("record", "problems", "total")}
-    return lambda: _keep_judging(job, submission, verdict, judged, result)
+    return lambda: _keep_judging(job, submission, judged, result)
 
 
 def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
@@ -129,15 +130,16 @@ def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
             )
             for one in result["earned"]
         )
-        _keep_judging(job, submission, "scored" if at else "invalid", judged, result)
+        _keep_judging(job, submission, judged, result)
 
     return change
 
 
-def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+def _keep_judging(job: Job, submission: Submission, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    verdict = result["verdict"]
     transitions = {"scored": submissions.scored, "invalid": submissions.invalid, "failed": submissions.failed}
     Judging.objects.filter(submission=submission, in_effect=True).update(in_effect=False)
-    Judging.objects.create(
+    made = Judging.objects.create(
         submission=submission,
         fingerprint=result["fingerprint"],
         verdict=verdict,
@@ -147,7 +149,8 @@ def _keep_judging(job: Job, submission: Submission, verdict: str, judged: Mappin
     transitions[verdict](submission)
     enqueue(JobKind.STANDINGS, job.contest, _round(job))
     told = {"submission": str(submission.pk), "verdict": verdict, "fingerprint": result["fingerprint"]}
-    record(job.contest, "submission.judged", {**told, "result": _digest(judged)})
+    told |= {"made_at": made.made_at.isoformat(), "result": content_digest(judged)}
+    record(job.contest, "submission.judged", told)
 
 
 # -- sealing, and the organizers' attacks ------------------------------------------------------------------------------
@@ -233,28 +236,38 @@ def _bot(job: Job, bench: Bench) -> Change:
     with bench.folder() as folder:
         if phase.kind == ANONYMIZE:
             bench.workspace.copy_handout(folder, round, number)
-            bench.run("anonymize", folder, request)
+            result = bench.run("anonymize", folder, request)
         else:
             others = [target.name for target in _published(round).exclude(entry=entry)]
             bench.workspace.copy_phase(folder, round, others, number)
-            bench.run("attack", folder, {**request, "targets": others})
+            result = bench.run("attack", folder, {**request, "targets": others})
         made = [(path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))]
+    broke = "; ".join(f"{target}: {why}" for target, why in result.get("failed", {}).items())
 
     def change() -> None:
-        if made:
-            _hand_in(entry, phase, made)
+        refused = _hand_in(entry, phase, made) if made else Problems([])
+        if refused:
+            told = ": ".join(filter(None, (refused[0].file, refused[0].wording("en").message)))
+            park(job, cause("scoring.bot_refused", problem=told))
+        elif broke:
+            park(job, cause("scoring.bot_broke", error=broke[:_LONGEST_CAUSE]))
 
     return change
 
 
-def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> None:
-    """Hand in for a bot, by the rules that hold for everybody."""
-    begun = submissions.begin(None, entry, phase, timezone.now())
-    if isinstance(begun, Problems):
-        return
-    for name, blob in files:
-        submissions.add_file(begun.value, name, blob)
-    submissions.finish(begun.value, timezone.now())
+def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> Problems:
+    """Hand in for a bot, by the rules that hold for everybody; what is refused leaves nothing but why."""
+    with transaction.atomic():
+        begun = submissions.begin(None, entry, phase, timezone.now())
+        if isinstance(begun, Problems):
+            return begun
+        added = [submissions.add_file(begun.value, name, blob) for name, blob in files]
+        refused = Problems.of(*(one for one in added if isinstance(one, Problems)))
+        finished = refused or submissions.finish(begun.value, timezone.now())
+        if not isinstance(finished, Problems):
+            return Problems([])
+        transaction.set_rollback(True)
+        return finished
 
 
 def _standings(job: Job, bench: Bench) -> Change:
@@ -331,7 +344,7 @@ class _Stored:
     def digest(self, prefix: str) -> str:
         """Of all files below a folder."""
         files = [*self.open, *((path, digest) for path, digest, _ in self.secret)]
-        return _digest([[path, digest] for path, digest in files if path.startswith(prefix)])
+        return content_digest([[path, digest] for path, digest in files if path.startswith(prefix)])
 
 
 def _published(round: Round) -> Any:
@@ -348,8 +361,3 @@ def _round(job: Job) -> Round:
 def _rulebook(job: Job) -> dict[str, Any]:
     name = _round(job).name if job.round is not None or job.submission is not None else ""
     return {"name": job.contest.rulebook, "options": job.contest.options, "round": name}
-
-
-def _digest(content: object) -> str:
-    written = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(written.encode()).hexdigest()

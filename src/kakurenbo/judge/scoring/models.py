@@ -240,6 +240,8 @@ class StandingSnapshot(models.Model):
     document : dict
         The results document (``reporting.Document.as_builtins``), from which the report's figures are drawn; it tells what
         every attacker found in every release.
+    format : int
+        Of the document and the results (``reporting.document.FORMAT``); what has another one is made anew when it is asked for.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="snapshots")
@@ -249,6 +251,7 @@ class StandingSnapshot(models.Model):
     results = models.JSONField(default=dict)
     standings = models.JSONField(default=dict)
     document = models.JSONField(default=dict)
+    format = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering: ClassVar = ["-taken_at", "-id"]

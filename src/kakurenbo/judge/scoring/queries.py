@@ -12,8 +12,9 @@ from django.utils import timezone
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
-from kakurenbo.judge.scoring.models import Earned, Job, JobState, Judging, StandingSnapshot, Target
+from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, StandingSnapshot, Target
 from kakurenbo.judge.scoring.results import ATTACK
+from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.submissions.models import Submission
 
 _SHOWN_STANDINGS = ("anonymization", "attack", "overall", "awards", "beside")
@@ -94,7 +95,8 @@ def standings(of: Round | Contest, user: Anybody, now: datetime) -> StandingSnap
     """The standings that somebody may see; None for none, or while they are hidden.
 
     Organizers see the latest. Players see the last that was shown, and until the attack is over nothing of it from which
-    could be told what one attacker found in one release: ``results`` and ``document`` are empty then.
+    could be told what one attacker found in one release: ``results`` and ``document`` are empty then. They are empty, too,
+    where an older version of the software wrote them: those are being made anew.
     """
     contest, round = (of, None) if isinstance(of, Contest) else (of.contest, of)
     if round is None and contest.rounds.count() == 1:
@@ -104,12 +106,35 @@ def standings(of: Round | Contest, user: Anybody, now: datetime) -> StandingSnap
         return None
     snapshots = StandingSnapshot.objects.filter(contest=contest, round=round)
     if permissions.is_organizer(user):
-        return snapshots.first()
-    found = snapshots.filter(shown=True).first()
+        return _readable(snapshots.first())
+    found = _readable(snapshots.filter(shown=True).first())
     if found is not None and not permissions.has_ended(contest, now):
         found.results, found.document = {}, {}
         found.standings = {name: found.standings[name] for name in _SHOWN_STANDINGS if name in found.standings}
     return found
+
+
+def _readable(snapshot: StandingSnapshot | None) -> StandingSnapshot | None:
+    """A snapshot without what this version cannot read, which is asked for anew."""
+    if snapshot is not None and snapshot in made_anew(snapshot.contest):
+        snapshot.results, snapshot.document = {}, {}
+    return snapshot
+
+
+def made_anew(contest: Contest) -> list[StandingSnapshot]:
+    """The snapshots of a contest that an older version of the software wrote; they are asked for anew.
+
+    Not again where there are new ones, which a frozen board does not show yet, or where an organizer has to look first.
+    """
+    from kakurenbo.reporting.document import FORMAT  # with all that makes reports: loaded where it is needed
+
+    taken = StandingSnapshot.objects.filter(contest=contest)
+    parked = contest.jobs.filter(kind=JobKind.STANDINGS, state=JobState.PARKED)
+    older = list(taken.exclude(format=FORMAT).select_related("contest", "round"))
+    for round in {snapshot.round for snapshot in older}:
+        if not taken.filter(round=round, format=FORMAT).exists() and not parked.filter(round=round).exists():
+            enqueue(JobKind.STANDINGS, contest, round)
+    return older
 
 
 def targets(round: Round, user: Anybody, now: datetime | None = None) -> QuerySet[Target]:

@@ -5,7 +5,7 @@ Beside every figure stand what blind guessing and the organizers' own attacks wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.guesses import by_pair
 from kakurenbo.contracts.results import DISQUALIFIED
 from kakurenbo.errors import UsageError
-from kakurenbo.reporting import Document, PlayerEntry, award_notices, make_document
+from kakurenbo.reporting import PlayerEntry, make_document
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import SUPERSEDED
 from kakurenbo.rounds.scoring import round_results
@@ -41,7 +41,6 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
         players=_players(request["rounds"].values()),
         reports={name: {"data": one.facts.data.get("source", "")} for name, one in rounds.items()},
     )
-    document = _without_idle(document, results, request["rounds"].values())
     return {
         "results": {name: _results_json(one) for name, one in results.items()},
         "standings": {**document.standings(), "beside": {name: _beside(one) for name, one in results.items()}},
@@ -87,14 +86,6 @@ def _record(known: Mapping[str, Any], disqualified: Mapping[str, str]) -> Releas
     record = msgspec.convert(known, ReleaseRecord).public()
     why = disqualified.get(record.team)
     return record if why is None else replace(record, state=DISQUALIFIED, cause=why)
-
-
-def _without_idle(document: Document, results: Mapping[str, RoundResults], rounds: Iterable[Mapping[str, Any]]) -> Document:
-    """No award names a team that handed in nothing: a formula that gives everybody a score may rank it, too."""
-    idle = frozenset[str].intersection(*(frozenset(one["idle"]) for one in rounds))
-    awards = {name: tuple(team for team in teams if team not in idle) for name, teams in document.awards.items()}
-    notices = award_notices(awards, {name: [one] for name, one in results.items()}, document.rankings)
-    return replace(document, awards=awards, award_notices=notices)
 
 
 def _players(rounds: Any) -> Sequence[PlayerEntry]:

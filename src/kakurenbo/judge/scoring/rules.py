@@ -118,6 +118,13 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
     _log.error("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
 
 
+def park(job: Job, cause: str) -> None:
+    """Put a job aside that came to its end without what it was for, as part of the caller's transaction; the log says so."""
+    Job.objects.filter(pk=job.pk).update(state=JobState.PARKED, cause=cause)
+    record(job.contest, "job.parked", {**_described(job), "cause": cause})
+    _log.warning("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+
+
 def postpone(lease: Lease, cause: str) -> None:
     """A job has to wait for another: it lies where the sweep finds it a moment later."""
     _held(lease).update(state=JobState.WAITING, lease=None, lease_until=None, cause=cause)

@@ -21,6 +21,7 @@ from kakurenbo.arena.teams_file import Entrant, default_teams
 from kakurenbo.commitments import COMMITMENTS_FILE
 from kakurenbo.contracts import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
 from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.contracts.results import FAILED, REFUSED
 from kakurenbo.errors import KakurenboError
 from kakurenbo.judge.scoring.child import OUT, REQUEST, RESULT, SUBMITTED
 from kakurenbo.judge.scoring.ranking import standings
@@ -33,6 +34,11 @@ from kakurenbo.rounds.scoring import sample_stream
 from kakurenbo.tables import Problem, Problems, Read, Source, read_file, write_folder
 
 _LONGEST_ERROR = 1000
+SCORED, INVALID = "scored", "invalid"
+_VERDICTS = {REFUSED: INVALID, FAILED: "failed"}
+"""Of a release, by the state of its record; every other is scored."""
+UNSTORABLE = (rb"\u0000", rb"\ufffd")
+"""A database takes every sign but this one, which the words of an error may hold; and what stands for it."""
 Request = Mapping[str, Any]
 
 
@@ -44,14 +50,13 @@ def run(step: str, folder: Path) -> None:
     except Exception as error:
         result = {"error": _told(error)}
     whole = folder / f"{RESULT}.part"
-    # A database takes every sign but this one, which the words of an error may hold.
-    whole.write_bytes(msgspec.json.encode(result).replace(rb"\u0000", rb"\ufffd"))
+    whole.write_bytes(msgspec.json.encode(result).replace(*UNSTORABLE))
     whole.rename(folder / RESULT)
 
 
 def prepare(folder: Path, request: Request) -> dict[str, Any]:
     """Draw the data of a round from a fresh seed: ``public``, ``teams/NN``, ``attackers``, ``secret``."""
-    made = _rules(request).prepare(fresh_seed(), request["teams"], request["unranked"])
+    made = rules_for(request).prepare(fresh_seed(), request["teams"], request["unranked"])
     write_folder(folder / OUT, made.files())
     return {
         "facts": msgspec.to_builtins(made.facts),
@@ -63,17 +68,13 @@ def prepare(folder: Path, request: Request) -> dict[str, Any]:
 def release(folder: Path, request: Request) -> dict[str, Any]:
     """Check and measure one release, and see whether it can be published; nothing is."""
     prepared = _prepared(folder, request)
-    judged = _judged(prepared, folder / SUBMITTED, _target_name(prepared.rules, request["team"], request["number"]))
-    return {"record": msgspec.to_builtins(judged.record), **_said_of(judged.refusal)}
+    return release_result(judged_release(prepared, folder / SUBMITTED, request["team"], request["number"]))
 
 
 def seal(folder: Path, request: Request) -> dict[str, Any]:
     """Publish what counts of a team: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
     prepared, team = _prepared(folder, request), request["team"]
-    judged = [
-        _judged(prepared, folder / SUBMITTED / str(number), _target_name(prepared.rules, team, number))
-        for number in request["numbers"]
-    ]
+    judged = [judged_release(prepared, folder / SUBMITTED / str(number), team, number) for number in request["numbers"]]
     judged = judged or judge_team(prepared, team, [], with_disqualified=False)
     files = {name: data for one in judged for name, data in release_folders(prepared, one).items()}
     _write_out(folder, files)
@@ -82,24 +83,14 @@ def seal(folder: Path, request: Request) -> dict[str, Any]:
 
 def guesses(folder: Path, request: Request) -> dict[str, Any]:
     """Check and credit the guesses that a team handed in."""
-    targets = _Targets(_rules(request), folder / "phase", request["targets"])
-    sources, strangers = handed_in(folder / SUBMITTED)
-    found = credit_files(targets.rules, targets, targets.answer, sources, request["attacker"])
-    refused = [(refusal.file, _said(refusal.problems), refusal.count) for refusal in found.refused]
-    refused += [(name, _said(problems), problems.total) for name, problems in strangers]
-    return {
-        "earned": [
-            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)} for target, file, credit in found.credits
-        ],
-        "refused": [{"file": file, "problems": said, "total": total} for file, said, total in refused],
-        "notices": _said(found.notices),
-    }
+    targets = Targets(rules_for(request), folder / "phase", request["targets"])
+    return guesses_result(targets, folder / SUBMITTED, request["attacker"])
 
 
 def sample(folder: Path, request: Request) -> dict[str, Any]:
     """The guesses of the organizers' own attacks at one target, from what was published alone: ``0``, ``1``, ... in order."""
     name = request["target"]
-    targets = _Targets(_rules(request), folder / "phase", [name])
+    targets = Targets(rules_for(request), folder / "phase", [name])
     made, failed = {}, {}
     for number, (attack, method) in enumerate(targets.rules.sample_attacks.items()):
         try:
@@ -114,7 +105,7 @@ def sample(folder: Path, request: Request) -> dict[str, Any]:
 def credit(folder: Path, request: Request) -> dict[str, Any]:
     """What the organizers' attacks earn on one target."""
     name = request["target"]
-    targets = _Targets(_rules(request), folder / "phase", [name])
+    targets = Targets(rules_for(request), folder / "phase", [name])
     answer, earned, failed = targets.answer(name), {}, {}
     form = targets.rules.answer_form(answer)
     for file in sorted((folder / SUBMITTED).iterdir()):
@@ -130,7 +121,7 @@ def credit(folder: Path, request: Request) -> dict[str, Any]:
 def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     """A bot's release, from its own handout alone: the files that a team would hand in."""
     handout = folder / "handout"
-    rules = _rules(request).in_folder(handout)
+    rules = rules_for(request).in_folder(handout)
     method = _bot(rules, request).anonymizer
     if method is not None:
         read = _accepted(rules.read_handout(handout))
@@ -141,7 +132,7 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
 
 def attack(folder: Path, request: Request) -> dict[str, Any]:
     """A bot's guesses at all targets but its own, from what was published alone; none where its method fails."""
-    targets = _Targets(_rules(request), folder / "phase", request["targets"])
+    targets = Targets(rules_for(request), folder / "phase", request["targets"])
     call = _bot(targets.rules, request).attack
     if call is None:
         return {"failed": {}}
@@ -157,12 +148,46 @@ def attack(folder: Path, request: Request) -> dict[str, Any]:
 
 def rank(_: Path, request: Request) -> dict[str, Any]:
     """Results, standings and the results document of rounds, from what the judge knows of them."""
-    return standings(_rules(request), request)
+    return standings(rules_for(request), request)
 
 
 STEPS: Mapping[str, Callable[[Path, Request], dict[str, Any]]] = {
     step.__name__: step for step in (prepare, release, seal, guesses, sample, credit, anonymize, attack, rank)
 }
+
+
+# -- the same, for whoever judges a submission again ---------------------------------------------------------------------
+
+
+def judged_release(prepared: PreparedRound[Any], submitted: Path, team: str, number: int) -> JudgedRelease:
+    """What became of the release that a team handed in under a number."""
+    target = _target_name(prepared.rules, team, number)
+    sources, strangers = handed_in(submitted)
+    if not sources and strangers:
+        return judge_team(prepared, target, [], with_disqualified=False, unfit=strangers)[0]
+    return judge_release(prepared, target, sources)
+
+
+def release_result(judged: JudgedRelease) -> dict[str, Any]:
+    """What is kept of a release that was judged."""
+    verdict = _VERDICTS.get(judged.record.state, SCORED)
+    return {"record": msgspec.to_builtins(judged.record), "verdict": verdict, **_said_of(judged.refusal)}
+
+
+def guesses_result(targets: Targets, submitted: Path, attacker: str) -> dict[str, Any]:
+    """What is kept of guesses that were judged, and what each earned."""
+    sources, strangers = handed_in(submitted)
+    found = credit_files(targets.rules, targets, targets.answer, sources, attacker)
+    refused = [(refusal.file, _said(refusal.problems), refusal.count) for refusal in found.refused]
+    refused += [(name, _said(problems), problems.total) for name, problems in strangers]
+    return {
+        "verdict": SCORED if found.credits else INVALID,
+        "earned": [
+            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)} for target, file, credit in found.credits
+        ],
+        "refused": [{"file": file, "problems": said, "total": total} for file, said, total in refused],
+        "notices": _said(found.notices),
+    }
 
 
 def fingerprint(request: Request) -> str:
@@ -177,13 +202,14 @@ def _call(request: Request) -> MethodCall:
     return MethodCall.given("rulebooks", described["name"], options)
 
 
-def _rules(request: Request) -> AnyRulebook:
+def rules_for(request: Request) -> AnyRulebook:
+    """The rulebook that a request means, for its round and with its options."""
     rules: AnyRulebook = _call(request).make().for_round(request["rulebook"]["round"])
     return rules
 
 
 def _prepared(folder: Path, request: Request) -> PreparedRound[Any]:
-    return PreparedRound(_rules(request), folder / "preparation")
+    return PreparedRound(rules_for(request), folder / "preparation")
 
 
 def _target_name(rules: AnyRulebook, team: str, number: int) -> str:
@@ -198,14 +224,7 @@ def _bot(rules: AnyRulebook, request: Request) -> Entrant:
     return named[0] if named else field[request["place"] % len(field)]
 
 
-def _judged(prepared: PreparedRound[Any], submitted: Path, target: str) -> JudgedRelease:
-    sources, strangers = handed_in(submitted)
-    if not sources and strangers:
-        return judge_team(prepared, target, [], with_disqualified=False, unfit=strangers)[0]
-    return judge_release(prepared, target, sources)
-
-
-class _Targets(Mapping[str, Target[Any, Any]]):
+class Targets(Mapping[str, Target[Any, Any]]):
     """Targets of a phase folder by name, each read when it is asked for: a guess at one must not wait for all others."""
 
     def __init__(self, rulebook: AnyRulebook, phase: Path, names: Iterable[str]) -> None:

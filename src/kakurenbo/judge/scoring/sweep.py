@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring import rules
+from kakurenbo.judge.scoring.models import JobState, SecretFile
+from kakurenbo.judge.submissions import store
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
-_SIGN_EVERY = timedelta(seconds=30)
+_SIGN_EVERY = timedelta(seconds=5)  # a team that hands in waits for its receipt
 _log = logging.getLogger(__name__)
 
 
@@ -26,11 +28,12 @@ def main() -> None:
     end = threading.Event()
     for told in (signal.SIGTERM, signal.SIGINT):
         signal.signal(told, lambda *_: end.set())
-    signed_at = timezone.now() - _SIGN_EVERY
+    signed_at, revealed = timezone.now() - _SIGN_EVERY, set[int]()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
         _attempt(lambda: rules.sweep(timezone.now()))
         _attempt(_advance)
+        _attempt(lambda: reveal_secrets(revealed))
         if timezone.now() - signed_at >= _SIGN_EVERY:
             signed_at = timezone.now()
             _attempt(sign_logs)
@@ -46,6 +49,22 @@ def sign_logs() -> int:
     for contest in grown:
         checkpoint(contest)
     return len(grown)
+
+
+def reveal_secrets(done: set[int]) -> None:
+    """Give the secrets of contests that have ended to the open store, from where pages hand them out.
+
+    Parameters
+    ----------
+    done : set of int
+        Contests of which it is known that nothing is left to do; it grows.
+    """
+    for contest in Contest.objects.exclude(ended_at=None).exclude(pk__in=done):
+        rounds = contest.rounds.values_list("pk", flat=True)
+        for digest in SecretFile.objects.filter(round_id__in=list(rounds)).values_list("digest", flat=True).distinct():
+            store.reveal(digest)
+        if not contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
+            done.add(contest.pk)
 
 
 def _advance() -> None:

@@ -34,6 +34,9 @@ _SECONDS = {JobKind.PREPARE: 3600, JobKind.SEAL: 1800, JobKind.SAMPLE: 1800, Job
 _OTHER_SECONDS = 600
 _KEEP_WARM_SECONDS = 5.0
 _RETIRE_SECONDS = 120.0
+_LEAN_SECONDS = 15.0  # after which a server gives back what it loaded for work that nobody waits for
+_AWAITED = frozenset(("release", "guesses", "rank"))
+"""Steps that a team waits for: what they need is loaded before; what bots and sealing need, when they need it."""
 _STOP_SECONDS = 1.0
 _POLLING_SECONDS = 5.0  # should a notification be lost
 _CONNECTIONS = 3  # one listens, one fetches, one beats as the heart
@@ -65,11 +68,13 @@ class Worker:
 
     def __init__(self, root: Path | None = None, limits: Limits | None = None, server: ForkServer | None = None) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
-        self.workspace = Workspace(root or _work_folder() / str(os.getpid()))
-        self.server = server or ForkServer()
+        own = root or _work_folder() / str(os.getpid())
+        self.workspace = Workspace(own)
+        self.server = server or ForkServer(own, Path(settings.HOME))
         self._own_server = server is None
         self._limits = limits
         self._known = _KnownModules()
+        self._heavy = False  # whether the server has loaded more than what teams wait for
         self._told_to_end = threading.Event()
 
     def stop(self) -> None:
@@ -124,6 +129,9 @@ class Worker:
 
         under_way = Contest.objects.filter(rounds__phases__state=PhaseState.OPEN).values_list("rulebook", flat=True).distinct()
         if under_way:
+            if self._heavy:
+                self.server.retire(after=_LEAN_SECONDS)
+                self._heavy = self.server.running
             self.server.warm(self._known.of(*under_way))
         else:
             self.server.retire(after=_RETIRE_SECONDS)
@@ -149,7 +157,10 @@ class Worker:
 
         rulebook = lease.job.contest.rulebook
         result = self.server.run(step, folder, request, self.limits(lease.job.kind), renew, self._known.of(rulebook))
-        self._known.add(rulebook, self.server.loaded)
+        if step in _AWAITED:
+            self._known.add(rulebook, self.server.loaded)
+        elif self.server.loaded:
+            self._heavy = True
         return {**result, "seconds": time.monotonic() - began}
 
 

@@ -4,6 +4,8 @@
 ``postgres/``        the embedded database, with ``run/`` and ``postgres.password``
 ``files/``           what players may see some time, under its SHA-256
 ``secret/``          answers and secrets, under their SHA-256
+``web/``             files that a page receives, until they are in ``files/``
+``work/``            what workers have in hand
 ``secret-key``       signs sessions
 ``lock``             held by the one supervisor
 ==================== =============================================
@@ -49,15 +51,26 @@ class Home:
             self.path.mkdir(mode=0o711, parents=True, exist_ok=True)
             self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise UsageError(text("judge_serve.no_home", path=str(self.path), error=str(error.strerror))) from None
+            raise self.refusal(error) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(text("judge_serve.home_taken", path=str(self.path))) from None
-        for name in ("files", "secret"):
+        try:
+            self._make_folders()
+        except OSError as error:
+            raise self.refusal(error) from None
+
+    def refusal(self, error: OSError) -> UsageError:
+        """What to say when the folder cannot be used."""
+        return UsageError(text("judge_serve.no_home", path=str(self.path), error=str(error.strerror)))
+
+    def _make_folders(self) -> None:
+        # What came in only half before the last stop is nobody's.
+        for name in ("web", "files/incoming", "secret/incoming"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in ("files", "secret", "web"):
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
-            # What came in only half before the last stop is nobody's.
-            shutil.rmtree(self.path / name / "incoming", ignore_errors=True)
 
     def leave_to_parent(self) -> None:
         """In a forked process: the lock is the supervisor's alone."""

@@ -121,7 +121,7 @@ class _Answer:
     def refusal(cls, status: int, code: str, scope: Scope, **more: object) -> _Answer:
         """As the API refuses: a code for programs, a sentence for people in the language they ask for."""
         message = render(f"judge_serve.upload.{code}", more, _language(scope)).message
-        body = json.dumps({"error": code, "message": message, **more}).encode()
+        body = json.dumps({"error": code, "message": message, "problems": [], "problem_count": 0, **more}).encode()
         raw = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
         return cls(status, dict(raw), body, raw)
 

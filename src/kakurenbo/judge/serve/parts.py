@@ -6,11 +6,15 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 import warnings
+from pathlib import Path
+
+from kakurenbo.judge import confinement
 
 _POOL = {"min_size": 1, "max_size": 24, "timeout": 20}  # connections of the web; PostgreSQL restarts behind it are waited for
 _BACKLOG = 1024
-WITHOUT_WEB_ROLE = 3
+WITHOUT_WEB_ROLE, OF_A_NEWER_JUDGE = 3, 4
 
 
 def load_django() -> None:
@@ -25,6 +29,13 @@ def load_django() -> None:
     _ = get_resolver().url_patterns
 
 
+def log_in(password: str) -> None:
+    """Use the database with a password that the settings do not name."""
+    from django.db import connections
+
+    connections.settings["default"]["PASSWORD"] = password
+
+
 def migrate(web_password: str) -> None:
     """Bring the tables up to date, and give the web its account; ends with another code where the database lets us not."""
     from django.core.management import call_command
@@ -32,6 +43,11 @@ def migrate(web_password: str) -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
+    known = executor.loader.graph.nodes
+    if any(
+        app in executor.loader.migrated_apps and (app, name) not in known for app, name in executor.loader.applied_migrations
+    ):
+        sys.exit(OF_A_NEWER_JUDGE)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", verbosity=0, interactive=False)
     from kakurenbo.judge.serve.roles import make_web_role
@@ -42,6 +58,7 @@ def migrate(web_password: str) -> None:
 
 def web(host: str, port: int, password: str) -> None:
     """Answer requests, until told to end; with a password, by the web's own account in the database."""
+    from django.conf import settings
     from django.db import connections
     from granian.constants import Interfaces
     from granian.server.embed import Server
@@ -57,6 +74,7 @@ def web(host: str, port: int, password: str) -> None:
     database["OPTIONS"]["pool"] = _POOL
     if password:
         database.update(USER=WEB, PASSWORD=password)
+    _confine_web(settings.HOME)
 
     async def answer() -> None:
         server = Server(
@@ -72,6 +90,14 @@ def web(host: str, port: int, password: str) -> None:
         await server.serve()
 
     asyncio.run(answer())
+
+
+def _confine_web(home: Path) -> None:
+    """Leave the web nothing of the judge's folder but the open store: secrets, keys and the database are out of its reach."""
+    received = home / "web"
+    tempfile.tempdir = str(received)
+    read = (*confinement.without(["/"], [home, confinement.PROCESSES]), *confinement.OWN_PROCESS)
+    confinement.confine(read, [home / "files", received], network=True)
 
 
 def worker() -> None:

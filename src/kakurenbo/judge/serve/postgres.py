@@ -15,6 +15,7 @@ import secrets
 import shutil
 import signal
 import stat
+import string
 import subprocess
 import time
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.pq import PGconn, Ping
 
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
@@ -31,6 +33,9 @@ _LONGEST_SOCKET_PATH = 90  # bytes; Linux takes 107 with the socket's own name
 _START_SECONDS = 60
 _STOP_SECONDS = 30
 _PR_SET_PDEATHSIG = 1
+_CONNECT_SECONDS = 10
+_OLDEST = 150000  # PostgreSQL 15
+_PASSWORD_SIGNS, _PASSWORD_LENGTH = string.ascii_letters + string.digits, 40
 _SETTINGS = {
     "listen_addresses": "",
     "max_connections": "60",
@@ -101,10 +106,19 @@ class EmbeddedPostgres:
             self._account.own(folder)
 
     @property
+    def address(self) -> str:
+        """Where to connect, and as whom, as psycopg takes it; without the password."""
+        return f"host={self._sockets.resolve()} user={OWNER} dbname=postgres"
+
+    @property
+    def password(self) -> str:
+        """Of the account that owns everything; whoever reads it has it in memory."""
+        return self._password_file.read_text(encoding="ascii")
+
+    @property
     def dsn(self) -> str:
         """How to connect, as psycopg takes it."""
-        password = self._password_file.read_text(encoding="ascii")
-        return f"host={self._sockets.resolve()} user={OWNER} password={password} dbname=postgres"
+        return f"{self.address} password={self.password}"
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -117,6 +131,7 @@ class EmbeddedPostgres:
         """Make the database where there is none, start it, and wait until it answers."""
         if not (self._data / "PG_VERSION").exists():
             self._initialise()
+        self._check_version()
         self._wait_for_former()
         settings = {**_SETTINGS, "unix_socket_directories": str(self._sockets.resolve())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -146,10 +161,9 @@ class EmbeddedPostgres:
         self._process = None
 
     def _initialise(self) -> None:
-        password = secrets.token_urlsafe(24)
-        _write_secret(self._password_file, password)
+        _write_password(self._password_file)
         handed_over = self._sockets / "password"
-        _write_secret(handed_over, password)
+        shutil.copyfile(self._password_file, handed_over)
         self._account.own(handed_over)
         command = [
             *(str(_binaries() / "initdb"), "-D", str(self._data.resolve()), "-U", OWNER, f"--pwfile={handed_over.resolve()}"),
@@ -159,9 +173,19 @@ class EmbeddedPostgres:
             subprocess.run(command, check=True, capture_output=True, text=True, cwd="/", **self._account.options())
         except subprocess.CalledProcessError as error:
             shutil.rmtree(self._data)
-            raise UsageError(text("judge_serve.postgres_not_made", error=error.stderr.strip())) from None
+            raise UsageError(text("judge_serve.postgres_not_made", error=_fault_in(error.stderr))) from None
         finally:
             handed_over.unlink()
+
+    def _check_version(self) -> None:
+        """Refuse a database that another version of PostgreSQL made, before it fails with many words."""
+        found = (self._data / "PG_VERSION").read_text(encoding="ascii").strip()
+        told = subprocess.run([_binaries() / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+        wanted = told.split()[-1].partition(".")[0]
+        if found != wanted:
+            raise UsageError(
+                text("judge_serve.postgres_of_another_version", home=str(self._data.parent), found=found, wanted=wanted)
+            )
 
     def _wait_for_former(self) -> None:
         """A database whose supervisor was killed shuts down by itself, which takes a moment."""
@@ -181,11 +205,21 @@ class EmbeddedPostgres:
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 break
-            with contextlib.suppress(psycopg.OperationalError):
-                psycopg.connect(self.dsn).close()
+            if PGconn.ping(self.address.encode()) == Ping.OK:  # which asks for no password
                 return
             time.sleep(0.05)
         raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
+
+
+def check_given(url: str) -> None:
+    """Say at once that a database of one's own cannot be used, and why."""
+    try:
+        with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
+            version = connection.info.server_version
+    except psycopg.Error as error:
+        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[-1].strip())) from None
+    if version < _OLDEST:
+        raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
 
 
 def _binaries() -> Path:
@@ -195,11 +229,21 @@ def _binaries() -> Path:
     return next(iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))).parent
 
 
-def _write_secret(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _fault_in(told: str) -> str:
+    """The line that says what is wrong, of all that ``initdb`` writes."""
+    lines = told.strip().splitlines() or [""]
+    return next((line for line in lines if "FATAL" in line or "error:" in line), lines[-1])
+
+
+def _write_password(path: Path) -> None:
+    """A new password, written sign by sign: this process, from which the web is forked, never has it whole in its memory."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        for _ in range(_PASSWORD_LENGTH):
+            os.write(file, secrets.choice(_PASSWORD_SIGNS).encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _end_with_parent() -> None:

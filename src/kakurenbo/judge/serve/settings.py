@@ -102,6 +102,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "kakurenbo.judge.pages.middleware.LanguageMiddleware",
+    "kakurenbo.judge.api.middleware.JsonRefusals",
     "kakurenbo.judge.pages.middleware.NothingUnstorableMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "kakurenbo.judge.pages.middleware.WordedRefusalsMiddleware",

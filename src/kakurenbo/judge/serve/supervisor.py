@@ -20,10 +20,11 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge import confinement
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
-from kakurenbo.judge.serve.postgres import EmbeddedPostgres
+from kakurenbo.judge.serve.postgres import EmbeddedPostgres, check_given
 from kakurenbo.judge.serve.processes import HEARD, Process, fork, wait_for
 from kakurenbo.messages import text
 
@@ -51,9 +52,16 @@ class Supervisor:
         _check_free(self._plan.host, self._plan.port)
         self._home.take()
         _tell(text("judge_serve.starting", home=str(self._plan.home)))
+        if not self._plan.is_private:
+            _tell(text("judge_serve.open_without_tls", url=self._plan.url))
+        if not confinement.version():
+            _tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
-            self._prepare()
+            try:
+                self._prepare()
+            except OSError as error:  # no room, no right
+                raise self._home.refusal(error) from None
             self._processes = self._parts()
             self._watch()
         finally:
@@ -63,14 +71,18 @@ class Supervisor:
     def _prepare(self) -> None:
         """The database, its tables, and Django loaded for everybody."""
         dsn = ""
-        if not os.environ.get("DATABASE_URL"):
+        if os.environ.get("DATABASE_URL"):
+            check_given(os.environ["DATABASE_URL"])
+        else:
             self._database = EmbeddedPostgres(self._plan.home)
             self._database.start()
-            dsn = self._database.dsn
+            dsn = self._database.address
         os.environ.update(self._plan.environment(dsn, self._home.secret_key()))
         parts.load_django()
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
-        code = wait_for(fork("migrations", partial(parts.migrate, password), self._home.leave_to_parent))
+        code = wait_for(fork("migrations", partial(parts.migrate, password), self._be_owner))
+        if code == parts.OF_A_NEWER_JUDGE:
+            raise UsageError(text("judge_serve.newer", home=str(self._plan.home)))
         if code not in (0, parts.WITHOUT_WEB_ROLE):
             raise UsageError(text("judge_serve.no_migrations"))
         self._web_password = "" if code else password
@@ -79,11 +91,17 @@ class Supervisor:
 
     def _parts(self) -> list[Process]:
         workers = [self._part(f"worker-{number}", parts.worker) for number in range(1, self._plan.workers + 1)]
-        web = self._part("web", partial(parts.web, self._plan.host, self._plan.port, self._web_password))
-        return [web, *workers, self._part("sweep", parts.sweep)]
+        web = partial(parts.web, self._plan.host, self._plan.port, self._web_password)
+        return [Process("web", web, self._home.leave_to_parent), *workers, self._part("sweep", parts.sweep)]
 
     def _part(self, name: str, run: Callable[[], None], *, once: bool = False) -> Process:
-        return Process(name, run, self._home.leave_to_parent, once=once)
+        return Process(name, run, self._be_owner, once=once)
+
+    def _be_owner(self) -> None:
+        """In a forked process: use the database as its owner. Neither the supervisor nor the web ever has this password."""
+        self._home.leave_to_parent()
+        if self._database is not None:
+            parts.log_in(self._database.password)
 
     def _watch(self) -> None:
         """Start what is due, until a signal says that it is enough."""

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from kakurenbo.contracts import ANONYMIZE, Counting
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Judging
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import language, render
-from kakurenbo.rounds.publishing import PUBLISHED
-
-LATEST, LAST_FEW, BEST, CHOSEN = "latest", "last_few", "best", "chosen"
-NOT_CHOSEN, BELOW = "not_chosen", "below_threshold"
-ON_TARGETS, BEST_ON_TARGETS = "latest_on_targets", "best_on_targets"
-"""Reasons why an entry counts; :func:`which_counts` has the words."""
+from kakurenbo.rounds import counting as rule
 
 Counted = list[tuple[Submission, str]]
 
@@ -29,16 +22,10 @@ def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
 
 
 def counting(entry: Entry, phase: Phase) -> Counted:
-    """The entries of a team that count as things are, in the order they were handed in, each with the reason.
-
-    Of releases those that hold every threshold come first; where there is none, the latest counts as it is, and is out. Of
-    guesses an entry counts for the targets it is about, each for itself.
-    """
+    """The entries of a team that count as things are, in the order they were handed in, each with the reason."""
     in_order = _judged(Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)).order_by("number")
-    scored = list(in_order)
-    if phase.kind == ANONYMIZE:
-        return _counting_releases(scored, phase)
-    return _counting_guesses(scored, declared_phase(phase).counts)
+    measure = rules_of(phase.round.contest).utility_score
+    return rule.counting(declared_phase(phase), [_scored(one) for one in in_order], measure)
 
 
 def which_counts(reason: str, spoken: str = "") -> str:
@@ -65,49 +52,12 @@ def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     return related.prefetch_related("files__blob", judgings)
 
 
-def _counting_releases(scored: Sequence[Submission], phase: Phase) -> Counted:
-    declared = declared_phase(phase)
-    valid = [submission for submission in scored if _record(submission).get("state") == PUBLISHED]
-    if declared.counts is Counting.CHOSEN:
-        chosen = _chosen(scored)
-        if chosen is not None:
-            return [(chosen, CHOSEN)]
-    if not valid:
-        return [(submission, BELOW) for submission in scored[-1:]]
-    if declared.counts is Counting.LAST_FEW:
-        return [(submission, LAST_FEW) for submission in valid[-declared.keep :]]
-    if declared.counts is Counting.BEST:
-        measure = rules_of(phase.round.contest).utility_score
-        return [(max(valid, key=lambda submission: (_goodness(submission, measure), submission.number)), BEST)]
-    return [(valid[-1], NOT_CHOSEN if declared.counts is Counting.CHOSEN else LATEST)]
-
-
-def _counting_guesses(scored: Sequence[Submission], counts: Counting) -> Counted:
-    if counts is Counting.BEST:
-        return [(submission, BEST_ON_TARGETS) for submission in scored]
-    chosen = _chosen(scored) if counts is Counting.CHOSEN else None
-    if chosen is not None:
-        return [(chosen, CHOSEN)]
-    latest = {target: submission.pk for submission in scored for target in targets_of(submission)}
-    return [(submission, ON_TARGETS) for submission in scored if submission.pk in set(latest.values())]
-
-
-def _chosen(scored: Iterable[Submission]) -> Submission | None:
-    """The one that the team chose last."""
-    moments = {submission.chosen_at: submission for submission in scored if submission.chosen_at is not None}
-    return moments[max(moments)] if moments else None
+def _scored(submission: Submission) -> rule.Scored[Submission]:
+    number, targets = submission.number or 0, tuple(targets_of(submission))
+    return rule.Scored(submission, number, submission.chosen_at, _record(submission), targets)
 
 
 def _record(submission: Submission) -> dict[str, Any]:
     judging = in_effect(submission)
     record: dict[str, Any] = {} if judging is None else judging.result.get("record", {})
     return record
-
-
-def _goodness(submission: Submission, measure: str) -> float:
-    """The figure that is the rulebook's score of a release, turned so that more is better."""
-    for measured in _record(submission).get("measurements", ()):
-        if measured["name"] == measure:
-            value = float(measured["value"])
-            return value if measured["higher_is_better"] else -value
-    return float("-inf")

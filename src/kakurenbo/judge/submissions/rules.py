@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.db.models import Max, Sum
@@ -17,7 +16,8 @@ from kakurenbo.contracts import Counting
 from kakurenbo.contracts.declarations import size_limit
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Contest, Entry, Phase
+from kakurenbo.judge.contests.models import Entry, Phase
+from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.queries import quota_left, tries_by_target
 from kakurenbo.judge.contests.quotas import Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
@@ -53,7 +53,7 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
     phase.refresh_from_db(fields=["state", "opens_at", "closes_at"])
     entry.refresh_from_db(fields=["disqualified"])
     problems = Problems.of(
-        _play_problems(entry, phase, now), _left_problems(quota_left(entry, phase, now), entry), _rate_problems(entry, now)
+        _play_problems(entry, phase, now), _left_problems(quota_left(entry, phase, now), phase), _rate_problems(entry, now)
     )
     return problems or Read(Submission.objects.create(entry=entry, phase=phase, user=user))
 
@@ -107,7 +107,7 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
             return refused("submissions.no_file", "")
         problems = Problems.of(
             _play_problems(entry, phase, now),
-            _left_problems(quota_left(entry, phase, now), entry),
+            _left_problems(quota_left(entry, phase, now), phase),
             *_target_problems(submission, entry, phase),
         )
         if problems:
@@ -213,19 +213,25 @@ def _play_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
         return refused("submissions.disqualified", "", reason=entry.disqualified)
     if permissions.is_open(phase, now):
         return Problems([])
+    zone = entry.team.contest.zone
     if now < phase.opens_at:
-        return refused("submissions.not_open_yet", "", phase=phase.kind, time=_told_time(phase.opens_at, entry.team.contest))
+        return refused("submissions.not_open_yet", "", phase=phase.kind, time=told_time(phase.opens_at, zone))
     if now >= phase.closes_at:
-        return refused("submissions.closed", "", phase=phase.kind, time=_told_time(phase.closes_at, entry.team.contest))
+        return refused("submissions.closed", "", phase=phase.kind, time=told_time(phase.closes_at, zone))
     return refused("submissions.being_prepared", "", phase=phase.kind)
 
 
-def _left_problems(left: Left, entry: Entry) -> Problems:
+def _left_problems(left: Left, phase: Phase) -> Problems:
+    """Which tries are used up, and when there are others."""
     if not left.exhausted:
         return Problems([])
+    place, zone = {"phase": phase.kind, "round": phase.round.name}, phase.round.contest.zone
+    if left.used_up:
+        return refused("submissions.no_try_left", "", **place, limit=phase.tries_in_all)
     if left.again_at is None:
-        return refused("submissions.no_try_left", "")
-    return refused("submissions.no_try_today", "", time=_told_time(left.again_at, entry.team.contest))
+        time = told_time(phase.closes_at, zone)
+        return refused("submissions.no_try_before_end", "", **place, limit=phase.tries_per_day, time=time)
+    return refused("submissions.no_try_today", "", **place, limit=phase.tries_per_day, time=told_time(left.again_at, zone))
 
 
 def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iterable[Problems]:
@@ -237,7 +243,8 @@ def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iter
     named = Counter(targets_of(submission)) or Counter({*tries, ""})
     for target, count in sorted(named.items()):
         if tries[target] + (tries[""] if target else 0) + count > limit:
-            yield refused("submissions.no_try_on_target", "", target=target, limit=limit)
+            place = {"phase": phase.kind, "round": phase.round.name}
+            yield refused("submissions.no_try_on_target", "", **place, target=target, limit=limit)
 
 
 def _rate_problems(entry: Entry, now: datetime) -> Problems:
@@ -265,8 +272,3 @@ def _target_in(phase: Phase, name: str) -> str:
 def _told(submission: Submission) -> dict[str, str]:
     entry, phase = submission.entry, submission.phase
     return {"submission": str(submission.pk), "team": entry.team.number, "round": entry.round.name, "phase": phase.kind}
-
-
-def _told_time(moment: datetime, contest: Contest) -> str:
-    """A moment as people of a contest are told it."""
-    return f"{moment.astimezone(ZoneInfo(contest.zone)):%Y-%m-%d %H:%M:%S} ({contest.zone})"

@@ -23,7 +23,7 @@ class LogEntry(models.Model):
     salt : bytes
         32 of them: the tree is public at once, entries are not.
     leaf : bytes
-        ``tree.leaf_hash(salt || entry)``.
+        ``trust.leaf_of(salt, entry)``.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.PROTECT, related_name="log")
@@ -44,13 +44,13 @@ class LogEntry(models.Model):
 
 
 class Checkpoint(models.Model):
-    """The signed root of a contest's log at a size."""
+    """The signed root of a contest's log at a size, and at a time."""
 
     contest = models.ForeignKey(Contest, on_delete=models.PROTECT, related_name="checkpoints")
     size = models.PositiveIntegerField()
     root = models.BinaryField()
     signature = models.BinaryField()
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField()
 
     class Meta:
         ordering: ClassVar = ["contest", "size"]

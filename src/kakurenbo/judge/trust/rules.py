@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,10 +13,11 @@ from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry, SigningKey
-from kakurenbo.judge.trust.tree import Tree, leaf_hash
+from kakurenbo.trust import Checkpoint as SignedRoot
+from kakurenbo.trust import Tree, entry_bytes, leaf_of
+from kakurenbo.trust.entries import SALT_BYTES
 
 _LOCK = 6962  # the class of advisory locks that number log entries
-_SALT_BYTES = 32
 
 
 def record(contest: Contest, kind: str, body: Mapping[str, Any]) -> LogEntry:
@@ -39,16 +38,9 @@ def record(contest: Contest, kind: str, body: Mapping[str, Any]) -> LogEntry:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, contest.pk])
-        number, at, salt = LogEntry.objects.filter(contest=contest).count(), timezone.now(), secrets.token_bytes(_SALT_BYTES)
-        leaf = leaf_hash(salt + entry_bytes(number, kind, body, at))
+        number, at, salt = LogEntry.objects.filter(contest=contest).count(), timezone.now(), secrets.token_bytes(SALT_BYTES)
+        leaf = leaf_of(salt, entry_bytes(number, kind, body, at))
         return LogEntry.objects.create(contest=contest, number=number, kind=kind, body=dict(body), salt=salt, leaf=leaf, at=at)
-
-
-def entry_bytes(number: int, kind: str, body: Mapping[str, Any], at: datetime) -> bytes:
-    """The one way in which an entry is written, for its leaf in the tree."""
-    _check_exact(body)
-    whole = {"number": number, "kind": kind, "body": body, "at": at.astimezone(UTC).isoformat(timespec="microseconds")}
-    return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def new_key(contest: Contest) -> None:
@@ -65,24 +57,12 @@ def checkpoint(contest: Contest) -> Checkpoint:
     last = Checkpoint.objects.filter(contest=contest, size=len(tree)).first()
     if last is not None:
         return last
-    root = tree.root()
-    key = Ed25519PrivateKey.from_private_bytes(bytes(SigningKey.objects.get(contest_id=contest.pk).private))
-    signature = key.sign(signed_text(contest.slug, len(tree), root))
-    return Checkpoint.objects.create(contest=contest, size=len(tree), root=root, signature=signature)
+    root, at = tree.root(), timezone.now()
+    private = bytes(SigningKey.objects.get(contest_id=contest.pk).private)
+    made = SignedRoot.signed(contest.slug, private, len(tree), root, moment(at))
+    return Checkpoint.objects.create(contest=contest, size=len(tree), root=root, signature=made.signature, at=at)
 
 
-def signed_text(slug: str, size: int, root: bytes) -> bytes:
-    """What a checkpoint signs: contest, number of entries and root, a line each."""
-    return f"kakurenbo/{slug}\n{size}\n{base64.b64encode(root).decode()}\n".encode()
-
-
-def _check_exact(value: object) -> None:
-    """Refuse what a database could give back in other words."""
-    if isinstance(value, Mapping):
-        for part in value.values():
-            _check_exact(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            _check_exact(part)
-    elif value is not None and not isinstance(value, str | int):
-        raise TypeError(f"a log entry holds texts and whole numbers, not {type(value).__name__}: give it as text")
+def moment(at: datetime) -> str:
+    """The time of a checkpoint, as it is signed."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -14,13 +14,14 @@ let drawCharts = () => {};
 
 function header() {
   const { name, title } = results.rulebook;
+  const held = results.manifest.contest?.title; // a contest that people held has a name of its own
   const saved = el("details", { class: "menu" }, el("summary", {}, t("save")), el("div", {},
     el("button", { type: "button", id: "download-csv", onclick: () => download(`${name}-results.csv`, "text/csv", csv) }, t("csv")),
     el("button", { type: "button", id: "download-json", onclick: () => download(`${name}-results.json`, "application/json", JSON.stringify(results, null, 1)) }, t("json")),
     el("button", { type: "button", id: "print", onclick: () => print() }, t("print"))));
   return el("header", {}, el("div", { class: "wide" },
     el("div", { class: "bar" },
-      el("div", { class: "names" }, el("h1", {}, name, " ", el("small", {}, t("report"))), el("p", {}, word(title))),
+      el("div", { class: "names" }, el("h1", {}, held ?? name, " ", el("small", {}, held ? name : t("report"))), el("p", {}, word(title))),
       el("div", { class: "controls" },
         segments("language", [["en", "English"], ["ja", "日本語"]], t("language")),
         segments("theme", ["auto", "light", "dark"].map((theme) => [theme, svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: THEME_SIGNS[theme], fill: "currentColor", "fill-rule": "evenodd" })), t("theme_" + theme)]), t("theme")), saved)),

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
 from django.core.validators import validate_slug
+from django.utils.text import capfirst
 
 from kakurenbo.contracts import ATTACK
 from kakurenbo.judge.contests.models import Visibility
@@ -175,16 +176,16 @@ def phase_forms(plans: Sequence[PhasePlan], zone: str, data: Any = None) -> list
 
 
 def _option_field(rulebook: str, described: Parameter) -> forms.Field:
-    label = described.name.replace("_", " ")
-    meaning = text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning)
-    default = _shown_default(described)
+    label = capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
+    known: dict[str, Any] = {"label": label, "initial": _shown_default(described), "required": False}
+    made: forms.Field
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")
-        return forms.ChoiceField(
-            choices=[(value, value) for value in values], label=label, help_text=meaning, initial=default, required=False
-        )
-    hint = f"{meaning} ({described.expectation})"
-    return forms.CharField(label=label, help_text=hint, initial=default, required=False, max_length=200)
+        made = forms.ChoiceField(choices=[(value, value) for value in values], **known)
+    else:
+        made = forms.CharField(help_text=capfirst(described.expectation), max_length=200, **known)
+    made.key = described.name  # type: ignore[attr-defined]  # shown beside the words
+    return made
 
 
 def _shown_default(described: Parameter) -> str:

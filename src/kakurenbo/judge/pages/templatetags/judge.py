@@ -126,10 +126,10 @@ def problems(*forms: BaseForm | list[BaseForm]) -> dict[str, Any]:
 def _mistakes(form: BaseForm) -> Iterator[Mistake]:
     heading = getattr(form, "heading", "")
     for sentence in form.non_field_errors():
-        yield Mistake(sentence, heading)
+        yield Mistake(str(sentence), heading)
     for bound in form:
         label = f"{heading} · {bound.label}" if heading else str(bound.label)
-        yield from (Mistake(sentence, label, _place(bound)) for sentence in bound.errors)
+        yield from (Mistake(str(sentence), label, _place(bound)) for sentence in bound.errors)
 
 
 def _place(bound: BoundField) -> str:

@@ -36,7 +36,7 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     """Rankings, with chance and sample attack beside every figure; the page asks again every few seconds."""
     contest = contest_for(request, slug)
     choices = _choices(contest)
-    chosen = _chosen(choices, request.GET.get("round", ""))
+    chosen = _chosen(choices, request.GET.get("round", "") or (_ALL if contest.ended_at else ""))
     snapshot = scoring.standings(chosen.what, request.user, timezone.now())
     membership = permissions.membership(request.user, contest)
     own = membership.team if membership else None
@@ -65,7 +65,7 @@ def _choices(contest: Contest) -> list[_Choice]:
 
 
 def _chosen(choices: list[_Choice], name: str) -> _Choice:
-    """The one that was asked for; else the last round that began, or the first."""
+    """The one that was asked for, after the end that of all rounds; else the last round that began, or the first."""
     asked = [one for one in choices if one.name == name]
     begun = [
         one for one in choices if isinstance(one.what, Round) and one.what.phases.exclude(state=PhaseState.WAITING).exists()

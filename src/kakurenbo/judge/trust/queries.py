@@ -1,0 +1,73 @@
+"""Reading the log: what everybody may have of it, receipts, and proofs that it only grew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.trust.models import Checkpoint, LogEntry
+from kakurenbo.judge.trust.rules import moment
+from kakurenbo.trust import Checkpoint as SignedRoot
+from kakurenbo.trust import Receipt, Tree, entry_bytes
+
+RECEIVED = "submission.received"
+
+
+def log(contest: Contest, *, ended: bool) -> dict[str, Any]:
+    """The log as everybody may see it: leaves and signed roots at once; when all is over, what the entries say, and salts."""
+    names = ("size", "root", "at", "signature")
+    signed = (signed_root(one, contest).as_json() for one in Checkpoint.objects.filter(contest=contest))
+    return {
+        "contest": contest.slug,
+        "public_key": bytes(contest.public_key).hex(),
+        "entries": [_log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)],
+        "checkpoints": [{name: one[name] for name in names} for one in signed],
+    }
+
+
+def latest_checkpoint(contest: Contest) -> SignedRoot | None:
+    """The last signed root of a contest."""
+    found = Checkpoint.objects.filter(contest=contest).order_by("-size").first()
+    return None if found is None else signed_root(found, contest)
+
+
+def signed_root(checkpoint: Checkpoint, contest: Contest) -> SignedRoot:
+    """A checkpoint as it is handed over."""
+    key, root, signature = (bytes(part) for part in (contest.public_key, checkpoint.root, checkpoint.signature))
+    return SignedRoot(contest.slug, key, checkpoint.size, root, moment(checkpoint.at), signature)
+
+
+def receipt(submission: Submission) -> Receipt | None:
+    """The receipt of a submission, under the latest signature; None while there is none that covers it.
+
+    Whoever asks is somebody who may see what the team handed in.
+    """
+    contest = submission.entry.team.contest
+    entry = LogEntry.objects.filter(contest=contest, kind=RECEIVED, body__submission=str(submission.pk)).first()
+    checkpoint = latest_checkpoint(contest)
+    if entry is None or checkpoint is None or checkpoint.size <= entry.number:
+        return None
+    path = _tree(contest, checkpoint.size).path(entry.number)
+    return Receipt(entry.number, _written(entry), bytes(entry.salt), tuple(path), checkpoint)
+
+
+def consistency(contest: Contest, first: int, second: int) -> list[bytes] | None:
+    """The proof that the log of ``second`` entries begins with that of ``first``; None where it has not so many."""
+    if not 0 < first <= second <= LogEntry.objects.filter(contest=contest).count():
+        return None
+    return _tree(contest, second).growth(first)
+
+
+def _tree(contest: Contest, size: int) -> Tree:
+    leaves = LogEntry.objects.filter(contest=contest, number__lt=size).values_list("leaf", flat=True)
+    return Tree(bytes(leaf) for leaf in leaves)
+
+
+def _log_entry(entry: LogEntry, *, ended: bool) -> dict[str, Any]:
+    told = {"number": entry.number, "leaf": bytes(entry.leaf).hex()}
+    return {**told, "salt": bytes(entry.salt).hex(), "entry": _written(entry)} if ended else told
+
+
+def _written(entry: LogEntry) -> str:
+    return entry_bytes(entry.number, entry.kind, entry.body, entry.at).decode()

@@ -1,0 +1,237 @@
+"""An archive on disk, from a zip or a folder: its files, and what its JSON files say, in types."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kakurenbo.commitments import digest
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import text
+from kakurenbo.tables import read_file
+from kakurenbo.verification.differences import Difference
+
+CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
+    "contest.json",
+    "log.json",
+    "standings.json",
+    "submissions.json",
+    "earned.json",
+    "README.txt",
+)
+_MOST_BYTES = 50_000_000_000
+T = TypeVar("T")
+
+
+class LogRow(Struct):
+    """An entry; salt and content are told at the end."""
+
+    number: int
+    leaf: str
+    salt: str | None = None
+    entry: str | None = None
+
+
+class SignedRow(Struct):
+    size: int
+    root: str
+    at: str
+    signature: str
+
+
+class LogFile(Struct):
+    contest: str
+    public_key: str
+    entries: list[LogRow]
+    checkpoints: list[SignedRow]
+
+
+class PhaseRow(Struct):
+    kind: str
+    state: str
+    visibility: str
+    opens_at: str
+    closes_at: str
+    tries_in_all: int | None
+    tries_per_day: int | None
+    tries_per_target: int | None
+    reset_hour: int
+
+
+class EntryRow(Struct):
+    team: str
+    disqualified: str
+    excused: str
+
+
+class RoundRow(Struct):
+    name: str
+    fingerprint: str
+    prepared_at: str | None
+    phases: list[PhaseRow]
+    entries: list[EntryRow]
+
+    def phase_state(self, kind: str) -> str:
+        """Where a phase is; empty where the round has none of this kind."""
+        return next((phase.state for phase in self.phases if phase.kind == kind), "")
+
+
+class TeamRow(Struct):
+    number: str
+    name: str
+    unranked: bool
+
+
+class AnnouncementRow(Struct):
+    at: str
+    title: str
+    text: str
+
+
+class ContestFile(Struct):
+    slug: str
+    title: str
+    rulebook: str
+    options: dict[str, Any]
+    zone: str
+    places: int
+    rehearsal: bool
+    created_at: str
+    ended_at: str | None
+    rounds: list[RoundRow]
+    teams: list[TeamRow]
+    announcements: list[AnnouncementRow]
+
+
+class FileRow(Struct):
+    name: str
+    target: str
+    sha256: str
+
+
+class JudgingRow(Struct):
+    fingerprint: str
+    verdict: str
+    result: dict[str, Any]
+    in_effect: bool
+    made_at: str
+
+
+class SubmissionRow(Struct):
+    id: str
+    folder: str
+    state: str
+    received_at: str
+    chosen_at: str | None
+    files: list[FileRow]
+    judgings: list[JudgingRow]
+
+    @property
+    def judging(self) -> JudgingRow | None:
+        """The judging that is in effect."""
+        return next((one for one in self.judgings if one.in_effect), None)
+
+
+class EarnedRow(Struct):
+    target: str
+    attacker: str
+    file: str
+    submission: str | None
+    credit: dict[str, Any]
+
+
+class StandingsFile(Struct):
+    taken_at: str
+    standings: dict[str, Any]
+    results: dict[str, Any]
+
+
+class Archive:
+    """The folder of an archive; remembers which of its files somebody accounted for.
+
+    Parameters
+    ----------
+    root : Path
+        The folder in which ``contest.json`` and ``log.json`` lie.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._accounted: set[str] = {README}
+        self.names = self._names()
+
+    def _names(self) -> frozenset[str]:
+        found = set()
+        for folder, folders, files in os.walk(self.root):
+            for name in (*folders, *files):
+                place = Path(folder) / name
+                if place.is_symlink() or not (place.is_file() or place.is_dir()):
+                    raise Difference("verification.no_file", place.relative_to(self.root).as_posix())
+            found |= {(Path(folder) / name).relative_to(self.root).as_posix() for name in files}
+        return frozenset(found)
+
+    def read(self, name: str, kind: type[T]) -> T:
+        """What a JSON file says."""
+        if name not in self.names:
+            raise Difference("verification.lacks_file", name)
+        self.account(name)
+        try:
+            return msgspec.json.decode(read_file(self.root / name), type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UsageError(text("verification.unreadable_file", file=name, error=str(error))) from None
+
+    def sha256(self, name: str) -> str:
+        """The digest of a file, which is accounted for with that."""
+        if name not in self.names:
+            raise Difference("verification.lacks_file", name)
+        self.account(name)
+        return digest(read_file(self.root / name))
+
+    def account(self, *names: str) -> None:
+        """Note that files were looked at."""
+        self._accounted.update(names)
+
+    def below(self, folder: str) -> dict[str, Path]:
+        """The files below a folder by their names in it, as paths are sorted."""
+        inside = sorted(PurePosixPath(name) for name in self.names if name.startswith(f"{folder}/"))
+        return {path.relative_to(folder).as_posix(): self.root / path for path in inside}
+
+    def check_all_accounted(self) -> None:
+        """Raise :class:`Difference` for a file of which nothing speaks."""
+        for name in sorted(self.names - self._accounted):
+            raise Difference("verification.stray_file", name)
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """The archive in a zip or a folder: itself, or the one folder in it."""
+    if path.is_dir():
+        yield Archive(_root(path, path))
+        return
+    with tempfile.TemporaryDirectory(prefix="kakurenbo-") as folder:
+        try:
+            with zipfile.ZipFile(path) as packed:
+                if sum(member.file_size for member in packed.infolist()) > _MOST_BYTES:
+                    raise UsageError(text("verification.too_large", path=str(path)))
+                packed.extractall(folder)
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+            raise UsageError(text("verification.bad_zip", path=str(path), error=str(error))) from None
+        yield Archive(_root(Path(folder), path))
+
+
+def _root(folder: Path, path: Path) -> Path:
+    inner = [one for one in folder.iterdir() if one.is_dir()]
+    places = [folder, *inner] if len(inner) == 1 else [folder]
+    for place in places:
+        if (place / CONTEST).is_file() and (place / LOG).is_file():
+            return place
+    raise UsageError(text("verification.no_archive", path=str(path)))

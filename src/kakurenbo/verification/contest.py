@@ -1,0 +1,209 @@
+"""A whole contest from its archive: log, account, rounds, standings; stops at the first thing that differs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from kakurenbo import registry
+from kakurenbo.contracts import read_facts
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.scoring import ranking, steps
+from kakurenbo.messages import text
+from kakurenbo.trust import Checkpoint, Receipt, content_digest
+from kakurenbo.verification import account
+from kakurenbo.verification.archive import (
+    CONTEST,
+    EARNED,
+    LOG,
+    STANDINGS,
+    SUBMISSIONS,
+    Archive,
+    ContestFile,
+    LogFile,
+    RoundRow,
+    StandingsFile,
+)
+from kakurenbo.verification.differences import Comparison, Difference
+from kakurenbo.verification.ledger import Ledger, moment
+from kakurenbo.verification.log import check_kept, check_log, entries_of, is_open
+from kakurenbo.verification.rounds import COMPUTED, Round
+
+Told = Callable[[str], None]
+Kept = Mapping[str, Receipt | Checkpoint]
+"""What somebody kept of the log, by the file it lies in."""
+_NOTHING: Kept = MappingProxyType({})
+
+
+@dataclass
+class Report:
+    """What was checked, and how many of each; ``complete`` where the contest was over, so that everything could be.
+
+    Attributes
+    ----------
+    checked : Counter
+        By kind: ``entries``, ``checkpoints``, ``receipts``, ``files``, ``commitments``, ``releases``, ``published``,
+        ``guesses``, ``samples``, ``figures``, ``ranks``, ``awards``.
+    complete : bool
+    notices : list of str
+    """
+
+    checked: Counter[str] = field(default_factory=Counter)
+    complete: bool = False
+    notices: list[str] = field(default_factory=list)
+
+
+def verify_archive(
+    archive: Archive,
+    kept: Kept = _NOTHING,
+    *,
+    again: bool = False,
+    tell: Told = lambda _kind: None,
+    report: Report | None = None,
+) -> Report:
+    """Check everything that an archive says.
+
+    Parameters
+    ----------
+    archive : Archive
+    kept : mapping of file name to Receipt or Checkpoint
+        What people kept while the contest ran.
+    again : bool
+        Also draw the data of every round once more from its seed.
+    tell : callable
+        Called with the kind of each thing when it was checked.
+    report : Report or None
+        Filled while checking, so that somebody knows how far it came.
+
+    Raises
+    ------
+    Difference
+        For the first thing that is not as it should be.
+    UsageError
+        For what cannot be read, or a rulebook that is not installed.
+    """
+    report = Report() if report is None else report
+
+    def count(kind: str, number: int = 1) -> None:
+        report.checked[kind] += number
+        tell(kind)
+
+    log = archive.read(LOG, LogFile)
+    check_whole_log(log, kept, count)
+    if not is_open(log):
+        return report
+    contest = archive.read(CONTEST, ContestFile)
+    ledger = Ledger.of(entries_of(log))
+    account.check_contest(contest, log.contest, ledger)
+    if contest.rulebook not in registry.names("rulebooks"):
+        raise UsageError(text("verification.no_rulebook", rulebook=contest.rulebook))
+    _Recomputed(archive, contest, ledger, again, count, report).check()
+    archive.check_all_accounted()
+    report.complete = True
+    return report
+
+
+def check_whole_log(log: LogFile, kept: Kept, count: Callable[..., None]) -> None:
+    """The log, and whether it is the one of which people kept something."""
+    tree = check_log(log)
+    count("entries", len(log.entries))
+    count("checkpoints", len(log.checkpoints))
+    for file, one in kept.items():
+        check_kept(one, file, log, tree)
+        count("receipts")
+
+
+class _Recomputed:
+    """Rounds and standings, made once more."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        contest: ContestFile,
+        ledger: Ledger,
+        again: bool,
+        count: Callable[..., None],
+        report: Report,
+    ) -> None:
+        self._archive, self._contest, self._ledger, self._again = archive, contest, ledger, again
+        self._count, self._report = count, report
+        self._described = {"name": contest.rulebook, "options": contest.options}
+
+    def check(self) -> None:
+        known: dict[str, dict[str, Any]] = {}
+        for facts in self._contest.rounds:
+            if facts.name in self._ledger.rounds:
+                known[facts.name] = self._round(facts)
+            else:
+                for file in (SUBMISSIONS, EARNED):
+                    Comparison(COMPUTED, f"rounds/{facts.name}/{file}").check(
+                        self._archive.read(f"rounds/{facts.name}/{file}", list[Any]), []
+                    )
+        for name, one in known.items():
+            self._standings(f"rounds/{name}/{STANDINGS}", name, {name: one})
+        alone = len(self._contest.rounds) == 1
+        self._standings(STANDINGS, next(iter(known), "") if alone else "", known)
+
+    def _round(self, facts: RoundRow) -> dict[str, Any]:
+        request = {"rulebook": {**self._described, "round": facts.name}}
+        rows = account.submissions_of(self._archive, steps.rules_for(request), facts.name, self._ledger)
+        self._count("files", sum(len(row.files) for row in rows))
+        if steps.fingerprint(request) != facts.fingerprint:
+            self._report.notices.append(text("verification.other_software", round=facts.name))
+        unranked = [team.number for team in self._contest.teams if team.unranked]
+        one = Round(self._archive, facts, self._described, rows, self._ledger, self._count, unranked)
+        one.check_data(again=self._again)
+        one.check_releases()
+        one.check_guesses()
+        return self._gathered(one)
+
+    def _gathered(self, one: Round) -> dict[str, Any]:
+        """What the judge's step that ranks is given of a round."""
+        facts = one.facts
+        names = {team.number: team.name for team in self._contest.teams}
+        teams = sorted(entry.team for entry in facts.entries)
+        released = {record["target"] for record in one.records}
+        credits = [credit for credit in one.credits if credit["target"] in released and one.began]
+        samples = [credit for credit in one.samples if credit["target"] in released]
+        return {
+            "facts": msgspec.to_builtins(read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")),
+            "records": one.records,
+            "credits": [*credits, *samples],
+            "attackers": teams if one.began else [],
+            "samples": sorted({credit["attacker"] for credit in samples}),
+            "excluded": list(one.unranked),
+            "disqualified": {entry.team: entry.disqualified for entry in facts.entries if entry.disqualified},
+            "players": [{"team": team, "name": names[team], "excluded": team in one.unranked} for team in teams],
+        }
+
+    def _standings(self, file: str, round_name: str, known: Mapping[str, dict[str, Any]]) -> None:
+        made: dict[str, Any] = {}
+        if known and all(one["records"] for one in known.values()):
+            request = {"rulebook": {**self._described, "round": next(iter(known))}, "rounds": known}
+            made = json.loads(msgspec.json.encode(ranking.standings(steps.rules_for(request), request)))
+        if not made:
+            if file in self._archive.names:
+                raise Difference("verification.stray_file", file)
+            return
+        final = self._ledger.final.get(round_name)
+        if final is None:
+            raise UsageError(text("verification.not_final"))
+        here, comparison = self._archive.read(file, StandingsFile), Comparison(COMPUTED, file)
+        comparison.check(here.standings, made["standings"], "standings")
+        comparison.check(here.results, made["results"][round_name] if round_name else {}, "results")
+        told = {
+            "taken_at": moment(here.taken_at),
+            "digest": content_digest({"results": here.results, "standings": here.standings}),
+        }
+        Comparison("verification.not_as_logged", file).check(
+            told, {"taken_at": moment(final["taken_at"]), "digest": final["digest"]}
+        )
+        self._count("figures", comparison.figures)
+        self._count("ranks", comparison.ranks)
+        self._count("awards", len(here.standings.get("awards", {})))

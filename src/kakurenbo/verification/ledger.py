@@ -1,0 +1,177 @@
+"""What a log says happened, put together: the contest, its teams and phases, what was handed in and decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from kakurenbo.contracts import team_of
+from kakurenbo.trust import content_digest
+from kakurenbo.verification.archive import LOG
+from kakurenbo.verification.differences import Difference
+
+_LIMITS = ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour", "visibility")
+_NOTHING = content_digest([])
+_STATES = {"phase.opened": "open", "phase.closed": "sealing", "phase.sealed": "closed"}
+
+
+@dataclass
+class Judged:
+    """A judging that the log tells of: its place in the log, and what was said of it."""
+
+    number: int
+    told: Mapping[str, Any]
+
+
+@dataclass
+class HandedIn:
+    """A submission as the log tells it."""
+
+    told: Mapping[str, Any]
+    withdrawn: bool = False
+    chosen_at: str | None = None
+    judged: list[Judged] = field(default_factory=list)
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie in the archive."""
+        told = self.told
+        return f"rounds/{told['round']}/submissions/{told['team']}/{told['phase']}/{told['number']:04d}"
+
+
+@dataclass
+class Sealed:
+    """A release that was sealed: its place in the log, what was said, and why its team was out by then (empty: it was not)."""
+
+    number: int
+    told: Mapping[str, Any]
+    reason: str
+
+    @property
+    def passed_over(self) -> bool:
+        """Whether nothing was sealed, because the team was out."""
+        return bool(self.reason) and set(self.told["digests"].values()) == {_NOTHING}
+
+
+@dataclass
+class Ledger:
+    """All that an archive's other files must agree with."""
+
+    made: dict[str, Any] = field(default_factory=dict)
+    ended_at: str | None = None
+    teams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    phases: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    entries: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    rounds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    announcements: list[Mapping[str, Any]] = field(default_factory=list)
+    submissions: dict[str, HandedIn] = field(default_factory=dict)
+    sealed: dict[tuple[str, str], Sealed] = field(default_factory=dict)
+    final: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entries: Sequence[Mapping[str, Any]]) -> Ledger:
+        """From the entries of a log, which belong to their leaves."""
+        ledger = cls()
+        for entry in entries:
+            note = _NOTES.get(entry["kind"])
+            if note is None:
+                continue
+            try:
+                note(ledger, entry)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise Difference("verification.bad_entry", LOG, f"entry {entry['number']}") from None
+        return ledger
+
+    def _made(self, entry: Mapping[str, Any]) -> None:
+        body = entry["body"]
+        self.made = {**body, "options": {name: json.loads(value) for name, value in body["options"].items()}}
+        for phase in body["phases"]:
+            known = {name: phase[name] for name in (*_LIMITS, "opens_at", "closes_at")}
+            self.phases[phase["round"], phase["phase"]] = {**known, "kind": phase["phase"], "state": "waiting"}
+
+    def _turned(self, entry: Mapping[str, Any]) -> None:
+        self._phase(entry)["state"] = _STATES[entry["kind"]]
+
+    def _rescheduled(self, entry: Mapping[str, Any]) -> None:
+        self._phase(entry).update({name: entry["body"][name] for name in ("opens_at", "closes_at")})
+
+    def _visibility(self, entry: Mapping[str, Any]) -> None:
+        self._phase(entry)["visibility"] = entry["body"]["visibility"]
+
+    def _phase(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        return self.phases[entry["body"]["round"], entry["body"]["phase"]]
+
+    def _team_added(self, entry: Mapping[str, Any]) -> None:
+        body = entry["body"]
+        self.teams[body["team"]] = {"number": body["team"], "name": body["name"], "unranked": body["unranked"]}
+        for name, excused in body["rounds"].items():
+            self.entries[name, body["team"]] = {"team": body["team"], "disqualified": "", "excused": excused}
+
+    def _decided(self, entry: Mapping[str, Any]) -> None:
+        body = entry["body"]
+        what = "excused" if entry["kind"] == "entry.excused" else "disqualified"
+        self.entries[body["round"], body["team"]][what] = body["reason"]
+        if entry["kind"] == "entry.reinstated":  # what was passed over is sealed after all
+            own = [key for key, one in self.sealed.items() if key[0] == body["round"] and team_of(key[1]) == body["team"]]
+            for key in [key for key in own if self.sealed[key].passed_over]:
+                del self.sealed[key]
+
+    def _prepared(self, entry: Mapping[str, Any]) -> None:
+        self.rounds[entry["body"]["round"]] = entry["body"]
+
+    def _announced(self, entry: Mapping[str, Any]) -> None:
+        self.announcements.append(entry["body"])
+
+    def _received(self, entry: Mapping[str, Any]) -> None:
+        self.submissions[entry["body"]["submission"]] = HandedIn(entry["body"])
+
+    def _withdrawn(self, entry: Mapping[str, Any]) -> None:
+        self.submissions[entry["body"]["submission"]].withdrawn = True
+
+    def _chosen(self, entry: Mapping[str, Any]) -> None:
+        self.submissions[entry["body"]["submission"]].chosen_at = entry["body"]["at"]
+
+    def _judged(self, entry: Mapping[str, Any]) -> None:
+        self.submissions[entry["body"]["submission"]].judged.append(Judged(entry["number"], entry["body"]))
+
+    def _sealed(self, entry: Mapping[str, Any]) -> None:
+        body = entry["body"]
+        reason = self.entries[body["round"], team_of(body["name"])]["disqualified"]
+        self.sealed[body["round"], body["name"]] = Sealed(entry["number"], body, reason)
+
+    def _finished(self, entry: Mapping[str, Any]) -> None:
+        self.final[entry["body"]["round"]] = entry["body"]
+
+    def _ended(self, entry: Mapping[str, Any]) -> None:
+        self.ended_at = entry["body"]["at"]
+
+
+_NOTES: Mapping[str, Callable[[Ledger, Mapping[str, Any]], None]] = {
+    "contest.made": Ledger._made,
+    "contest.ended": Ledger._ended,
+    **dict.fromkeys(_STATES, Ledger._turned),
+    "phase.rescheduled": Ledger._rescheduled,
+    "phase.visibility": Ledger._visibility,
+    "team.added": Ledger._team_added,
+    **dict.fromkeys(("entry.disqualified", "entry.reinstated", "entry.excused"), Ledger._decided),
+    "round.prepared": Ledger._prepared,
+    "announcement.made": Ledger._announced,
+    "submission.received": Ledger._received,
+    "submission.withdrawn": Ledger._withdrawn,
+    "submission.chosen": Ledger._chosen,
+    "submission.judged": Ledger._judged,
+    "target.sealed": Ledger._sealed,
+    "standings.final": Ledger._finished,
+}
+"""What each kind of entry changes; others, such as people joining, change nothing that an archive tells."""
+
+
+def moment(told: str | None) -> str | None:
+    """A time in the one way in which times are compared; what is no time stays as it is, and differs from every time."""
+    try:
+        return told and datetime.fromisoformat(told).astimezone(UTC).isoformat()
+    except ValueError:
+        return told

@@ -1,0 +1,431 @@
+"""``kakurenbo verify`` on archives of contests that were played: everything holds, or the first thing that differs is named."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.arena.conftest import installed
+from tests.judge import making
+from tests.judge.making import good, organizer
+from tests.judge.playing import Play, stage_for_playing
+from tests.judge.stage import call
+
+from kakurenbo import registry
+from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.judge.contests import rules
+from kakurenbo.judge.scoring.child import ForkServer
+from kakurenbo.judge.submissions import rules as submissions
+from kakurenbo.judge.trust import queries
+from kakurenbo.judge.trust.rules import checkpoint
+from kakurenbo.trust import Checkpoint, Tree, leaf_of
+
+pytestmark = pytest.mark.django_db  # else pytest makes no database for what is played once for all tests
+HEX = ("root", "signature", "public_key")
+SMALL = {"data": "embedded", "scale": "small"}
+
+
+@dataclass(frozen=True)
+class Played:
+    """An archive, and what a team kept while the contest ran."""
+
+    archive: Path
+    receipt: Path
+    checkpoint: Path
+
+
+@pytest.fixture(scope="module")
+def site(plugin_site: Path) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch, installed(plugin_site, patch):
+        yield plugin_site
+
+
+@pytest.fixture(scope="module")
+def stage(
+    request: pytest.FixtureRequest, django_db_blocker: Any, fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], contextlib.AbstractContextManager[Any]]:
+    """Where contests are played, one after the other."""
+    request.getfixturevalue("site")
+    request.getfixturevalue("django_db_setup")
+
+    @contextlib.contextmanager
+    def ready() -> Iterator[Any]:
+        folder = tmp_path_factory.mktemp("play")
+        with django_db_blocker.unblock(), stage_for_playing(folder, fork_server) as worker:
+            yield worker, folder
+
+    return ready
+
+
+@pytest.fixture(scope="module")
+def played(stage: Any, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """A contest with teams of every kind: bad, late, idle, unranked, disqualified early and late, with what they took back."""
+    folder = tmp_path_factory.mktemp("kept")
+    with stage() as (worker, place):
+        play = Play("hide-and-seek", ("only",), place, worker, size=40)
+        foxes, owls, guests = play.team("foxes"), play.team("owls"), play.team("guests", unranked=True)
+        idle, rogues = play.team("idle"), play.team("rogues")
+        good(rules.announce(organizer(), play.contest, "Welcome", "Good luck"))
+        play.open("only", ANONYMIZE)
+        assert play.hand_in(foxes, ANONYMIZE, {"hidden_01.csv": b"nonsense\n"}).pk
+        first = play.hand_in(foxes, ANONYMIZE, play.release(foxes, 1))
+        play.hand_in(foxes, ANONYMIZE, play.release(foxes, 2))
+        back = play.hand_in(owls, ANONYMIZE, play.release(owls, 3), judge=False)
+        good(submissions.withdraw(making.user("owls"), back, play.now))
+        play.hand_in(owls, ANONYMIZE, play.release(owls, 3))
+        play.hand_in(guests, ANONYMIZE, play.release(guests))
+        play.hand_in(rogues, ANONYMIZE, play.release(rogues))
+        signed = checkpoint(play.contest)
+        kept = {"receipt.json": queries.receipt(first), "checkpoint.json": queries.signed_root(signed, play.contest)}
+        for name, one in kept.items():
+            assert one is not None
+            (folder / name).write_text(json.dumps(one.as_json()))
+        good(rules.disqualify(organizer(), making.entry(play.contest.teams.get(number=rogues), "only"), "two accounts"))
+        play.open("only", ATTACK)
+        late = play.team("late")
+        assert idle
+        for team in (foxes, owls, guests, late):
+            play.hand_in(team, ATTACK, play.guesses(team))
+        play.hand_in(owls, ATTACK, dict(list(play.guesses(owls).items())[:1]) | {"strange.csv": b"?"})
+        good(rules.disqualify(organizer(), making.entry(play.contest.teams.get(number=guests), "only"), "late discovery"))
+        play.end()
+        (folder / "cup.zip").write_bytes(play.archive())
+    return Played(folder / "cup.zip", folder / "receipt.json", folder / "checkpoint.json")
+
+
+@pytest.fixture
+def unpacked(played: Played, tmp_path: Path) -> Path:
+    with zipfile.ZipFile(played.archive) as packed:
+        packed.extractall(tmp_path)
+    return tmp_path / "cup"
+
+
+def test_an_archive_holds_with_teams_that_are_late_idle_unranked_disqualified_or_took_something_back(played: Played) -> None:
+    found = call("verify", played.archive, "--receipt", played.receipt, "--receipt", played.checkpoint, "--again")
+    assert found.json["difference"] is None, found.json["difference"]
+    assert (found.code, found.json["verified"], found.json["complete"], found.json["notices"]) == (0, True, True, [])
+    checked = found.json["checked"]
+    assert checked["receipts"] == 2
+    assert checked["releases"] == 6
+    assert checked["guesses"] == 5
+    assert all(checked[kind] > 0 for kind in ("entries", "checkpoints", "files", "commitments", "published", "samples"))
+    assert all(checked[kind] > 0 for kind in ("figures", "ranks", "awards"))
+
+
+# -- one byte anywhere -----------------------------------------------------------------------------------------------------
+
+Change = Callable[[Any], object]
+ROUND = "rounds/only"
+
+
+def edit(path: Path, change: Change) -> None:
+    """Change what a JSON file says."""
+    content = json.loads(path.read_bytes())
+    change(content)
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def flip(path: Path, place: int = -2) -> None:
+    """Another byte at one place, which stays a digit where it was one."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def nudge(figures: dict[str, Any], name: str) -> None:
+    """A figure that is off by its last digit."""
+    figures[name] = figures[name] + 1e-15 if isinstance(figures[name], float) else figures[name] + 1
+
+
+def other_hex(text: str) -> str:
+    return ("0" if text[0] != "0" else "1") + text[1:]
+
+
+def in_state(submissions: list[dict[str, Any]], state: str, kind: str) -> dict[str, Any]:
+    return next(one for one in submissions if one["state"] == state and f"/{kind}/" in one["folder"])
+
+
+def entry_of_kind(log: dict[str, Any], kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in log["entries"] if json.loads(one["entry"])["kind"] == kind)
+    return found
+
+
+def reworded(log: dict[str, Any]) -> None:
+    entry = entry_of_kind(log, "entry.disqualified")
+    entry["entry"] = entry["entry"].replace("two accounts", "no accounts")
+
+
+def in_json(file: str, change: Change) -> Callable[[Path], None]:
+    return lambda root: edit(root / file, change)
+
+
+def first_release(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    record: dict[str, Any] = in_state(rows, "scored", "anonymize")["judgings"][0]["result"]["record"]
+    return record
+
+
+LOG, CONTEST, ROWS, EARNED = "log.json", "contest.json", f"{ROUND}/submissions.json", f"{ROUND}/earned.json"
+BOARD, TOP = f"{ROUND}/standings.json", "standings.json"
+TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "an entry of the log": (in_json(LOG, reworded), LOG, "entry "),
+    "the salt of an entry": (
+        in_json(LOG, lambda log: log["entries"][3].update(salt=other_hex(log["entries"][3]["salt"]))),
+        LOG,
+        "entry 3",
+    ),
+    "a leaf": (in_json(LOG, lambda log: log["entries"][3].update(leaf=other_hex(log["entries"][3]["leaf"]))), LOG, "entry 3"),
+    "a dropped entry": (in_json(LOG, lambda log: log["entries"].pop(5)), LOG, "entries[5]"),
+    "the last entry": (in_json(LOG, lambda log: log["entries"].pop()), LOG, "checkpoint"),
+    "entries in another order": (
+        in_json(LOG, lambda log: log["entries"].insert(2, log["entries"].pop(7))),
+        LOG,
+        "entries[2]",
+    ),
+    "the size of a checkpoint": (in_json(LOG, lambda log: nudge(log["checkpoints"][0], "size")), LOG, "checkpoint"),
+    "the root of a checkpoint": (
+        in_json(LOG, lambda log: log["checkpoints"][0].update(root=other_hex(log["checkpoints"][0]["root"]))),
+        LOG,
+        "signature",
+    ),
+    "the time of a checkpoint": (
+        in_json(LOG, lambda log: log["checkpoints"][0].update(at=log["checkpoints"][0]["at"].replace("T", "t"))),
+        LOG,
+        "signature",
+    ),
+    "a signature": (
+        in_json(LOG, lambda log: log["checkpoints"][1].update(signature=other_hex(log["checkpoints"][1]["signature"]))),
+        LOG,
+        "signature",
+    ),
+    "the public key": (in_json(LOG, lambda log: log.update(public_key=other_hex(log["public_key"]))), LOG, "signature"),
+    "a checkpoint that is missing": (in_json(LOG, lambda log: log["checkpoints"].pop()), LOG, "entries["),
+    "an option": (in_json(CONTEST, lambda contest: nudge(contest["options"], "size")), CONTEST, "options.size"),
+    "the title": (in_json(CONTEST, lambda contest: contest.update(title="Cub")), CONTEST, "title"),
+    "a team's name": (in_json(CONTEST, lambda contest: contest["teams"][0].update(name="boxes")), CONTEST, "teams.01.name"),
+    "who is unranked": (in_json(CONTEST, lambda contest: contest["teams"][2].update(unranked=False)), CONTEST, "teams.03"),
+    "a reason": (
+        in_json(CONTEST, lambda contest: contest["rounds"][0]["entries"][4].update(disqualified="")),
+        CONTEST,
+        "entries.05.disqualified",
+    ),
+    "a deadline": (
+        in_json(CONTEST, lambda contest: contest["rounds"][0]["phases"][0].update(closes_at=contest["created_at"])),
+        CONTEST,
+        "closes_at",
+    ),
+    "the end": (in_json(CONTEST, lambda contest: contest.update(ended_at=contest["created_at"])), CONTEST, "ended_at"),
+    "an announcement": (in_json(CONTEST, lambda contest: contest["announcements"][0].update(text="Bad luck")), CONTEST, "text"),
+    "a file that was handed in": (
+        lambda root: flip(next((root / ROUND / "submissions/01/anonymize/0002").iterdir())),
+        f"{ROUND}/submissions/01/anonymize/0002/hidden_01.csv",
+        "submission",
+    ),
+    "a guess": (
+        lambda root: flip(next((root / ROUND / "submissions/02/attack/0001").iterdir())),
+        f"{ROUND}/submissions/02/attack/0001/guess_01_02.csv",
+        "submission",
+    ),
+    "the digest of a file": (in_json(ROWS, lambda rows: rows[0]["files"][0].update(sha256="0" * 64)), ROWS, "sha256"),
+    "when something was received": (
+        in_json(ROWS, lambda rows: rows[0].update(received_at=rows[1]["received_at"])),
+        ROWS,
+        "received_at",
+    ),
+    "a submission that is missing": (in_json(ROWS, lambda rows: rows.pop()), ROWS, "submission"),
+    "a measured figure": (
+        in_json(ROWS, lambda rows: nudge(first_release(rows)["measurements"][0], "value")),
+        ROWS,
+        "measurements[0].value",
+    ),
+    "a verdict": (in_json(ROWS, lambda rows: in_state(rows, "invalid", "anonymize").update(state="scored")), ROWS, "state"),
+    "a word of a problem": (
+        in_json(
+            ROWS, lambda rows: in_state(rows, "invalid", "anonymize")["judgings"][0]["result"]["problems"][0].update(en={})
+        ),
+        ROWS,
+        "problems[0].en",
+    ),
+    "what a guess earned": (in_json(EARNED, lambda rows: nudge(rows[-1]["credit"], "hits")), EARNED, "hits"),
+    "a credit that is missing": (in_json(EARNED, lambda rows: rows.pop(0)), EARNED, " on "),
+    "a figure of results": (
+        in_json(BOARD, lambda board: nudge(board["results"]["credits"]["01"]["02"], "hits")),
+        BOARD,
+        "results.credits.01.02.hits",
+    ),
+    "a score": (in_json(BOARD, lambda board: nudge(board["standings"]["attack"][0], "score")), BOARD, "attack[0].score"),
+    "a rank": (in_json(TOP, lambda board: nudge(board["standings"]["overall"][1], "rank")), TOP, "overall[1].rank"),
+    "an award": (
+        in_json(BOARD, lambda board: next(iter(board["standings"]["awards"].values())).__setitem__(0, "04")),
+        BOARD,
+        "awards",
+    ),
+    "when standings were made": (
+        in_json(TOP, lambda board: board.update(taken_at="2026-01-01T00:00:00+00:00")),
+        TOP,
+        "taken_at",
+    ),
+    "a target": (lambda root: flip(root / ROUND / "phase/targets/01/hidden.csv"), f"{ROUND}/phase/targets/01/hidden.csv", ""),
+    "an answer": (
+        lambda root: flip(root / ROUND / "phase/answers/02/members.csv"),
+        f"{ROUND}/phase/answers/02/members.csv",
+        "",
+    ),
+    "a guess in the folder to score": (
+        lambda root: flip(next((root / ROUND / "guesses/02/0001").iterdir())),
+        f"{ROUND}/guesses/02/0001/guess_01_02.csv",
+        "",
+    ),
+    "what became of a release": (
+        in_json(f"{ROUND}/phase/public/releases.json", lambda rows: rows[3].update(state="published")),
+        f"{ROUND}/phase/public/releases.json",
+        "[3].state",
+    ),
+    "the secret seed": (
+        in_json(f"{ROUND}/preparation/secret/opening.json", lambda opening: opening.update(seed=str(int(opening["seed"]) + 1))),
+        f"{ROUND}/preparation/",
+        "",
+    ),
+    "a handout": (
+        lambda root: flip(next((root / ROUND / "preparation/teams/01").glob("*.csv"))),
+        f"{ROUND}/preparation/teams/01/",
+        "",
+    ),
+    "a commitment": (
+        in_json(
+            f"{ROUND}/preparation/public/commitments.json",
+            lambda bound: bound["commitments"].update(seed=other_hex(bound["commitments"]["seed"])),
+        ),
+        f"{ROUND}/preparation/public/commitments.json",
+        "",
+    ),
+    "a file that nobody knows": (lambda root: (root / "extra.txt").write_text("?"), "extra.txt", ""),
+    "a file that is missing": (
+        lambda root: (root / ROUND / "phase/answers/02/members.csv").unlink(),
+        f"{ROUND}/phase/answers/02/members.csv",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_verify_names_what_was_tampered_with(what: str, unpacked: Path) -> None:
+    tamper, file, part = TAMPERED[what]
+    tamper(unpacked)
+    found = call("verify", unpacked)
+    assert (found.code, found.json["verified"]) == (1, False), found
+    difference = found.json["difference"]
+    assert difference["file"].startswith(file), difference
+    assert part in difference["what"], difference
+    assert difference["file"] in difference["message"]
+
+
+# -- what people kept ------------------------------------------------------------------------------------------------------
+
+
+def signed_anew(log: dict[str, Any]) -> None:
+    """All leaves and signatures as a judge would make them that has another key, or forgot its own."""
+    private = bytes(range(32))
+    tree = Tree()
+    for number, entry in enumerate(log["entries"]):
+        told = {**json.loads(entry["entry"]), "number": number}
+        written = json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        leaf = leaf_of(bytes.fromhex(entry["salt"]), written.encode())
+        tree.append(leaf)
+        entry.update(number=number, entry=written, leaf=leaf.hex())
+    log["checkpoints"] = [one for one in log["checkpoints"] if one["size"] < len(tree)]
+    for one in [*log["checkpoints"], {"size": len(tree), "at": "2026-11-16T00:00:00+00:00"}]:
+        made = Checkpoint.signed(log["contest"], private, one["size"], tree.root(one["size"]), one["at"])
+        log["public_key"] = made.public_key.hex()
+        one.update({name: made.as_json()[name] for name in ("root", "signature")})
+        if one not in log["checkpoints"]:
+            log["checkpoints"].append(one)
+
+
+def test_a_log_that_was_signed_anew_by_another_key_is_caught_by_whatever_somebody_kept(played: Played, unpacked: Path) -> None:
+    edit(unpacked / LOG, signed_anew)
+    assert call("verify", unpacked).code == 0
+    for kept in (played.receipt, played.checkpoint):
+        found = call("verify", unpacked, "--receipt", kept)
+        assert (found.code, found.json["difference"]["code"]) == (1, "verification.other_than_kept")
+        assert found.json["difference"]["what"] == "public_key"
+        assert call("verify", kept, "--log", unpacked).json["difference"]["what"] == "public_key"
+
+
+def test_a_receipt_is_verified_offline_and_every_part_of_it_matters(played: Played, tmp_path: Path) -> None:
+    found = call("verify", played.receipt)
+    body = found.json["entry"]["body"]
+    assert (found.code, body["team"], body["number"], body["phase"]) == (0, "01", 2, "anonymize")
+    assert call("verify", played.receipt, "--log", played.archive).json["log_size"] > found.json["checkpoint"]["size"]
+    receipt = json.loads(played.receipt.read_bytes())
+    changes: list[Change] = [
+        lambda kept: kept.update(number=kept["number"] + 1),
+        lambda kept: kept.update(entry=kept["entry"].replace('"01"', '"02"')),
+        lambda kept: kept.update(salt=other_hex(kept["salt"])),
+        lambda kept: kept["path"].pop(),
+        lambda kept: kept["path"].__setitem__(0, other_hex(kept["path"][0])),
+        *(lambda kept, part=part: kept["checkpoint"].update({part: other_hex(kept["checkpoint"][part])}) for part in HEX),
+        lambda kept: kept["checkpoint"].update(size=kept["checkpoint"]["size"] + 1),
+        lambda kept: kept["checkpoint"].update(contest="cap"),
+    ]
+    for number, change in enumerate(changes):
+        (tmp_path / f"{number}.json").write_text(json.dumps(receipt))
+        edit(tmp_path / f"{number}.json", change)
+        assert call("verify", tmp_path / f"{number}.json").code == 1, number
+
+
+def test_what_cannot_be_read_ends_with_2(played: Played, unpacked: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut.zip").write_bytes(played.archive.read_bytes()[:-500])
+    (tmp_path / "no.json").write_text('{"format": "kakurenbo receipt 1"}')
+    (tmp_path / "empty").mkdir()
+    for given in ("cut.zip", "no.json", "empty", "nothing.zip"):
+        found = call("verify", tmp_path / given)
+        assert (found.code, set(found.json)) == (2, {"error"}), given
+    edit(unpacked / LOG, lambda log: log.pop("entries"))
+    assert "log.json" in call("verify", unpacked).json["error"]
+
+
+def test_a_rulebook_that_is_not_installed_is_named(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda _group: ("amic2020",))
+    assert "'hide-and-seek'" in call("verify", unpacked).json["error"]
+
+
+def test_verify_needs_none_of_the_judges_packages(played: Played) -> None:
+    blocked = "import sys; sys.modules.update(dict.fromkeys(['django', 'ninja', 'psycopg', 'procrastinate', 'zipstream']));"
+    program = f"{blocked} from kakurenbo.cli import main; main(['verify', {str(played.archive)!r}, '--json'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["verified"], done.stderr
+
+
+# -- other contests --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rulebook", "rounds", "options"),
+    [
+        ("amic2020", ("pre", "main"), SMALL),
+        ("darc2019", ("round",), SMALL),
+        ("pwscup2024", ("pre",), SMALL),
+    ],
+)
+def test_contests_of_every_rulebook_hold(
+    rulebook: str, rounds: tuple[str, ...], options: dict[str, Any], stage: Any, tmp_path: Path
+) -> None:
+    with stage() as (worker, folder):
+        play = Play(rulebook, rounds, folder, worker, **options)
+        for name in ("foxes", "owls"):
+            play.team(name)
+        for name in rounds:
+            play.play_round(name)
+        play.end()
+        (tmp_path / "cup.zip").write_bytes(play.archive())
+    found = call("verify", tmp_path / "cup.zip")
+    assert found.json["difference"] is None, found.json
+    assert (found.code, found.json["checked"]["releases"]) == (0, 2 * len(rounds))
