@@ -94,8 +94,8 @@ def test_a_golden_release_has_the_same_digits_on_the_page_by_the_api_and_by_the_
     golden = GOLDEN[rulebook]
     stage.hold(rulebook, (golden.round,), teams=1, scale="small", data="embedded")
     name, place = golden.original
-    dealt = RoundFile.objects.filter(round__contest=stage.contest, path=f"teams/01/{name}")
-    assert dealt.update(blob=store.put(_plain(reference_data / place))) == 1
+    dealt = RoundFile.objects.filter(round__contest=stage.contest, path__endswith=f"/{name}")  # whoever was given it
+    assert dealt.update(blob=store.put(_plain(reference_data / place)))
     release = stage.folder / "release"
     release.mkdir()
     for file, where in golden.release.items():

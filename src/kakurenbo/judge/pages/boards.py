@@ -128,8 +128,19 @@ def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have
         document = msgspec.convert(found.document, Document)
     except msgspec.ValidationError:  # an earlier version made it; the next standings have pictures again
         return []
-    drawn = figures(document)
-    return [Chart(text(f"page.chart.{re.split('[-.]', name)[0]}"), _inline(picture)) for name, picture in drawn.items()]
+    return [Chart(_chart_title(name), _inline(picture)) for name, picture in figures(document).items()]
+
+
+def _chart_title(name: str) -> str:
+    """What a picture shows, and of which round where there are several.
+
+    Examples
+    --------
+    >>> _chart_title("heatmap.svg"), _chart_title("heatmap-main.svg")
+    ('Who found whom', 'Who found whom · main')
+    """
+    kind, _, round_name = name.removesuffix(".svg").partition("-")
+    return text(f"page.chart.{kind}") + (f" · {round_name}" if round_name else "")
 
 
 def _inline(picture: str) -> SafeString:
