@@ -62,7 +62,11 @@ def run(teams: int = TEAMS, mb_each: int = MB_EACH) -> list[Row]:
                 uploads = list(players.map(partial(_upload, address, body, _clock()), tokens))
     return [
         row(
-            f"p95 of {teams} uploads of {mb_each} MB at once", _p95(uploads), "dd conv=fsync of all bytes", alone, "ratio ≤ 1.5"
+            f"p95 of {teams} uploads of {mb_each} MiB at once",
+            _p95(uploads),
+            "dd conv=fsync of the same",
+            alone,
+            "ratio ≤ 1.5",
         ),
         row("p95 of a page meanwhile", _p95(looks), "what is allowed", PAGE_SECONDS, "≤ 300 ms"),
     ]

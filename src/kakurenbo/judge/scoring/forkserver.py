@@ -168,17 +168,16 @@ def _keep_loops_in(folder: Path) -> None:
     os.environ[_COMPILED] = str(folder)
     if "numba" not in sys.modules:
         return
-    import numba
-    from numba.core.caching import Cache
-
-    numba.config.CACHE_DIR = str(folder)
-    keep = Cache.save_overload
+    settings: Any = importlib.import_module("numba").config
+    caching: Any = importlib.import_module("numba.core.caching")
+    settings.CACHE_DIR = str(folder)
+    keep = caching.Cache.save_overload
 
     def keep_where_possible(cache: Any, *loop: Any) -> None:
         with contextlib.suppress(PermissionError):
             keep(cache, *loop)
 
-    Cache.save_overload = keep_where_possible
+    caching.Cache.save_overload = keep_where_possible
 
 
 def _close_pipes() -> None:
