@@ -16,7 +16,7 @@ from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, MISSING
 from kakurenbo.judge.scoring import steps
-from kakurenbo.judge.scoring.child import SUBMITTED
+from kakurenbo.judge.scoring.child import OUT, SUBMITTED
 from kakurenbo.messages import retold
 from kakurenbo.rounds import ReleaseRecord, verify_round
 from kakurenbo.rounds.counting import Scored, counting
@@ -162,7 +162,8 @@ class Round:
 
     def _check_sealed(self, team: str, sealed: Mapping[str, Sealed], own: Sequence[JudgedRelease]) -> dict[str, bytes]:
         """The files of a team's releases, which are those of which the log has the digests."""
-        comparison, files = Comparison(COMPUTED, LOG), {}
+        comparison = Comparison(COMPUTED, LOG)
+        files: dict[str, bytes] = {}
         comparison.check(sorted(sealed), [one.record.target for one in own], f"targets of team {team}")
         for one in own:
             name = one.record.target
@@ -244,8 +245,8 @@ class Round:
             folder = Path(name)
             (folder / "phase").symlink_to(self._phase.resolve(), target_is_directory=True)
             played = steps.sample(folder, {**self._request, "target": target})
-            (folder / steps.OUT).mkdir(exist_ok=True)
-            (folder / steps.OUT).rename(folder / SUBMITTED)
+            (folder / OUT).mkdir(exist_ok=True)
+            (folder / OUT).rename(folder / SUBMITTED)
             credited = steps.credit(folder, {**self._request, "target": target, "attacks": played["attacks"]})
         for attack, credit in credited["earned"].items():
             yield attack, _plain(credit)
@@ -270,7 +271,8 @@ class Round:
 
     def _compare_guesses(self) -> None:
         """The folder that ``score`` takes: the hand-ins of each attacker that were scored, in the order they come to count."""
-        place, should_be = f"{self._folder}/guesses", {}
+        place = f"{self._folder}/guesses"
+        should_be: dict[str, str] = {}
         for entry in self.facts.entries if self.began else ():
             scored = [row for row in self._of(ATTACK, entry.team) if row.state == steps.SCORED]
             for number, row in enumerate(sorted(scored, key=_order), start=1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, Sum
@@ -225,7 +226,7 @@ def _left_problems(left: Left, phase: Phase) -> Problems:
     """Which tries are used up, and when there are others."""
     if not left.exhausted:
         return Problems([])
-    place, zone = {"phase": phase.kind, "round": phase.round.name}, phase.round.contest.zone
+    place, zone = _place_of(phase), phase.round.contest.zone
     if left.used_up:
         return refused("submissions.no_try_left", "", **place, limit=phase.tries_in_all)
     if left.again_at is None:
@@ -243,8 +244,12 @@ def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iter
     named = Counter(targets_of(submission)) or Counter({*tries, ""})
     for target, count in sorted(named.items()):
         if tries[target] + (tries[""] if target else 0) + count > limit:
-            place = {"phase": phase.kind, "round": phase.round.name}
-            yield refused("submissions.no_try_on_target", "", **place, target=target, limit=limit)
+            yield refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
+
+
+def _place_of(phase: Phase) -> dict[str, Any]:
+    """Which phase of which round, for a sentence."""
+    return {"phase": phase.kind, "round": phase.round.name}
 
 
 def _rate_problems(entry: Entry, now: datetime) -> Problems:
