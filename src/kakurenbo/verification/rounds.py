@@ -32,6 +32,8 @@ COMPUTED = "verification.not_as_computed"
 _JUDGED = frozenset({"scored", "invalid", "failed"})
 _WORDS = frozenset({"en", "ja", "cause"})
 """What another version of the software may say in other words about the same files; and lists of sentences."""
+_WRITTEN_ANEW = frozenset({f"public/{CONTEST_FILE}", f"public/{RELEASES_FILE}", f"answers/{RELEASES_FILE}"})
+"""Files of a phase that the judge writes from its database, which keeps what they say and not the order of keys."""
 Told = Callable[[str], None]
 Credits = list[dict[str, Any]]
 
@@ -196,20 +198,20 @@ class Round:
                 raise Difference("verification.lacks_file", f"{place}/{name}")
             content = read_file(here[name])
             if content != made:
-                self._name_difference(f"{place}/{name}", content, made)
+                self._name_difference(f"{place}/{name}", content, made, exact=name not in _WRITTEN_ANEW)
             self._archive.account(f"{place}/{name}")
             self._tell("published")
 
-    def _name_difference(self, place: str, here: bytes, made: bytes) -> None:
-        """Name what differs in a file: a figure where it is JSON, else its bytes."""
+    def _name_difference(self, place: str, here: bytes, made: bytes, *, exact: bool) -> None:
+        """Name what differs in a file: a figure where it is JSON, else its bytes; nothing where it says the same."""
         try:
             parsed = json.loads(here), json.loads(made)
         except ValueError:
             raise Difference(COMPUTED, place, "sha256", digest(here), digest(made)) from None
-        if self._same_software():
-            Comparison(COMPUTED, place).check(*parsed)
+        words = self._same_software()
+        Comparison(COMPUTED, place).check(*(parsed if words else map(_without_words, parsed)))
+        if exact and words:
             raise Difference(COMPUTED, place, "sha256", digest(here), digest(made))
-        Comparison(COMPUTED, place).check(*map(_without_words, parsed))
 
     # -- guesses -----------------------------------------------------------------------------------------------------
 
