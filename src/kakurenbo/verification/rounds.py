@@ -202,7 +202,7 @@ class Round:
             self._tell("published")
 
     def _name_difference(self, place: str, here: bytes, made: bytes) -> None:
-        """Name what differs in a file: a figure where it is JSON, else its bytes; nothing where another version says the same in other words."""
+        """Name what differs: a figure where it is JSON, else its bytes; nothing where another version words it otherwise."""
         try:
             parsed = json.loads(here), json.loads(made)
         except ValueError:
