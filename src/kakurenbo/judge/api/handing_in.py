@@ -1,7 +1,8 @@
 """Routes by which a team hands in, and sees what became of it.
 
-A submission is begun, gets its files one by one, and is finished: when that request had arrived, it was received. The route that takes a
-file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads the body.
+A submission is begun, gets its files one by one, and is finished: it was received when that request had arrived. The route
+that takes a file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads
+the body.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
 )
 def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dict[str, Any]] | HttpResponse:
     submission = _own(somebody(request), submission_id, to_change=True)
-    limit = rules.most_bytes(submission.phase, name)
+    limit = done(rules.most_bytes(submission, name))
     said = upload_of(request)
     if isinstance(said, Question):
         return HttpResponse(headers={LIMIT_HEADER: str(limit)})
