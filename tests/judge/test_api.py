@@ -22,6 +22,7 @@ from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render
+from kakurenbo.tables import Read
 from kakurenbo.trust import leaf_hash
 
 pytestmark = pytest.mark.django_db
@@ -77,16 +78,30 @@ def test_refusals_are_in_the_language_of_the_asker() -> None:
 
 
 @pytest.mark.usefixtures("contest")
+def test_an_answer_to_somebody_is_kept_by_nobody_else_and_can_be_asked_for_without_its_content() -> None:
+    browser = Client()
+    browser.force_login(making.user("member"), BACKEND)
+    for address in ("/", "/contests/cup/", "/contests/cup/play/", f"{API}contests/cup/status", "/nothing"):
+        full, bare = browser.get(address), browser.head(address)
+        assert full.headers["Cache-Control"] == bare.headers["Cache-Control"] == "private, no-store", address
+        assert (bare.status_code, bare.content) == (full.status_code, b""), address
+        assert bare.headers["Content-Type"] == full.headers["Content-Type"]
+    program = Client().get(f"{API}contests", headers=bearer(accounts.new_token(making.user("member"), "of a program")[1]))
+    assert program.headers["Cache-Control"] == "private, no-store"
+    assert "Cache-Control" not in Client().get(f"{API}contests").headers
+
+
+@pytest.mark.usefixtures("contest")
 def test_a_file_is_given_back_as_it_was_sent_and_never_shown_as_a_page() -> None:
     headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
     begun = Client().post(BEGIN, headers=headers).json()
-    place = f"{API}submissions/{begun['id']}/files/page.html"
+    place = f"{API}submissions/{begun['id']}/files/questionnaire_01.json"
     sent = Client().put(place, b"<script>", content_type="text/html", headers=headers)
     assert (sent.status_code, sent.json()["size"]) == (201, 8)
     answer: Any = Client().get(place, headers=headers)
     assert answer.getvalue() == b"<script>"
     assert answer.headers["Content-Type"] == "application/octet-stream"
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="page.html"'
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="questionnaire_01.json"'
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -94,10 +109,10 @@ def test_a_file_is_given_back_as_it_was_sent_and_never_shown_as_a_page() -> None
 def test_a_body_that_is_too_large_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     from kakurenbo.judge.submissions import rules
 
-    monkeypatch.setattr(rules, "most_bytes", lambda *_: 3)
+    monkeypatch.setattr(rules, "most_bytes", lambda *_: Read(3))
     headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
     begun = Client().post(BEGIN, headers=headers).json()
-    answer = Client().put(f"{API}submissions/{begun['id']}/files/D.csv", b"1234", headers=headers)
+    answer = Client().put(f"{API}submissions/{begun['id']}/files/pre_anonymizeddata_01.csv", b"1234", headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (413, "too_large")
 
 
@@ -210,7 +225,7 @@ def test_an_upload_whose_last_byte_comes_after_the_closing_second_does_not_count
 
     monkeypatch.setattr(store, "put", slowly)
     place = f"{API}submissions/{begun['id']}"
-    assert Client().put(f"{place}/files/D.csv", b"12", headers=headers).status_code == 201
+    assert Client().put(f"{place}/files/pre_anonymizeddata_01.csv", b"12", headers=headers).status_code == 201
     late = Client().post(f"{place}/finish", headers=headers)
     assert (late.status_code, [one["code"] for one in late.json()["problems"]]) == (422, ["submissions.closed"])
     submission = Submission.objects.get()

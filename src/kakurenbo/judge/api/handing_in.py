@@ -150,7 +150,7 @@ def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
     return {
         "round": phase.round.name,
         "kind": phase.kind,
-        "state": phase.state,
+        "state": phase.shown_state,
         "closes_at": phase.closes_at,
         "left": {"count": left.count, "again_at": left.again_at, "resets_at": left.resets_at},
         "submissions": [_submission(user, one, counting) for one in queries.history(entry, phase)],

@@ -119,10 +119,11 @@ def _line(user: Asker, contest: Contest) -> dict[str, Any]:
 
 def _phase(contest: Contest, phase: Phase) -> dict[str, Any]:
     declared = rules_of(contest).phase(phase.kind)
-    names = ("kind", "state", "opens_at", "closes_at", "visibility", "reset_hour")
+    names = ("kind", "opens_at", "closes_at", "visibility", "reset_hour")
     tries = ("tries_in_all", "tries_per_day", "tries_per_target")
     return {
         **{name: getattr(phase, name) for name in (*names, *tries)},
+        "state": phase.shown_state,
         "counts": declared.counts.value,
         "files": [
             {"template": file.template, "max_bytes": file.max_bytes, "optional": file.optional} for file in declared.files

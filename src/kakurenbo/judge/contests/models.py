@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from kakurenbo.judge.ordered_json import OrderedJSONField
 
@@ -128,6 +129,12 @@ class Phase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.round} {self.kind}"
+
+    @property
+    def shown_state(self) -> str:
+        """The state as people see it: at its closing time a phase is closed, though what arrived before may wait its turn."""
+        over = self.state == PhaseState.OPEN and self.closes_at <= timezone.now()
+        return PhaseState.SEALING.value if over else self.state
 
 
 class Team(models.Model):

@@ -51,13 +51,10 @@ OF_ONE, OF_MANY = Share(4, 8, 32), Share(8, 64, 400)
 @dataclass
 class _Queue:
     share: Share
+    users: int = 0  # requests that hold it, whatever they are at: while there are some it is not given up
     in_work: int = 0
     sending: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
-
-    @property
-    def idle(self) -> bool:
-        return not (self.in_work or self.sending or self.waiting)
 
     @property
     def may_begin(self) -> bool:
@@ -89,11 +86,13 @@ class Turns:
             headers = ((b"retry-after", str(_RETRY_SECONDS).encode()),)
             await Answer.refusal(_TOO_MANY, "too_many", scope, headers).give(send)
             return
+        queue.users += 1
         try:
             await self._answer(_Turn(self, queue), scope, receive, send)
         finally:
-            if queue.idle:
-                self._queues.pop(client, None)
+            queue.users -= 1
+            if not queue.users:
+                del self._queues[client]
 
     async def _answer(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
         async def heard() -> Message:
