@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 from tests.judge import making
-from tests.judge.making import START, at_once, blob, good, organizer, plan
+from tests.judge.making import START, at_once, blob, codes, good, organizer, plan
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK

@@ -63,7 +63,7 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
 
 def most_bytes(submission: Submission, name: str) -> Reading[int]:
     """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
-    problems = Problems.of(_name_problems(name), _pattern_problems(submission.phase, name))
+    problems = _name_problems(submission.phase, name)
     if problems:
         return problems
     room = MOST_BYTES - _unfinished_bytes(submission, name)
@@ -72,9 +72,7 @@ def most_bytes(submission: Submission, name: str) -> Reading[int]:
 
 def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
     """One more file of a submission that is not finished; the same name again replaces the file."""
-    problems = Problems.of(
-        _name_problems(name), _pattern_problems(submission.phase, name), _size_problems(submission.phase, name, blob)
-    )
+    problems = _name_problems(submission.phase, name) or _size_problems(submission.phase, name, blob)
     if problems:
         return problems
     with transaction.atomic():
@@ -267,22 +265,20 @@ def _rate_problems(entry: Entry, now: datetime) -> Problems:
     return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
 
 
-def _name_problems(name: str) -> Problems:
+def _name_problems(phase: Phase, name: str) -> Problems:
+    """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
     plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and not left_aside(name)
-    return Problems([]) if plain else refused("release.bad_name", printable(name))
+    if not plain:
+        return refused("release.bad_name", printable(name))
+    patterns = declared_phase(phase).files
+    fits = any(pattern.parse(name) is not None for pattern in patterns)
+    is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
+    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=[str(one) for one in patterns])
 
 
 def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
     limit = size_limit(declared_phase(phase).files, name)
     return Problems([]) if blob.size <= limit else refused("source.too_large", printable(name), limit=limit)
-
-
-def _pattern_problems(phase: Phase, name: str) -> Problems:
-    """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
-    patterns = declared_phase(phase).files
-    fits = any(pattern.parse(name) is not None for pattern in patterns)
-    is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
-    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=[str(one) for one in patterns])
 
 
 def _most_files(phase: Phase) -> int:
