@@ -107,8 +107,8 @@ def test_what_nothing_refers_to_is_forgotten_and_nothing_else(judge_home: Path) 
     handed_in(b"still coming", finished=False)
     for content in (b"never handed in", b"received"):
         good(rules.withdraw(hanako, handed_in(content, finished=False), now))
-    secret, _ = store.put_secret(b"secret")
-    SecretFile.objects.create(round_id=phase.round_id, path="secret/seed.json", digest=secret)
+    secret, size = store.put_secret(b"secret")
+    SecretFile.objects.create(round_id=phase.round_id, path="secret/seed.json", digest=secret, size=size)
     store.reveal(secret)
     for content in (b"replaced", b"secret"):
         store.put(content)

@@ -230,7 +230,7 @@ def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monke
 
 @pytest.mark.django_db
 def test_where_a_zip_may_come_it_may_have_any_name() -> None:
-    submission = Played(rulebook="pwscup2024", round_name="round").begun()
+    submission = Played(rulebook="pwscup2024").begun()
     for name in ("C01.zip", "release of ours.ZIP", "C01_0.csv", "id.txt"):
         assert not isinstance(rules.add_file(submission, name, blob()), Problems)
     assert codes(rules.add_file(submission, "C01.tar", blob())) == ["submissions.no_such_file"]
@@ -504,7 +504,7 @@ def test_of_guesses_the_latest_at_each_target_counts(monkeypatch: pytest.MonkeyP
     day = START + timedelta(days=9)
     played = Played(ATTACK)
     for targets in (["02", "03"], ["02"], ["04"], ["04"]):
-        played.judged(names=("guess.csv",), now=day, targets=[{"target": target, "file": "x"} for target in targets])
+        played.judged(names=("inference_02_01.index",), now=day, targets=[{"target": target, "file": "x"} for target in targets])
     assert played.counts() == [(1, "latest_on_targets"), (2, "latest_on_targets"), (4, "latest_on_targets")]
     counts_as(monkeypatch, Counting.BEST)
     assert [number for number, _ in played.counts()] == [1, 2, 3, 4]
