@@ -504,7 +504,8 @@ def test_of_guesses_the_latest_at_each_target_counts(monkeypatch: pytest.MonkeyP
     day = START + timedelta(days=9)
     played = Played(ATTACK)
     for targets in (["02", "03"], ["02"], ["04"], ["04"]):
-        played.judged(names=("inference_02_01.index",), now=day, targets=[{"target": target, "file": "x"} for target in targets])
+        told = [{"target": target, "file": "x"} for target in targets]
+        played.judged(names=("inference_02_01.index",), now=day, targets=told)
     assert played.counts() == [(1, "latest_on_targets"), (2, "latest_on_targets"), (4, "latest_on_targets")]
     counts_as(monkeypatch, Counting.BEST)
     assert [number for number, _ in played.counts()] == [1, 2, 3, 4]

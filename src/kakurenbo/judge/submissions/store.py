@@ -19,7 +19,7 @@ from django.apps import apps
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
 from django.utils import timezone
 
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
@@ -68,9 +68,10 @@ def forget_unused(now: datetime) -> int:
     never_handed_in.delete()
     secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
     unused = Blob.objects.filter(~Exists(secret), created_at__lt=now - _UNUSED_FOR)
-    for relation in Blob._meta.related_objects:
-        referring = relation.related_model.objects.filter(**{relation.field.name: OuterRef("pk")})
-        unused = unused.filter(~Exists(referring))
+    for relation in Blob._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel):
+            referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+            unused = unused.filter(~Exists(referring))
     return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
 
 
