@@ -63,6 +63,10 @@ def contest(organizer: User) -> Contest:
     return made.value
 
 
+def html_of(page: Client, address: str) -> str:
+    return page.get(address).content.decode()
+
+
 def form_of(page: Client, address: str) -> dict[str, Any]:
     """What a form holds when it is first shown."""
     html = page.get(address).content.decode()
@@ -213,6 +217,25 @@ def test_an_organizer_disqualifies_with_a_reason_and_takes_it_back(page: Client,
     page.post(reverse("decide", args=["spring", entry.pk, "reinstate"]))
     entry.refresh_from_db()
     assert entry.disqualified == ""
+
+
+def test_a_decision_on_a_team_takes_a_second_step_that_says_what_follows(
+    page: Client, contest: Contest, organizer: User
+) -> None:
+    entry = rules.add_team(organizer, contest, "Kitsune").value.entries.first()
+    assert entry is not None
+    address = reverse("manage-team", args=["spring", "01"])
+    for what, follows in {"disqualify": "leave the rankings", "excuse": "cannot be taken back"}.items():
+        decide = reverse("decide", args=["spring", entry.pk, what])
+        step = next(one for one in html_of(page, address).split("<details")[1:] if decide in one)
+        assert step.startswith(' class="confirm">'), "closed until it is asked for"
+        assert follows in step
+        refused = page.post(decide, {"reason": ""}).content.decode()
+        assert f'href="#{what}{entry.pk}_reason"' in refused
+        assert f'id="{what}{entry.pk}_reason"' in refused
+        assert refused.count('<details class="confirm" open>') == 1, "the step that was taken, and no other"
+    Contest.objects.update(ended_at=timezone.now())
+    assert "/disqualify" not in html_of(page, address), "nothing is decided after the end"
 
 
 @pytest.mark.usefixtures("contest")
@@ -490,6 +513,40 @@ def test_an_organizer_gives_more_time_in_one_click_and_later_phases_move_along(p
     assert page.post(address, {"move": "close"}).headers["Location"] == reverse("manage", args=["spring"])
     first.refresh_from_db()
     assert timezone.now() < first.closes_at < timezone.now() + timedelta(minutes=1)
+
+
+@pytest.mark.usefixtures("contest")
+@pytest.mark.parametrize(("how", "span"), [("later_hour", timedelta(hours=1)), ("later_day", timedelta(days=1))])
+def test_a_phase_that_has_not_begun_begins_later_in_one_click_and_later_phases_move_along(
+    page: Client, how: str, span: timedelta
+) -> None:
+    before = list(Phase.objects.order_by("opens_at"))
+    Phase.objects.filter(pk=before[1].pk).update(opens_at=before[0].closes_at)
+    address = reverse("edit-phase", args=["spring", before[0].pk])
+    assert "move along" in html_of(page, address)
+    page.post(address, {"move": how})
+    after = list(Phase.objects.order_by("opens_at"))
+    assert (after[0].opens_at, after[0].closes_at) == (before[0].opens_at + span, before[0].closes_at + span)
+    assert (after[1].opens_at, after[1].closes_at) == (before[0].closes_at + span, before[1].closes_at + span)
+    assert after[3].opens_at >= after[2].closes_at >= after[2].opens_at >= after[1].closes_at
+
+
+@pytest.mark.usefixtures("contest")
+def test_a_phase_opens_now_in_one_click_unless_the_one_before_it_is_not_over_be_it_of_another_round(page: Client) -> None:
+    first, second, third, _ = Phase.objects.select_related("round").order_by("opens_at")
+    addresses = {phase.pk: reverse("edit-phase", args=["spring", phase.pk]) for phase in (first, second, third)}
+    offered = {pk: "Open now" in html_of(page, address) for pk, address in addresses.items()}
+    assert offered == {first.pk: True, second.pk: False, third.pk: False}
+    assert addresses[second.pk] in html_of(page, addresses[third.pk]), "the attack of pre limits the beginning of main"
+    page.post(addresses[first.pk], {"move": "open"})
+    now, ends = timezone.now(), first.closes_at
+    first.refresh_from_db()
+    assert now - timedelta(minutes=1) < first.opens_at <= now
+    assert first.closes_at == ends
+    page.post(addresses[third.pk], {"move": "open"})
+    opens = third.opens_at
+    third.refresh_from_db()
+    assert third.opens_at == opens, "what is not offered is not done"
 
 
 def test_a_phase_that_is_open_keeps_its_beginning_to_the_second_when_something_else_is_changed(
