@@ -23,6 +23,7 @@ from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
 from kakurenbo.judge.pages.forms.making import zone_choices
+from kakurenbo.judge.pages.shown import counts_rule
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
@@ -153,6 +154,7 @@ def test_the_forms_warn_of_live_standings_beside_attack_phases_alone(page: Clien
 
 def test_times_of_the_form_are_those_of_the_contests_zone(page: Client) -> None:
     address = reverse("make-contest", args=["amic2020"])
+    assert html_of(page, address).count('<span class="key mono">Asia/Tokyo</span>') == 8, "beside each of eight times"
     given = {
         **form_of(page, address),
         "title": "Autumn",
@@ -360,6 +362,11 @@ def test_a_team_is_told_before_it_sends_how_large_files_may_be_and_of_zips_where
     assert f'data-limit="{max(limits)}"' in html
     assert html.count("at most ") == len(limits) + 1
     assert ("A zip of the files works too." in html) == zips
+
+
+def test_of_guesses_those_at_each_release_count_by_themselves() -> None:
+    anonymize, attack = registry.load("rulebooks", "amic2020").phases
+    assert (counts_rule(anonymize), counts_rule(attack)) == ("the latest valid one", "the latest valid guess at each release")
 
 
 def test_after_the_end_everybody_finds_archive_and_results_site_on_the_overview(contest: Contest) -> None:
@@ -622,11 +629,15 @@ def test_names_are_isolated_so_that_their_direction_ends_with_them(page: Client,
 def test_the_dashboard_says_what_is_next_and_what_waits_for_the_organizer(page: Client, scored: Submission) -> None:
     contest = scored.entry.team.contest
     rules.add_team(contest.made_by, contest, "Tanuki")
+    rules.add_team(contest.made_by, contest, "Organizers", unranked=True)
+    rehearse = "Bots play all phases in minutes"
+    assert rehearse in html_of(page, reverse("manage", args=["spring"]))
     Phase.objects.filter(pk=scored.phase_id).update(state="open")
     html = page.get(reverse("manage", args=["spring"])).content.decode()
-    assert "Teams with a valid entry: 1 of 2" in html
+    assert "Teams with a valid entry: 1 of 2" in html, "the organizers' own team need not have one"
     assert "Still without: 02" in html
-    assert "nobody has joined yet: 02" in html
+    assert "nobody has joined yet: 02, 03" in html
+    assert rehearse not in html, "once people play there is nothing to practise"
     assert 'class="clock"><span data-until=' in html
     Phase.objects.filter(round__contest=contest).update(state="closed")
     assert "All phases are over" in page.get(reverse("manage", args=["spring"])).content.decode()
