@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
+from django.db.models.fields.json import KT
 from django.test import override_settings
 from django.utils import timezone
 from tests.judge import making
@@ -79,7 +80,11 @@ class Play:
         """What the organizers' first attack would hand in on all releases but a team's own."""
         place = self.folder / f"attack-{self.round.name}"
         exported(self.round, "attackers/", place)
-        published = Target.objects.filter(round=self.round, record__state="published").exclude(entry__team__number=team)
+        published = (
+            Target.objects.alias(state=KT("record__state"))
+            .filter(round=self.round, state="published")
+            .exclude(entry__team__number=team)
+        )
         made = {}
         book: AnyRulebook = rules_of(self.contest, self.round)
         for target in published:

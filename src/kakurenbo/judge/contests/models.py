@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from kakurenbo.judge.ordered_json import OrderedJSONField
+
 
 class Visibility(models.TextChoices):
     """What is shown of standings while a phase is open."""
@@ -38,7 +40,7 @@ class Contest(models.Model):
     slug = models.SlugField(unique=True)
     title = models.CharField(max_length=200)
     rulebook = models.CharField(max_length=100)
-    options = models.JSONField(default=dict)
+    options = OrderedJSONField(default=dict)
     zone = models.CharField(max_length=64, default="Asia/Tokyo")
     places = models.PositiveSmallIntegerField(default=10)
     rehearsal = models.BooleanField(default=False)
@@ -67,7 +69,7 @@ class Round(models.Model):
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="rounds")
     name = models.SlugField()
     position = models.PositiveSmallIntegerField()
-    facts = models.JSONField(default=dict)
+    facts = OrderedJSONField(default=dict)
     commitments = models.TextField(blank=True)
     fingerprint = models.CharField(max_length=64, blank=True)
     prepared_at = models.DateTimeField(null=True)

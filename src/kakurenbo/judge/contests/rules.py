@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from kakurenbo.contracts import ANONYMIZE
@@ -215,7 +216,7 @@ def reinstate(by: User, entry: Entry) -> Reading[Entry]:
         over = _running(_locked(entry.team.contest))
         if over:
             return over
-        passed_over = entry.targets.filter(submission=None, record__state=DISQUALIFIED)
+        passed_over = entry.targets.alias(state=KT("record__state")).filter(submission=None, state=DISQUALIFIED)
         # Nothing was earned on what was never published; and the web, where this runs, may not even look among what was.
         if passed_over._raw_delete(passed_over.db):
             scoring.enqueue(JobKind.SEAL, entry.team.contest, entry.round, subject=entry.team.number)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from django.db import transaction
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
@@ -348,7 +349,7 @@ class _Stored:
 
 
 def _published(round: Round) -> Any:
-    return Target.objects.filter(round=round, record__state=_PUBLISHED).order_by("name")
+    return Target.objects.alias(state=KT("record__state")).filter(round=round, state=_PUBLISHED).order_by("name")
 
 
 def _round(job: Job) -> Round:

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from kakurenbo.judge.contests.models import Contest, Entry, Round
+from kakurenbo.judge.ordered_json import OrderedJSONField
 from kakurenbo.judge.submissions.models import Blob, Submission
 
 
@@ -31,7 +32,7 @@ class Judging(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="judgings")
     fingerprint = models.CharField(max_length=64)
     verdict = models.CharField(max_length=10)
-    result = models.JSONField(default=dict)
+    result = OrderedJSONField(default=dict)
     in_effect = models.BooleanField(default=True)
     seconds = models.FloatField(default=0)
     made_at = models.DateTimeField(auto_now_add=True)
@@ -184,7 +185,7 @@ class Target(models.Model):
     entry = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="targets")
     name = models.CharField(max_length=16)
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="targets")
-    record = models.JSONField(default=dict)
+    record = OrderedJSONField(default=dict)
     sealed_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -211,7 +212,7 @@ class Earned(models.Model):
     sample = models.CharField(max_length=64, blank=True)
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="earned")
     file = models.CharField(max_length=200, blank=True)
-    credit = models.JSONField()
+    credit = OrderedJSONField()
 
     class Meta:
         db_table = '"secret"."earned"'
@@ -248,9 +249,9 @@ class StandingSnapshot(models.Model):
     round = models.ForeignKey(Round, on_delete=models.CASCADE, null=True, related_name="snapshots")
     taken_at = models.DateTimeField(auto_now_add=True)
     shown = models.BooleanField(default=False)
-    results = models.JSONField(default=dict)
-    standings = models.JSONField(default=dict)
-    document = models.JSONField(default=dict)
+    results = OrderedJSONField(default=dict)
+    standings = OrderedJSONField(default=dict)
+    document = OrderedJSONField(default=dict)
     format = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
