@@ -37,7 +37,15 @@ CHANCE = Chance(1, 0, 3)
 
 def rulebook(**more: object) -> AnyRulebook:
     standings = Standings((), (), ())
-    known = {"name": "toy", "title": "a toy", "version": "1", "rounds": ("only",), "utility_score": "", "figures": {}}
+    known = {
+        "name": "toy",
+        "title": "a toy",
+        "version": "1",
+        "rounds": ("only",),
+        "utility_score": "",
+        "figures": {},
+        "only_shown": frozenset(),
+    }
     return cast(AnyRulebook, SimpleNamespace(**{**known, "standings": lambda _: standings, **more}))
 
 

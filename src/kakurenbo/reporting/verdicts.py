@@ -57,7 +57,7 @@ class _Writer:
         return self._sentence(known)
 
     def _attacked(self, entry: RoundEntry, release: ReleaseEntry) -> Iterator[str]:
-        best = _best(entry, release.target, self.document.sample_attacks)
+        best = _best(entry, release.target, self.document)
         if best is None:
             if release.state in (PUBLISHED, DISQUALIFIED):
                 yield self._say("verdict.no_attack")
@@ -130,7 +130,7 @@ class _Writer:
         ranked = [
             target for target, release in entry.releases.items() if release.state == PUBLISHED and release.team not in excluded
         ]
-        found = {target: _best(entry, target, self.document.sample_attacks) for target in ranked}
+        found = {target: _best(entry, target, self.document) for target in ranked}
         in_play = {target: best for target, best in found.items() if best is not None}
         if in_play:
             yield self._hid_best(entry, in_play)
@@ -291,9 +291,10 @@ def _lead(ranking: Ranking, accuracy: Mapping[str, float | None]) -> float | Non
     return next((abs(other - shares[0]) for other in shares[1:] if other != shares[0]), None)
 
 
-def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | None:
+def _best(entry: RoundEntry, target: str, document: Document) -> _Best | None:
     row = entry.attacks.get(target, {})
-    teams_first = sorted(row, key=lambda attacker: attacker in samples)
+    counting = [attacker for attacker in row if attacker not in document.only_shown]
+    teams_first = sorted(counting, key=lambda attacker: attacker in document.sample_attacks)
     first = max(teams_first, key=lambda attacker: row[attacker].accuracy.mean, default=None)
     return None if first is None else _Best(first, row[first])
 

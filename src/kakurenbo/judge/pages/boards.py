@@ -88,14 +88,17 @@ def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> li
     return found
 
 
-def beside(snapshot: StandingSnapshot) -> list[Beside]:
-    """Chance and sample attacks, by round where there are several."""
+def beside(contest: Contest, snapshot: StandingSnapshot) -> list[Beside]:
+    """Chance and sample attacks, by round where there are several; of those that count for nothing it is said."""
+    only_shown = rules_of(contest).only_shown
     known: Mapping[str, Any] = snapshot.standings.get("beside", {})
     found = []
     for round_name, one in known.items():
         where = f" · {round_name}" if len(known) > 1 else ""
         found.append(Beside(text("page.chance") + where, share(one["chance"])))
-        found += [Beside(sample_name(name) + where, share(value)) for name, value in one["samples"].items()]
+        for name, value in one["samples"].items():
+            apart = f" · {text('page.only_shown')}" if name in only_shown else ""
+            found.append(Beside(sample_name(name) + where + apart, share(value)))
     return found
 
 
@@ -110,8 +113,9 @@ def found_rows(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -
     if not snapshot.results:
         return []
     results = msgspec.convert(snapshot.results, RoundResults)
-    names = _names(contest)
-    return [_found(results, target, names, own) for target in results.in_play if results.credits.get(target)]
+    names, only_shown = _names(contest), rules_of(contest).only_shown
+    counting = results.unranked - only_shown
+    return [_found(results, target, names, own, counting) for target in results.in_play if results.credits.get(target)]
 
 
 def charts(snapshot: StandingSnapshot) -> list[Chart]:
@@ -162,11 +166,12 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
     )
 
 
-def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None) -> Found:
+def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None, counting: frozenset[str]) -> Found:
+    """How much was found in a release, beside the best of the organizers' attacks that are ``counting`` by the rules."""
     credits = results.credits[target]
     team = team_of(target)
     others = {name: credit for name, credit in credits.items() if name not in results.unranked and name != team}
-    samples = [credit for name, credit in credits.items() if name in results.unranked]
+    samples = [credit for name, credit in credits.items() if name in counting]
     best = max(others, key=lambda name: others[name].accuracy, default=None)
     known = next((credit for credit in credits.values() if credit.chance is not None), None)
     return Found(

@@ -51,7 +51,7 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     if snapshot is not None:
         known |= {
             "rankings": boards(contest, snapshot, own),
-            "beside": beside(snapshot),
+            "beside": beside(contest, snapshot),
             "found": found_rows(contest, snapshot, own),
             "charts": charts(snapshot),
             "awards": awards(contest, snapshot),
