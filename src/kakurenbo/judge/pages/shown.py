@@ -19,7 +19,7 @@ from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.submissions.queries import which_counts
-from kakurenbo.messages import retold, text
+from kakurenbo.messages import retold, text, text_or
 
 RANKINGS = ("overall", "anonymization", "attack")
 """In the order they are shown."""
@@ -139,7 +139,7 @@ def awards(contest: Contest, snapshot: StandingSnapshot | None) -> Awards | None
 
 def ranking_title(name: str) -> str:
     """A ranking's own word, or what the rulebook calls it."""
-    return text(f"page.ranking.{name}") if name in RANKINGS else name.replace("_", " ")
+    return text(f"page.ranking.{name}") if name in RANKINGS else text_or(f"award.{name}", name.replace("_", " "))
 
 
 def _team_row(team: Team, begins: datetime | None) -> TeamRow:
