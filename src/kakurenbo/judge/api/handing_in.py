@@ -1,7 +1,8 @@
 """Routes by which a team hands in, and sees what became of it.
 
-A submission is begun, gets its files one by one, and is finished: that moment is when it was received. The route that takes a
-file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads the body.
+A submission is begun, gets its files one by one, and is finished: it was received when that request had arrived. The route
+that takes a file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads
+the body.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests import queries as contests
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.downloads import CHUNK
+from kakurenbo.judge.serve.arrival import arrived_at
 from kakurenbo.judge.serve.uploads import LIMIT_HEADER, Question, upload_of
 from kakurenbo.judge.submissions import queries, rules, store
 from kakurenbo.judge.submissions.models import Submission
@@ -54,7 +56,7 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
     user = somebody(request)
     entry = contests.entry_of(user, round_of(user, slug, name)) or not_there()
     phase = entry.round.phases.filter(kind=kind).first() or not_there()
-    return Status(201, described(user, done(rules.begin(user, entry, phase, timezone.now()))))
+    return Status(201, described(user, done(rules.begin(user, entry, phase, arrived_at(request)))))
 
 
 @router.put(
@@ -65,7 +67,7 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
 )
 def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dict[str, Any]] | HttpResponse:
     submission = _own(somebody(request), submission_id, to_change=True)
-    limit = rules.most_bytes(submission.phase, name)
+    limit = done(rules.most_bytes(submission, name))
     said = upload_of(request)
     if isinstance(said, Question):
         return HttpResponse(headers={LIMIT_HEADER: str(limit)})
@@ -83,7 +85,7 @@ def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dic
 )
 def finish(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.finish(_own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.finish(_own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 @router.get("/submissions/{uuid:submission_id}", response=schemas.SubmissionOut, summary="A submission and its judging")
@@ -107,7 +109,7 @@ def submitted_file(request: HttpRequest, submission_id: UUID, name: str) -> Stre
 )
 def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.withdraw(user, _own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.withdraw(user, _own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 @router.post(
@@ -117,7 +119,7 @@ def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
 )
 def choose(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.choose(user, _own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.choose(user, _own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 def described(user: User, submission: Submission) -> dict[str, Any]:

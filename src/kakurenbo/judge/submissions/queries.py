@@ -23,7 +23,8 @@ def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
 
 def counting(entry: Entry, phase: Phase) -> Counted:
     """The entries of a team that count as things are, in the order they were handed in, each with the reason."""
-    in_order = _judged(Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)).order_by("number")
+    scored = Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)
+    in_order = _judged(scored).order_by("received_at", "number")
     measure = rules_of(phase.round.contest).utility_score
     return rule.counting(declared_phase(phase), [_scored(one) for one in in_order], measure)
 
