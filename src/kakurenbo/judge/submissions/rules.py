@@ -5,7 +5,6 @@ States change by conditional UPDATE alone, so that of two who want to change one
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +18,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.planning import told_time
-from kakurenbo.judge.contests.queries import quota_left, tries_by_target
+from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
 from kakurenbo.judge.contests.quotas import Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
@@ -249,11 +248,8 @@ def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iter
     limit = phase.tries_per_target
     if limit is None:
         return
-    tries = tries_by_target(entry, phase)
-    named = Counter(targets_of(submission)) or Counter({*tries, ""})
-    for target, count in sorted(named.items()):
-        if tries[target] + (tries[""] if target else 0) + count > limit:
-            yield refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
+    for target in quota_of(phase).exceeded_on(tries_by_target(entry, phase), targets_of(submission)):
+        yield refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
 
 
 def _place_of(phase: Phase) -> dict[str, Any]:
