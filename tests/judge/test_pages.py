@@ -182,7 +182,7 @@ def test_every_mistake_in_the_form_is_shown_at_once_beside_its_field(page: Clien
 @pytest.mark.usefixtures("contest")
 def test_an_invite_link_makes_an_account_and_a_member(page: Client) -> None:
     page.post(reverse("add-team", args=["spring"]), {"team_name": "Kitsune"})
-    html = page.post(reverse("invite", args=["spring", "01"]), {"role": "member", "days": "7"}).content.decode()
+    html = page.post(reverse("invite", args=["spring", "01"]), {"role": "member", "days": "7"}, follow=True).content.decode()
     link = re.search(r"http://testserver(/join/[^<\s]+)", html)
     assert link is not None
     guest = Client()
@@ -285,13 +285,12 @@ def test_a_contest_ends_only_where_its_short_name_is_typed(page: Client, contest
 
 
 def test_a_token_is_shown_once_and_ends_when_it_is_revoked(page: Client, organizer: User) -> None:
-    html = page.post("/profile/tokens", {"label": "CI"}).content.decode()
-    assert "kakurenbo_" in html
-    assert "kakurenbo_" not in page.get("/profile").content.decode()
+    assert "kakurenbo_" in page.post("/profile/tokens", {"label": "CI"}, follow=True).content.decode()
     token = organizer.tokens.get()
     page.post(f"/profile/tokens/{token.pk}/revoke")
     token.refresh_from_db()
     assert token.revoked_at is not None
+    assert "kakurenbo_" not in page.get("/profile").content.decode()
 
 
 def test_chance_and_the_sample_attack_stand_beside_the_rankings(page: Client, contest: Contest, organizer: User) -> None:
