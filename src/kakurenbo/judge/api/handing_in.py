@@ -173,7 +173,7 @@ def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -
         "began_at": submission.began_at,
         "received_at": submission.received_at,
         "files": [_file(file) for file in submission.files.select_related("blob")],
-        "counts": queries.which_counts(counting[submission.pk]) if submission.pk in counting else None,
+        "counts": queries.why_it_counts(submission, counting) or None,
         "judging": judging_of(submission, user),
     }
 
