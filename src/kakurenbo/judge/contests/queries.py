@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -14,8 +15,17 @@ from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.contests.quotas import Left, Quota
+from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.submissions.models import TAKES_A_TRY, Submission
 from kakurenbo.judge.submissions.queries import targets_of
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The phases before and after one, of whatever round: it opens after the one closes, and closes before the other opens."""
+
+    before: Phase | None
+    after: Phase | None
 
 
 def contests_for(user: Anybody) -> QuerySet[Contest]:
@@ -68,6 +78,15 @@ def _too_late_since(contest: Contest, phase: Phase) -> datetime:
     if phase.opens_at <= contest.created_at:
         return phase.closes_at
     return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
+
+
+def neighbours(phase: Phase) -> Neighbours:
+    """The phases that limit the times of one, by the order of rounds and of the phases that the rulebook declares."""
+    contest = phase.round.contest
+    kinds = [declared.name for declared in rules_of(contest).phases]
+    in_order = sorted(schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
+    place = [one.pk for one in in_order].index(phase.pk)
+    return Neighbours(in_order[place - 1] if place else None, next(iter(in_order[place + 1 :]), None))
 
 
 def open_invite(text: str, now: datetime) -> Invite | None:

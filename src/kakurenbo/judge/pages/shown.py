@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from kakurenbo.contracts import ATTACK
+from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contracts import Phase as Declared
 from kakurenbo.judge.contests import queries
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Team, Visibility
@@ -109,6 +109,9 @@ def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[T
 
 def counts_rule(declared: Declared) -> str:
     """Which of a team's entries count, in words."""
+    if declared.name != ANONYMIZE and declared.counts is not Counting.CHOSEN:  # guesses count for each release by itself
+        each = Counting.BEST if declared.counts is Counting.BEST else Counting.LATEST
+        return text(f"page.counts_rule.{each.value}_on_targets")
     return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
 
 

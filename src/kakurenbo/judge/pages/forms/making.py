@@ -139,6 +139,7 @@ class PhaseForm(WordedForm):
             initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
+        self.keys = dict.fromkeys(("opens_at", "closes_at"), zone)  # shown beside the words
         self.heading = f"{plan.round} · {text(f'page.kind.{plan.kind}')}"
         word_visibility(self, plan.kind)
         if plan.kind != ATTACK:

@@ -20,6 +20,8 @@ from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import UNDER_WAY
 
+_ANY_TARGET = "NN"
+
 
 @require_GET
 @for_users
@@ -75,14 +77,16 @@ def _of_entry(request: UserRequest, phase: Phase, entry: Entry) -> dict[str, obj
         "round": phase.round.name,
         "team": entry.team.number,
         "attacker": entry.team.number,
-        "target": "NN",
+        "target": _ANY_TARGET,
         "number": "1",
     }
+    names = [(pattern.name(**fields), pattern) for pattern in declared.files]
     return {
         "declared": declared,
         "takes_zips": not declared.takes_no_zip("any.zip"),
         "most_bytes": max(pattern.max_bytes for pattern in declared.files),
-        "patterns": [(pattern.name(**fields), pattern) for pattern in declared.files],
+        "patterns": names,
+        "names_target": any(_ANY_TARGET in name for name, _ in names),
         "files": files,
         "bytes": sum(file.blob.size for file in files),
         "targets": target_rows(phase, entry, scoring.targets(phase.round, request.user, now)) if phase.kind == ATTACK else [],

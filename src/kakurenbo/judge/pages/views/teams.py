@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
@@ -23,6 +25,16 @@ from kakurenbo.messages import text
 from kakurenbo.tables import Problems
 
 _SHOWN_SUBMISSIONS = 50
+_DECISIONS = {"disqualify": rules.disqualify, "excuse": rules.excuse}
+
+
+@dataclass(frozen=True)
+class EntryRow:
+    """A team in a round, and what may be decided about it there."""
+
+    entry: Entry
+    disqualify: ReasonForm
+    excuse: ReasonForm
 
 
 @require_GET
@@ -98,12 +110,11 @@ def decide(request: UserRequest, slug: str, pk: int, what: str) -> HttpResponse:
     entry = get_object_or_404(Entry.objects.select_related("team", "round"), round__contest=contest, pk=pk)
     if what == "reinstate":
         said(request, rules.reinstate(request.user, entry), "page.reinstated")
-    elif what in ("disqualify", "excuse"):
-        form = ReasonForm(request.POST)
+    elif what in _DECISIONS:
+        form = ReasonForm(entry, what, request.POST)
         if not form.is_valid():
-            return _page(request, slug, entry.team.number, reason_form=form)
-        decision = rules.disqualify if what == "disqualify" else rules.excuse
-        said(request, decision(request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
+            return _page(request, slug, entry.team.number, refused=form)
+        said(request, _DECISIONS[what](request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
     else:
         raise Http404
     return redirect("manage-team", slug=slug, number=entry.team.number)
@@ -115,16 +126,23 @@ def _handed_in(team: Team) -> QuerySet[Submission]:
     return known.order_by("-received_at")[:_SHOWN_SUBMISSIONS]
 
 
-def _page(request: UserRequest, slug: str, number: str, **changed: object) -> HttpResponse:
+def _asked(entry: Entry, refused: ReasonForm | None) -> EntryRow:
+    """A team in a round with empty forms, but for the one that was refused."""
+    forms = (ReasonForm(entry, what) for what in _DECISIONS)
+    return EntryRow(entry, *(refused if refused is not None and refused.about == form.about else form for form in forms))
+
+
+def _page(request: UserRequest, slug: str, number: str, refused: ReasonForm | None = None, **changed: object) -> HttpResponse:
     contest = managed_contest(request, slug)
     found = team_of(contest, number)
+    entries = found.entries.select_related("round").order_by("round__position")
     known = {
         "team": found,
         "members": found.memberships.select_related("user").order_by("joined_at"),
         "invites": found.invites.filter(revoked_at__isnull=True, expires_at__gt=timezone.now()).order_by("-created_at"),
-        "entries": found.entries.select_related("round").order_by("round__position"),
+        "entries": [_asked(entry, refused) for entry in entries],
+        "refused": refused,
         "handed_in": _handed_in(found),
         "invite_form": InviteForm(),
-        "reason_form": ReasonForm(),
     }
     return render(request, "judge/manage_team.html", scene(request, contest, "teams", **{**known, **changed}))
