@@ -23,7 +23,7 @@ from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
 from kakurenbo.judge.pages.forms.making import zone_choices
-from kakurenbo.judge.pages.shown import counts_rule
+from kakurenbo.judge.pages.shown import counts_rule, team_rows
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
@@ -177,6 +177,55 @@ def test_every_mistake_in_the_form_is_shown_at_once_beside_its_field(page: Clien
     html = page.post(address, given).content.decode()
     for field in ("id_title-errors", "id_option-rate-errors", "id_pre-attack-closes_at-errors"):
         assert field in html
+
+
+def test_phases_that_overlap_are_told_beside_a_bad_number(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = form_of(page, address)
+    given |= {"title": "Cup", "pre-anonymize-tries_in_all": "-1", "pre-attack-opens_at": given["pre-anonymize-opens_at"]}
+    html = page.post(address, given).content.decode()
+    assert "id_pre-anonymize-tries_in_all-errors" in html
+    assert "pre attack opens at" in unescape(html)
+
+
+def test_an_option_that_rounds_have_values_of_their_own_for_says_that_it_holds_for_all(page: Client) -> None:
+    html = page.get(reverse("make-contest", args=["amic2020"])).content.decode()
+    assert "or none for the round&#x27;s own; what you set holds for all rounds" in html
+
+
+def test_who_joins_a_round_after_it_opened_is_late_and_nobody_else(contest: Contest, organizer: User) -> None:
+    phase = Phase.objects.get(round__contest=contest, round__name="pre", kind="anonymize")
+    added = rules.add_team(organizer, contest, "Kitsune").value
+
+    def late(opened_ago: timedelta, state: str = "open", made_ago: timedelta = timedelta(days=9)) -> bool:
+        opens = added.created_at - opened_ago
+        Phase.objects.filter(pk=phase.pk).update(opens_at=opens, closes_at=opens + timedelta(days=7), state=state)
+        contest.created_at = added.created_at - made_ago
+        return team_rows(contest, free=False)[0].late
+
+    assert late(timedelta(hours=1))
+    assert not late(-timedelta(hours=1)), "it opened after the team was added"
+    assert not late(timedelta(hours=1), "waiting"), "it has not opened: its data is still being drawn"
+    assert not late(timedelta(hours=1), made_ago=timedelta(minutes=30)), "it was open from the start"
+    assert late(timedelta(days=8), "closed", made_ago=timedelta(minutes=30)), "releases are taken no more"
+    contest.rehearsal = True
+    assert not late(timedelta(hours=1)), "bots are added when a rehearsal begins"
+
+
+def test_after_the_end_the_dashboard_offers_no_rehearsal_and_promises_no_phase(page: Client, contest: Contest) -> None:
+    address = reverse("manage", args=["spring"])
+    assert reverse("rehearse", args=["spring"]) in page.get(address).content.decode()
+    Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    html = page.get(address).content.decode()
+    assert reverse("rehearse", args=["spring"]) not in html
+    assert "open and close by themselves" not in html
+    assert "the contest is over" in html
+
+
+@pytest.mark.usefixtures("contest")
+def test_the_count_of_what_waits_moves_with_the_queue(page: Client) -> None:
+    assert '<dd id="queue-count">' in page.get(reverse("manage", args=["spring"])).content.decode()
+    assert '<dd id="queue-count" hx-swap-oob="true">' in page.get(reverse("queue", args=["spring"])).content.decode()
 
 
 @pytest.mark.usefixtures("contest")

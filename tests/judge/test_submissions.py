@@ -525,5 +525,6 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 def test_every_reason_has_words_in_both_languages() -> None:
     reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
     for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
-        assert not queries.which_counts(reason, "en").startswith("counts.")
-        assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")
+        assert not queries.which_counts(reason, 3, "en").startswith("counts.")
+        assert queries.which_counts(reason, 3, "en") != queries.which_counts(reason, 3, "ja")
+    assert "the last 3 valid entries" in queries.which_counts(rule.LAST_FEW, 3, "en")

@@ -9,9 +9,10 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import QuerySet
 
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, Round, Team
+from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.contests.quotas import Left, Quota
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -61,6 +62,22 @@ def free_places(contest: Contest) -> list[str]:
 def schedule(contest: Contest) -> QuerySet[Phase]:
     """The phases of a contest in the order they are played."""
     return Phase.objects.select_related("round__contest").filter(round__contest=contest).order_by("round__position", "opens_at")
+
+
+def begun_rounds(contest: Contest) -> dict[int, datetime]:
+    """By round the moment since which a team that joins is late; of rounds that opened, and in a rehearsal of none.
+
+    That is when teams could begin; but in a contest that was made with a phase open from the start, into which nobody could
+    come earlier, it is when releases were taken no more.
+    """
+    opened = schedule(contest).filter(kind=ANONYMIZE).exclude(state=PhaseState.WAITING)
+    return {phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal}
+
+
+def _too_late_since(contest: Contest, phase: Phase) -> datetime:
+    if phase.opens_at <= contest.created_at:
+        return phase.closes_at
+    return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
 
 
 def neighbours(phase: Phase) -> Neighbours:

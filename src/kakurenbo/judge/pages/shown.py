@@ -18,7 +18,7 @@ from kakurenbo.judge.pages.spans import in_words
 from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.judge.submissions.queries import which_counts
+from kakurenbo.judge.submissions.queries import why_it_counts
 from kakurenbo.messages import retold, text, text_or
 
 RANKINGS = ("overall", "anonymization", "attack")
@@ -70,8 +70,8 @@ class TargetRow:
 
 def team_rows(contest: Contest, *, free: bool = True) -> list[TeamRow]:
     """Every team by number, and between them the places that are free."""
-    first = queries.schedule(contest).first()
-    rows = [_team_row(team, first.opens_at if first else None) for team in queries.team_list(contest)]
+    begun = queries.begun_rounds(contest)
+    rows = [_team_row(team, begun) for team in queries.team_list(contest)]
     rows += [TeamRow(number) for number in queries.free_places(contest) if free]
     return sorted(rows, key=lambda row: row.number)
 
@@ -88,7 +88,7 @@ def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
 
 def history_rows(history: Iterable[Submission], counting: Mapping[UUID, str]) -> list[HistoryRow]:
     """What a team handed in."""
-    return [HistoryRow(one, which_counts(counting[one.pk]) if one.pk in counting else "") for one in history]
+    return [HistoryRow(one, why_it_counts(one, counting)) for one in history]
 
 
 def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[TargetRow]:
@@ -142,9 +142,9 @@ def ranking_title(name: str) -> str:
     return text(f"page.ranking.{name}") if name in RANKINGS else text_or(f"award.{name}", name.replace("_", " "))
 
 
-def _team_row(team: Team, begins: datetime | None) -> TeamRow:
+def _team_row(team: Team, begun: Mapping[int, datetime]) -> TeamRow:
     entries = sorted(team.entries.all(), key=lambda entry: entry.round.position)
-    late = begins is not None and team.created_at > begins
+    late = any(team.created_at > begun[entry.round_id] for entry in entries if entry.round_id in begun)
     return TeamRow(team.number, team, len(team.memberships.all()), late, entries)
 
 
