@@ -185,9 +185,15 @@ def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
-    """Standings as a page tells them: a team by the first word of its line, a dash for none, and every digit of a score."""
+    """Standings as a page tells them: a team by the first word of its line, a dash for none, and every digit of a score.
+
+    A line that is no team's is the organizers' own attack.
+    """
     return {
-        name: [[team.split()[0], *("–" if value is None else str(value) for value in line)] for team, *line in lines]
+        name: [
+            [team if team.isdecimal() else "Sample", *("–" if value is None else str(value) for value in line)]
+            for team, *line in lines
+        ]
         for name, lines in ranks(standings).items()
     }
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.fields.json import JSONExact
 from psycopg.types.json import Json
 
 
 class OrderedJSONField(models.JSONField):
     """A column of PostgreSQL's type ``json``; ``jsonb``, which Django takes, sorts keys by their length.
 
-    Values of a key are looked up as text (``KT``): the type knows no equality.
+    The type knows no equality: whole values are compared as ``jsonb``, those of a key are looked up as text (``KT``).
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
@@ -27,3 +28,18 @@ class OrderedJSONField(models.JSONField):
     def from_db_value(self, value: Any, expression: Any, connection: BaseDatabaseWrapper) -> Any:
         """What psycopg read already."""
         return value
+
+
+@OrderedJSONField.register_lookup
+class _Equal(JSONExact):
+    """Whether two values are the same, whatever the order of their keys."""
+
+    def process_lhs(self, compiler: Any, connection: BaseDatabaseWrapper, lhs: Any = None) -> tuple[str, Any]:
+        """The column in a type that can be compared."""
+        sql, parameters = super().process_lhs(compiler, connection, lhs)
+        return f"({sql})::jsonb", parameters
+
+    def process_rhs(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """What it is compared with in the same type."""
+        sql, parameters = super().process_rhs(compiler, connection)
+        return f"({sql})::jsonb", parameters
