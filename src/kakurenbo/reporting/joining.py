@@ -41,7 +41,7 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds, rankings),
+        award_notices=award_notices(awards, rankings),
         details=details,
         players=_players(parts),
         sample_attacks=samples,

@@ -145,7 +145,7 @@ def _entries(user: User, slug: str) -> list[Entry]:
 
 def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
     counting = _counting(entry, phase)
-    left = contests.quota_left(entry, phase, timezone.now())
+    left = contests.left_to_use(entry, phase, timezone.now())
     return {
         "round": phase.round.name,
         "kind": phase.kind,

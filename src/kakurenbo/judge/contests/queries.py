@@ -114,6 +114,11 @@ def quota_left(entry: Entry, phase: Phase, now: datetime, target: str = "") -> L
     return left.at_most(phase.tries_per_target - tries_on(entry, phase, target))
 
 
+def left_to_use(entry: Entry, phase: Phase, now: datetime, target: str = "") -> Left:
+    """What a team may still use of its tries; one that is disqualified nothing."""
+    return Left(0, None, None, used_up=True) if entry.disqualified else quota_left(entry, phase, now, target)
+
+
 def tries_on(entry: Entry, phase: Phase, target: str) -> int:
     """How often a team tried a target; an entry of which nothing tells the target is a try on each."""
     return (tries := tries_by_target(entry, phase))[target] + (tries[""] if target else 0)

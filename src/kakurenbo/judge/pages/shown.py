@@ -21,6 +21,8 @@ from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.submissions.queries import why_it_counts
 from kakurenbo.messages import retold, text, text_or
 
+ANY_TARGET = "NN"
+"""Stands for the number of a release in the names of files about one."""
 RANKINGS = ("overall", "anonymization", "attack")
 """In the order they are shown."""
 
@@ -100,7 +102,7 @@ def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[T
             name=target.name,
             team=target.entry.team.name,
             state=target.record.get("state", ""),
-            left=queries.quota_left(entry, phase, now, target.name).count if limited else None,
+            left=queries.left_to_use(entry, phase, now, target.name).count if limited else None,
             own=target.entry_id == entry.pk,
         )
         for target in targets
@@ -113,6 +115,48 @@ def counts_rule(declared: Declared) -> str:
         each = Counting.BEST if declared.counts is Counting.BEST else Counting.LATEST
         return text(f"page.counts_rule.{each.value}_on_targets")
     return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
+
+
+@dataclass(frozen=True)
+class FileWay:
+    """Files that are handed in together, as they are named on the page: the first, and the last of several."""
+
+    first: str
+    last: str
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A part of an entry, with all the ways to hand it in, of which one is enough."""
+
+    ways: list[FileWay]
+    optional: bool
+
+
+def file_parts(declared: Declared, phase: Phase, entry: Entry) -> list[FilePart]:
+    """What an entry is made of, by the names that the files of this team have."""
+    fields = _fields(phase, entry)
+    parts = []
+    for patterns in declared.ways():
+        named = [(pattern.names(**fields), pattern) for pattern in patterns]
+        ways = [FileWay(names[0], names[-1] if names[1:] else "", pattern.max_bytes) for names, pattern in named]
+        parts.append(FilePart(ways, patterns[0].optional))
+    return parts
+
+
+def submit_ways(declared: Declared, phase: Phase, entry: Entry) -> list[str]:
+    """The files of each way to hand in what an entry must have, for the command line."""
+    fields = _fields(phase, entry)
+    needed = [patterns for patterns in declared.ways() if not patterns[0].optional]
+    longest = max(map(len, needed), default=0)
+    chosen = ([patterns[min(place, len(patterns) - 1)] for patterns in needed] for place in range(longest))
+    return [" ".join(name for pattern in patterns for name in pattern.names(**fields)) for patterns in chosen]
+
+
+def _fields(phase: Phase, entry: Entry) -> dict[str, str]:
+    team = entry.team.number
+    return {"round": phase.round.name, "team": team, "attacker": team, "target": ANY_TARGET, "number": "1"}
 
 
 @dataclass(frozen=True)

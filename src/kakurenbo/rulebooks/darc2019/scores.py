@@ -75,7 +75,8 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     }
     both = (*ranked, *shown)
     lower = frozenset({"anonymization", "overall"})
-    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization")
+    award_for = {"re-identification": "attack"}
+    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization", award_for=award_for)
 
 
 def _counting(results: RoundResults) -> list[str]:
