@@ -212,6 +212,14 @@ def test_a_name_that_cannot_be_shown_or_leads_elsewhere_is_refused(name: str) ->
 
 
 @pytest.mark.django_db
+def test_a_name_that_some_system_takes_for_something_else_is_refused() -> None:
+    submission = Played().begun()
+    for name in ("CON", "nul.csv", "com1.tar.gz", "-rf", "a.csv ", " a.csv", "a.", "a\ufffd.csv", "a:b.csv", "what?.csv"):
+        assert codes(rules.add_file(submission, name, blob())) == ["release.unsafe_name"], name
+    assert not isinstance(rules.add_file(submission, "contents-1.csv", blob()), Problems)
+
+
+@pytest.mark.django_db
 def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played()
     submission, other = played.begun(), played.begun()
@@ -261,7 +269,9 @@ def test_of_many_at_once_no_more_are_received_than_there_are_tries() -> None:
     received = Submission.objects.filter(state=State.RECEIVED)
     assert sorted(received.values_list("number", flat=True)) == [1, 2, 3]
     assert Submission.objects.filter(state=State.WITHDRAWN).count() == 5
-    assert [codes(outcome) for outcome in outcomes if not hasattr(outcome, "value")] == [["submissions.no_try_left"]] * 5
+    assert [codes(outcome) for outcome in outcomes if not hasattr(outcome, "value")] == [
+        ["submissions.no_try_left", "submissions.tries_in_checking"]
+    ] * 5
     assert Job.objects.count() == 3
     assert [logged.number for logged in played.contest.log.all()] == list(range(played.contest.log.count()))
 
@@ -301,7 +311,7 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
     before, after = (datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (last, first))
     played.handed_in(now=before)
     refusal = rules.begin(played.hanako, played.entry, played.phase, before)
-    assert codes(refusal) == ["submissions.no_try_today"]
+    assert codes(refusal) == ["submissions.no_try_today", "submissions.tries_in_checking"]
     (problem,) = refusal  # type: ignore[misc]
     local = after.astimezone(ZoneInfo(zone))
     assert f"{local:%Y-%m-%d %H:%M:%S} ({zone}; {after:%Y-%m-%d %H:%M:%S} UTC)" in problem.in_language("en")
@@ -321,9 +331,8 @@ def test_where_clocks_are_turned_the_day_of_tries_is_an_hour_shorter_or_longer(s
     played.handed_in(now=midnight)
     ends = midnight + timedelta(hours=hours)
     assert quota_left(played.entry, played.phase, midnight).again_at == ends
-    assert codes(rules.begin(played.hanako, played.entry, played.phase, ends - timedelta(seconds=1))) == [
-        "submissions.no_try_today"
-    ]
+    late = rules.begin(played.hanako, played.entry, played.phase, ends - timedelta(seconds=1))
+    assert codes(late)[0] == "submissions.no_try_today"
     assert played.handed_in(now=ends).number == 2
 
 
@@ -332,7 +341,7 @@ def test_where_clocks_are_turned_the_day_of_tries_is_an_hour_shorter_or_longer(s
 def test_what_is_refused_or_fails_or_is_withdrawn_costs_no_try(way: str) -> None:
     played = Played(tries_in_all=1)
     submission = played.handed_in()
-    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON)) == ["submissions.no_try_left"]
+    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON))[0] == "submissions.no_try_left"
     if way == "withdraw":
         good(rules.withdraw(played.hanako, submission, NOON))
     else:
@@ -340,6 +349,27 @@ def test_what_is_refused_or_fails_or_is_withdrawn_costs_no_try(way: str) -> None
         assert getattr(rules, way)(submission)
     assert quota_left(played.entry, played.phase, NOON).count == 1
     assert played.handed_in().number == 2, "numbers are given once"
+
+
+@pytest.mark.django_db
+def test_who_has_used_all_tries_is_told_how_many_are_being_checked_and_may_come_back() -> None:
+    played = Played(tries_in_all=3)
+    played.judged()
+    waiting = [played.handed_in(), played.handed_in()]
+    used, checking = played_refusal(played)
+    assert used.in_language("en").endswith("of what was handed in, what is valid counts")
+    assert checking.in_language("en").startswith("entries that are still being checked: 2")
+    assert "2 件" in checking.in_language("ja")
+    for submission in waiting:
+        assert rules.checking(submission)
+        assert rules.scored(submission)
+    assert codes(played_refusal(played)) == ["submissions.no_try_left"]
+
+
+def played_refusal(played: Played) -> Problems:
+    refusal = rules.begin(played.hanako, played.entry, played.phase, NOON)
+    assert isinstance(refusal, Problems)
+    return refusal
 
 
 @pytest.mark.django_db
@@ -359,7 +389,7 @@ def test_tries_on_a_target_are_counted_for_each_and_refused_files_are_free() -> 
     assert quota_left(played.entry, played.phase, day, "02").count == 1
     assert quota_left(played.entry, played.phase, day, "03").count == 2
     three = played.sent(second, other, now=day)
-    assert codes(rules.finish(three, day)) == ["submissions.no_try_on_target"]
+    assert codes(rules.finish(three, day))[0] == "submissions.no_try_on_target"
     judged = [{"target": "02", "file": second}]
     played.judged(names=(second, pattern.name(target="03", attacker="01")), now=day, targets=judged)
     assert quota_left(played.entry, played.phase, day, "02").count == 0
@@ -372,8 +402,8 @@ def test_a_file_for_all_targets_is_a_try_on_each() -> None:
     played = Played(ATTACK, rulebook="pwscup2024", tries_per_target=1)
     played.handed_in("E01.csv", now=day)
     assert quota_left(played.entry, played.phase, day, "02").count == 0
-    assert codes(rules.finish(played.sent("E01_02.csv", now=day), day)) == ["submissions.no_try_on_target"]
-    assert codes(rules.finish(played.sent("E01.zip", now=day), day)) == ["submissions.no_try_on_target"]
+    assert codes(rules.finish(played.sent("E01_02.csv", now=day), day))[0] == "submissions.no_try_on_target"
+    assert codes(rules.finish(played.sent("E01.zip", now=day), day))[0] == "submissions.no_try_on_target"
 
 
 @pytest.mark.django_db
@@ -526,5 +556,6 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 def test_every_reason_has_words_in_both_languages() -> None:
     reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
     for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
-        assert not queries.which_counts(reason, "en").startswith("counts.")
-        assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")
+        assert not queries.which_counts(reason, 3, "en").startswith("counts.")
+        assert queries.which_counts(reason, 3, "en") != queries.which_counts(reason, 3, "ja")
+    assert "the last 3 valid entries" in queries.which_counts(rule.LAST_FEW, 3, "en")

@@ -7,13 +7,14 @@ from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.lookups import Exact
 from psycopg.types.json import Json
 
 
 class OrderedJSONField(models.JSONField):
     """A column of PostgreSQL's type ``json``; ``jsonb``, which Django takes, sorts keys by their length.
 
-    Values of a key are looked up as text (``KT``): the type knows no equality.
+    It is compared as a whole; values of a key are looked up as text (``KT``).
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
@@ -27,3 +28,14 @@ class OrderedJSONField(models.JSONField):
     def from_db_value(self, value: Any, expression: Any, connection: BaseDatabaseWrapper) -> Any:
         """What psycopg read already."""
         return value
+
+
+@OrderedJSONField.register_lookup
+class SameContent(Exact):
+    """Equal whatever the order of keys: the type itself knows no equality."""
+
+    def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """Both sides as ``jsonb``."""
+        column, own = self.process_lhs(compiler, connection)
+        given, values = self.process_rhs(compiler, connection)
+        return f"({column})::jsonb = ({given})::jsonb", (*own, *values)

@@ -124,8 +124,7 @@ def choose(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
 
 def described(user: User, submission: Submission) -> dict[str, Any]:
     """A submission with what the asker may know of its judging."""
-    counting = {one.pk: reason for one, reason in queries.counting(submission.entry, submission.phase)}
-    return _submission(user, submission, counting)
+    return _submission(user, submission, _counting(submission.entry, submission.phase))
 
 
 def _own(user: User, submission_id: UUID, *, to_change: bool = False) -> Submission:
@@ -145,19 +144,25 @@ def _entries(user: User, slug: str) -> list[Entry]:
 
 
 def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
-    counting = {one.pk: reason for one, reason in queries.counting(entry, phase)}
-    left = contests.quota_left(entry, phase, timezone.now())
+    counting = _counting(entry, phase)
+    left = contests.left_to_use(entry, phase, timezone.now())
     return {
         "round": phase.round.name,
         "kind": phase.kind,
         "state": phase.shown_state,
         "closes_at": phase.closes_at,
+        "disqualified": entry.disqualified,
         "left": {"count": left.count, "again_at": left.again_at, "resets_at": left.resets_at},
         "submissions": [_submission(user, one, counting) for one in queries.history(entry, phase)],
     }
 
 
-def _submission(user: User, submission: Submission, counting: dict[Any, str]) -> dict[str, Any]:
+def _counting(entry: Entry, phase: Phase) -> dict[UUID, str]:
+    """What counts and why, as a team is told: nothing of one that is out of the round."""
+    return {} if entry.disqualified else {one.pk: reason for one, reason in queries.counting(entry, phase)}
+
+
+def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -> dict[str, Any]:
     entry = submission.entry
     return {
         "id": submission.pk,
@@ -170,7 +175,7 @@ def _submission(user: User, submission: Submission, counting: dict[Any, str]) ->
         "began_at": submission.began_at,
         "received_at": submission.received_at,
         "files": [_file(file) for file in submission.files.select_related("blob")],
-        "counts": queries.which_counts(counting[submission.pk]) if submission.pk in counting else None,
+        "counts": queries.why_it_counts(submission, counting) or None,
         "judging": judging_of(submission, user),
     }
 

@@ -15,6 +15,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import Refused, digest_of
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.advancing import advance, end_contest
+from kakurenbo.judge.contests.lookalikes import as_seen
 from kakurenbo.judge.contests.making import make_contest, told_phase, words_problems
 from kakurenbo.judge.contests.models import (
     Announcement,
@@ -38,7 +39,6 @@ from kakurenbo.judge.contests.planning import (
     times_problems,
     told_time,
 )
-from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rules as scoring
 from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.trust import rules as trust
@@ -84,9 +84,7 @@ def add_team(by: User, contest: Contest, name: str, number: str = "", unranked: 
             words_problems("name", name, LONGEST_NAME),
             _number_problems(contest, number, free),
             _running(contest),
-            refused("contests.name_taken", "", column="name", value=name.strip())
-            if contest.teams.filter(name=name.strip()).exists()
-            else None,
+            _name_problems(contest, name.strip()),
         )
         if problems:
             return problems
@@ -269,6 +267,15 @@ def _running(contest: Contest) -> Problems | None:
     return None if contest.ended_at is None else refused("contests.over", "")
 
 
+def _name_problems(contest: Contest, name: str) -> Problems | None:
+    """Whether another team has the name, or one that nobody could tell from it."""
+    seen = as_seen(name)
+    taken = [other for other in contest.teams.values_list("name", flat=True) if as_seen(other) == seen]
+    if name in taken:
+        return refused("contests.name_taken", "", column="name", value=name)
+    return refused("contests.name_looks_like", "", column="name", value=name, other=taken[0]) if taken else None
+
+
 def _number_problems(contest: Contest, number: str, free: list[str]) -> Problems | None:
     if not free:
         return refused("contests.no_place", "", places=contest.places)
@@ -304,15 +311,13 @@ def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, 
 
 def _neighbour_problems(phase: Phase, opens_at: datetime, closes_at: datetime) -> Problems:
     """Whether the phase before or after is in the way of other times, also that of another round."""
-    contest = phase.round.contest
-    kinds = [declared.name for declared in rules_of(contest).phases]
-    in_order = sorted(queries.schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
-    place = [one.pk for one in in_order].index(phase.pk)
-    before, after = in_order[:place][-1:], in_order[place + 1 :][:1]
+    limits, zone = queries.neighbours(phase), phase.round.contest.zone
     moved = Span(f"{phase.round.name} {phase.kind}", opens_at, closes_at)
-    spans = [Span(f"{one.round.name} {one.kind}", one.opens_at, one.closes_at) for one in (*before, *after)]
-    earlier, later = spans[: len(before)], spans[len(before) :]
+    before, after = (
+        None if one is None else Span(f"{one.round.name} {one.kind}", one.opens_at, one.closes_at)
+        for one in (limits.before, limits.after)
+    )
     return Problems.of(
-        *(overlap_problems(other, moved, contest.zone) for other in earlier),
-        *(overlap_problems(moved, other, contest.zone) for other in later),
+        None if before is None else overlap_problems(before, moved, zone),
+        None if after is None else overlap_problems(moved, after, zone),
     )

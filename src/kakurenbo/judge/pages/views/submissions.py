@@ -107,7 +107,7 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
         "phase": found.phase,
         "files": found.files.select_related("blob"),
         **judged_context(found.entry.team.contest, scoring.scores(found, request.user, now)),
-        "counts": submissions.which_counts(counting[found.pk]) if found.pk in counting else "",
+        "counts": submissions.why_it_counts(found, counting),
         "busy": found.state in UNDER_WAY,
         "declared": declared_phase(found.phase),
         "may_act": _may_act(request, found),
