@@ -257,11 +257,11 @@ class Contest:
     def _close(self, kind: str, following: str = "") -> None:
         """Let a phase be over within seconds, and the next one begin with the next minute that is left to it."""
         self._edit(kind)
-        self.organizer.page.get_by_text(text("page.move_close"), exact=True).click()
+        self.organizer.page.get_by_text(text("page.move.close"), exact=True).click()
         if following:
             self.organizer.picture("move", "main > *:first-child", "section:has(#moves)")
-        self.organizer.press("move_close_yes")
-        self.organizer.says("moved_close")
+        self.organizer.press("move_yes.close")
+        self.organizer.says("moved.close")
         if not following:
             until(self._all_closed, "every phase is closed", pause=2)
             return

@@ -40,7 +40,8 @@ _SCORES = f"""(rows) => Object.fromEntries(rows.filter((row) => row.querySelecto
 _RANKINGS = f"""(boards) => Object.fromEntries(boards.map((board) => [
   board.getAttribute("aria-labelledby").replace("ranking-", ""),
   [...board.querySelectorAll("tbody tr")].map((row) => [
-    row.querySelector("th").innerText.trim().split(/\\s/)[0], ({_DIGITS})([...row.querySelectorAll("td")].at(-1)),
+    row.querySelector("th").innerText.trim().match(/^\\d\\S*|.*/)[0].trim(),
+    ({_DIGITS})([...row.querySelectorAll("td")].at(-1)),
     row.querySelector("td").innerText.trim(),
   ]),
 ]))"""

@@ -24,6 +24,7 @@ from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
 from kakurenbo.judge.contests.making import told_phase
 from kakurenbo.judge.contests.models import Contest, Phase, Role
+from kakurenbo.judge.pages.boards import sample_name
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.scoring.worker import Worker
@@ -185,13 +186,10 @@ def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
-    """Standings as a page tells them: a team by the first word of its line, a dash for none, and every digit of a score.
-
-    A line that is no team's is the organizers' own attack.
-    """
+    """Standings as an English page tells them: a team by its number, a dash for none, and every digit of a score."""
     return {
         name: [
-            [team if team.isdecimal() else "Sample", *("–" if value is None else str(value) for value in line)]
+            [team if team[0].isdigit() else sample_name(team), *("–" if value is None else str(value) for value in line)]
             for team, *line in lines
         ]
         for name, lines in ranks(standings).items()

@@ -221,8 +221,10 @@ def _disqualify(organizer: Person, team: str, member: Person) -> None:
     organizer.go("/contests/cup/manage/teams/")
     organizer.page.get_by_role("link", name=f"Open team {team}").click()
     of_main = organizer.page.locator("li", has=organizer.page.locator("b", has_text="main"))
-    of_main.locator("[name=reason]").fill(REASON)
-    of_main.get_by_role("button", name="Disqualify").click()
+    of_main.get_by_text("Disqualify…").click()
+    decision = of_main.locator("form[action$='/disqualify']")
+    decision.locator("[name=reason]").fill(REASON)
+    decision.get_by_role("button", name="Disqualify").click()
     organizer.says(REASON)
     for page in ("team", "play/main/anonymize"):
         member.go(f"/contests/cup/{page}/")

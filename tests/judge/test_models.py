@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from tests.judge import making
 
 from kakurenbo.judge.contests.models import Contest
 
@@ -23,8 +24,11 @@ def test_secrets_are_in_a_schema_of_their_own() -> None:
         assert {name for (name,) in cursor.fetchall()} == {"file", "earned", "signing_key"}
 
 
-def test_json_keeps_the_order_of_its_keys_and_is_compared_without_it(new_contest: Callable[..., Contest]) -> None:
-    new_contest(options={"longest": 1, "b": [2], "a": {}})
-    assert list(Contest.objects.get().options) == ["longest", "b", "a"]
-    assert Contest.objects.filter(options={"a": {}, "b": [2], "longest": 1}).exclude(options={}).exists()
-    assert not Contest.objects.exclude(options={"a": {}, "b": [2], "longest": 1}).exists()
+def test_json_keeps_the_order_of_its_keys_and_is_found_by_its_content() -> None:
+    contest = making.contest()
+    contest.options = {"vcm": 1, "p": {"longer": 2, "a": 3}}
+    contest.save(update_fields=["options"])
+    assert json.dumps(Contest.objects.get().options) == '{"vcm": 1, "p": {"longer": 2, "a": 3}}'
+    assert Contest.objects.filter(options={"p": {"a": 3, "longer": 2}, "vcm": 1}).exists()
+    assert not Contest.objects.filter(options={}).exists()
+    assert Contest.objects.exclude(options={}).exists()

@@ -24,6 +24,7 @@ from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
 from kakurenbo.judge.pages.forms.making import zone_choices
+from kakurenbo.judge.pages.shown import counts_rule, team_rows
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
@@ -62,6 +63,10 @@ def contest(organizer: User) -> Contest:
         phases=plan,
     )
     return made.value
+
+
+def html_of(page: Client, address: str) -> str:
+    return page.get(address).content.decode()
 
 
 def form_of(page: Client, address: str) -> dict[str, Any]:
@@ -150,6 +155,7 @@ def test_the_forms_warn_of_live_standings_beside_attack_phases_alone(page: Clien
 
 def test_times_of_the_form_are_those_of_the_contests_zone(page: Client) -> None:
     address = reverse("make-contest", args=["amic2020"])
+    assert html_of(page, address).count('<span class="key mono">Asia/Tokyo</span>') == 8, "beside each of eight times"
     given = {
         **form_of(page, address),
         "title": "Autumn",
@@ -174,10 +180,59 @@ def test_every_mistake_in_the_form_is_shown_at_once_beside_its_field(page: Clien
         assert field in html
 
 
+def test_phases_that_overlap_are_told_beside_a_bad_number(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = form_of(page, address)
+    given |= {"title": "Cup", "pre-anonymize-tries_in_all": "-1", "pre-attack-opens_at": given["pre-anonymize-opens_at"]}
+    html = page.post(address, given).content.decode()
+    assert "id_pre-anonymize-tries_in_all-errors" in html
+    assert "pre attack opens at" in unescape(html)
+
+
+def test_an_option_that_rounds_have_values_of_their_own_for_says_that_it_holds_for_all(page: Client) -> None:
+    html = page.get(reverse("make-contest", args=["amic2020"])).content.decode()
+    assert "or none for the round&#x27;s own; what you set holds for all rounds" in html
+
+
+def test_who_joins_a_round_after_it_opened_is_late_and_nobody_else(contest: Contest, organizer: User) -> None:
+    phase = Phase.objects.get(round__contest=contest, round__name="pre", kind="anonymize")
+    added = rules.add_team(organizer, contest, "Kitsune").value
+
+    def late(opened_ago: timedelta, state: str = "open", made_ago: timedelta = timedelta(days=9)) -> bool:
+        opens = added.created_at - opened_ago
+        Phase.objects.filter(pk=phase.pk).update(opens_at=opens, closes_at=opens + timedelta(days=7), state=state)
+        contest.created_at = added.created_at - made_ago
+        return team_rows(contest, free=False)[0].late
+
+    assert late(timedelta(hours=1))
+    assert not late(-timedelta(hours=1)), "it opened after the team was added"
+    assert not late(timedelta(hours=1), "waiting"), "it has not opened: its data is still being drawn"
+    assert not late(timedelta(hours=1), made_ago=timedelta(minutes=30)), "it was open from the start"
+    assert late(timedelta(days=8), "closed", made_ago=timedelta(minutes=30)), "releases are taken no more"
+    contest.rehearsal = True
+    assert not late(timedelta(hours=1)), "bots are added when a rehearsal begins"
+
+
+def test_after_the_end_the_dashboard_offers_no_rehearsal_and_promises_no_phase(page: Client, contest: Contest) -> None:
+    address = reverse("manage", args=["spring"])
+    assert reverse("rehearse", args=["spring"]) in page.get(address).content.decode()
+    Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    html = page.get(address).content.decode()
+    assert reverse("rehearse", args=["spring"]) not in html
+    assert "open and close by themselves" not in html
+    assert "the contest is over" in html
+
+
+@pytest.mark.usefixtures("contest")
+def test_the_count_of_what_waits_moves_with_the_queue(page: Client) -> None:
+    assert '<dd id="queue-count">' in page.get(reverse("manage", args=["spring"])).content.decode()
+    assert '<dd id="queue-count" hx-swap-oob="true">' in page.get(reverse("queue", args=["spring"])).content.decode()
+
+
 @pytest.mark.usefixtures("contest")
 def test_an_invite_link_makes_an_account_and_a_member(page: Client) -> None:
     page.post(reverse("add-team", args=["spring"]), {"team_name": "Kitsune"})
-    html = page.post(reverse("invite", args=["spring", "01"]), {"role": "member", "days": "7"}).content.decode()
+    html = page.post(reverse("invite", args=["spring", "01"]), {"role": "member", "days": "7"}, follow=True).content.decode()
     link = re.search(r"http://testserver(/join/[^<\s]+)", html)
     assert link is not None
     guest = Client()
@@ -214,6 +269,25 @@ def test_an_organizer_disqualifies_with_a_reason_and_takes_it_back(page: Client,
     page.post(reverse("decide", args=["spring", entry.pk, "reinstate"]))
     entry.refresh_from_db()
     assert entry.disqualified == ""
+
+
+def test_a_decision_on_a_team_takes_a_second_step_that_says_what_follows(
+    page: Client, contest: Contest, organizer: User
+) -> None:
+    entry = rules.add_team(organizer, contest, "Kitsune").value.entries.first()
+    assert entry is not None
+    address = reverse("manage-team", args=["spring", "01"])
+    for what, follows in {"disqualify": "leave the rankings", "excuse": "cannot be taken back"}.items():
+        decide = reverse("decide", args=["spring", entry.pk, what])
+        step = next(one for one in html_of(page, address).split("<details")[1:] if decide in one)
+        assert step.startswith(' class="confirm">'), "closed until it is asked for"
+        assert follows in step
+        refused = page.post(decide, {"reason": ""}).content.decode()
+        assert f'href="#{what}{entry.pk}_reason"' in refused
+        assert f'id="{what}{entry.pk}_reason"' in refused
+        assert refused.count('<details class="confirm" open>') == 1, "the step that was taken, and no other"
+    Contest.objects.update(ended_at=timezone.now())
+    assert "/disqualify" not in html_of(page, address), "nothing is decided after the end"
 
 
 @pytest.mark.usefixtures("contest")
@@ -261,13 +335,12 @@ def test_a_contest_ends_only_where_its_short_name_is_typed(page: Client, contest
 
 
 def test_a_token_is_shown_once_and_ends_when_it_is_revoked(page: Client, organizer: User) -> None:
-    html = page.post("/profile/tokens", {"label": "CI"}).content.decode()
-    assert "kakurenbo_" in html
-    assert "kakurenbo_" not in page.get("/profile").content.decode()
+    assert "kakurenbo_" in page.post("/profile/tokens", {"label": "CI"}, follow=True).content.decode()
     token = organizer.tokens.get()
     page.post(f"/profile/tokens/{token.pk}/revoke")
     token.refresh_from_db()
     assert token.revoked_at is not None
+    assert "kakurenbo_" not in page.get("/profile").content.decode()
 
 
 def test_another_password_ends_tokens_and_other_sessions_and_the_page_says_so(page: Client, organizer: User) -> None:
@@ -344,6 +417,11 @@ def test_a_team_is_told_before_it_sends_how_large_files_may_be_and_of_zips_where
     assert f'data-limit="{max(limits)}"' in html
     assert html.count("at most ") == len(limits) + 1
     assert ("A zip of the files works too." in html) == zips
+
+
+def test_of_guesses_those_at_each_release_count_by_themselves() -> None:
+    anonymize, attack = registry.load("rulebooks", "amic2020").phases
+    assert (counts_rule(anonymize), counts_rule(attack)) == ("the latest valid one", "the latest valid guess at each release")
 
 
 @pytest.mark.parametrize(
@@ -552,6 +630,40 @@ def test_an_organizer_gives_more_time_in_one_click_and_later_phases_move_along(p
     assert timezone.now() < first.closes_at < timezone.now() + timedelta(minutes=1)
 
 
+@pytest.mark.usefixtures("contest")
+@pytest.mark.parametrize(("how", "span"), [("later_hour", timedelta(hours=1)), ("later_day", timedelta(days=1))])
+def test_a_phase_that_has_not_begun_begins_later_in_one_click_and_later_phases_move_along(
+    page: Client, how: str, span: timedelta
+) -> None:
+    before = list(Phase.objects.order_by("opens_at"))
+    Phase.objects.filter(pk=before[1].pk).update(opens_at=before[0].closes_at)
+    address = reverse("edit-phase", args=["spring", before[0].pk])
+    assert "move along" in html_of(page, address)
+    page.post(address, {"move": how})
+    after = list(Phase.objects.order_by("opens_at"))
+    assert (after[0].opens_at, after[0].closes_at) == (before[0].opens_at + span, before[0].closes_at + span)
+    assert (after[1].opens_at, after[1].closes_at) == (before[0].closes_at + span, before[1].closes_at + span)
+    assert after[3].opens_at >= after[2].closes_at >= after[2].opens_at >= after[1].closes_at
+
+
+@pytest.mark.usefixtures("contest")
+def test_a_phase_opens_now_in_one_click_unless_the_one_before_it_is_not_over_be_it_of_another_round(page: Client) -> None:
+    first, second, third, _ = Phase.objects.select_related("round").order_by("opens_at")
+    addresses = {phase.pk: reverse("edit-phase", args=["spring", phase.pk]) for phase in (first, second, third)}
+    offered = {pk: "Open now" in html_of(page, address) for pk, address in addresses.items()}
+    assert offered == {first.pk: True, second.pk: False, third.pk: False}
+    assert addresses[second.pk] in html_of(page, addresses[third.pk]), "the attack of pre limits the beginning of main"
+    page.post(addresses[first.pk], {"move": "open"})
+    now, ends = timezone.now(), first.closes_at
+    first.refresh_from_db()
+    assert now - timedelta(minutes=1) < first.opens_at <= now
+    assert first.closes_at == ends
+    page.post(addresses[third.pk], {"move": "open"})
+    opens = third.opens_at
+    third.refresh_from_db()
+    assert third.opens_at == opens, "what is not offered is not done"
+
+
 def test_a_phase_that_is_open_keeps_its_beginning_to_the_second_when_something_else_is_changed(
     page: Client, contest: Contest
 ) -> None:
@@ -625,11 +737,15 @@ def test_names_are_isolated_so_that_their_direction_ends_with_them(page: Client,
 def test_the_dashboard_says_what_is_next_and_what_waits_for_the_organizer(page: Client, scored: Submission) -> None:
     contest = scored.entry.team.contest
     rules.add_team(contest.made_by, contest, "Tanuki")
+    rules.add_team(contest.made_by, contest, "Organizers", unranked=True)
+    rehearse = "Bots play all phases in minutes"
+    assert rehearse in html_of(page, reverse("manage", args=["spring"]))
     Phase.objects.filter(pk=scored.phase_id).update(state="open")
     html = page.get(reverse("manage", args=["spring"])).content.decode()
-    assert "Teams with a valid entry: 1 of 2" in html
+    assert "Teams with a valid entry: 1 of 2" in html, "the organizers' own team need not have one"
     assert "Still without: 02" in html
-    assert "nobody has joined yet: 02" in html
+    assert "nobody has joined yet: 02, 03" in html
+    assert rehearse not in html, "once people play there is nothing to practise"
     assert 'class="clock"><span data-until=' in html
     Phase.objects.filter(round__contest=contest).update(state="closed")
     assert "All phases are over" in page.get(reverse("manage", args=["spring"])).content.decode()

@@ -91,7 +91,7 @@ def test_what_is_finished_twice_is_one_submission_and_takes_no_further_file() ->
     again = good(rules.finish(submission, NOON + timedelta(minutes=1)))
     assert (again.number, again.received_at) == (1, NOON)
     assert Job.objects.count() == 1
-    refusal = rules.add_file(submission, "other.csv", blob())
+    refusal = rules.add_file(submission, "questionnaire_01.json", blob())
     assert codes(refusal) == ["submissions.finished"]
 
 
@@ -190,15 +190,16 @@ def test_bots_hand_in_without_an_account_in_rehearsals_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_a_file_is_as_large_as_its_pattern_allows_and_of_an_unknown_name_as_the_largest() -> None:
+def test_a_file_is_as_large_as_its_pattern_allows_and_one_of_an_unknown_name_is_refused() -> None:
     played = Played()
     submission = played.begun()
     limits = {pattern.template: pattern.max_bytes for pattern in Amic2020().phase(ANONYMIZE).files}
-    small, large = limits["questionnaire_{team}.json"], limits["{round}_anonymizeddata_{team}.csv"]
-    assert rules.most_bytes(played.phase, "questionnaire_01.json") == small
-    assert rules.most_bytes(played.phase, "whatever.csv") == large > small
+    small = limits["questionnaire_{team}.json"]
+    assert good(rules.most_bytes(submission, "questionnaire_01.json")) == small
+    assert codes(rules.most_bytes(submission, "whatever.csv")) == ["submissions.no_such_file"]
     assert codes(rules.add_file(submission, "questionnaire_01.json", blob(small + 1, "b" * 64))) == ["source.too_large"]
-    assert codes(rules.add_file(submission, "whatever.csv", blob(large + 1, "c" * 64))) == ["source.too_large"]
+    (problem,) = rules.add_file(submission, "whatever.csv", blob())  # type: ignore[misc]
+    assert "ROUND_anonymizeddata_NN.csv, questionnaire_NN.json" in problem.in_language("en")
     rules.add_file(submission, "questionnaire_01.json", blob(small, "d" * 64))
     assert [file.name for file in submission.files.all()] == ["questionnaire_01.json"]
 
@@ -220,15 +221,27 @@ def test_a_name_that_some_system_takes_for_something_else_is_refused() -> None:
 
 @pytest.mark.django_db
 def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    submission = Played().begun()
-    rules.add_file(submission, "a.csv", blob())
-    rules.add_file(submission, "a.csv", blob(6, "b" * 64))
-    assert [(file.name, file.blob_id) for file in submission.files.all()] == [("a.csv", "b" * 64)]
-    monkeypatch.setattr(rules, "MOST_FILES", 1)
-    assert codes(rules.add_file(submission, "b.csv", blob())) == ["release.too_many_files"]
-    monkeypatch.setattr(rules, "MOST_FILES", 2)
-    monkeypatch.setattr(rules, "MOST_BYTES", 10)
-    assert codes(rules.add_file(submission, "b.csv", blob())) == ["release.too_many_bytes"]
+    played = Played()
+    submission, other = played.begun(), played.begun()
+    first, second, third = (f"pre_anonymizeddata_{team}.csv" for team in ("01", "02", "03"))
+    rules.add_file(submission, first, blob())
+    rules.add_file(submission, first, blob(6, "b" * 64))
+    assert [(file.name, file.blob_id) for file in submission.files.all()] == [(first, "b" * 64)]
+    rules.add_file(submission, second, blob())
+    assert codes(rules.add_file(submission, third, blob())) == ["release.too_many_files"]
+    monkeypatch.setattr(rules, "MOST_BYTES", 15)
+    assert codes(rules.add_file(other, first, blob())) == ["submissions.no_room"]
+    assert good(rules.most_bytes(other, first)) == 4
+    good(rules.finish(submission, NOON))
+    assert not isinstance(rules.add_file(other, first, blob()), Problems)
+
+
+@pytest.mark.django_db
+def test_where_a_zip_may_come_it_may_have_any_name() -> None:
+    submission = Played(rulebook="pwscup2024", round_name="round").begun()
+    for name in ("C01.zip", "release of ours.ZIP", "C01_0.csv", "id.txt"):
+        assert not isinstance(rules.add_file(submission, name, blob()), Problems)
+    assert codes(rules.add_file(submission, "C01.tar", blob())) == ["submissions.no_such_file"]
 
 
 @pytest.mark.django_db
@@ -237,7 +250,6 @@ def test_the_name_of_a_guess_tells_its_target() -> None:
     names = [pattern.name(target="02-3", attacker="01") for pattern in declared_files("darc2019", ATTACK)]
     file = rules.add_file(submission, names[0], blob())
     assert getattr(file, "target", "") == "02-3"
-    assert getattr(rules.add_file(submission, "other.csv", blob()), "target", None) == ""
 
 
 def declared_files(rulebook: str, kind: str) -> Any:
@@ -543,5 +555,6 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 def test_every_reason_has_words_in_both_languages() -> None:
     reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
     for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
-        assert not queries.which_counts(reason, "en").startswith("counts.")
-        assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")
+        assert not queries.which_counts(reason, 3, "en").startswith("counts.")
+        assert queries.which_counts(reason, 3, "en") != queries.which_counts(reason, 3, "ja")
+    assert "the last 3 valid entries" in queries.which_counts(rule.LAST_FEW, 3, "en")

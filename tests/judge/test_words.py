@@ -26,6 +26,10 @@ BY_VALUE = {
         "job_state",
         "kind",
         "kind_short",
+        "move",
+        "move_says",
+        "move_yes",
+        "moved",
         "ranking",
     ),
     *("release_state", "role", "span", "state", "visibility"),
@@ -62,3 +66,9 @@ def test_every_state_and_kind_has_a_word() -> None:
         for value in values.values:
             for language in LANGUAGES:
                 assert "page." not in render(f"page.{group}.{value}", {}, language).message
+
+
+def test_the_judge_has_one_name_in_japanese() -> None:
+    japanese = PACKAGE / "messages" / "ja"
+    files = [*japanese.glob("judge_*.toml"), japanese / "verification.toml"]
+    assert [path.name for path in files if "審判" in path.read_text("utf-8")] == []

@@ -7,14 +7,14 @@ from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models.fields.json import JSONExact
+from django.db.models.lookups import Exact
 from psycopg.types.json import Json
 
 
 class OrderedJSONField(models.JSONField):
     """A column of PostgreSQL's type ``json``; ``jsonb``, which Django takes, sorts keys by their length.
 
-    The type knows no equality: whole values are compared as ``jsonb``, those of a key are looked up as text (``KT``).
+    It is compared as a whole; values of a key are looked up as text (``KT``).
     """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
@@ -31,15 +31,11 @@ class OrderedJSONField(models.JSONField):
 
 
 @OrderedJSONField.register_lookup
-class _Equal(JSONExact):
-    """Whether two values are the same, whatever the order of their keys."""
+class SameContent(Exact):
+    """Equal whatever the order of keys: the type itself knows no equality."""
 
-    def process_lhs(self, compiler: Any, connection: BaseDatabaseWrapper, lhs: Any = None) -> tuple[str, Any]:
-        """The column in a type that can be compared."""
-        sql, parameters = super().process_lhs(compiler, connection, lhs)
-        return f"({sql})::jsonb", parameters
-
-    def process_rhs(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
-        """What it is compared with in the same type."""
-        sql, parameters = super().process_rhs(compiler, connection)
-        return f"({sql})::jsonb", parameters
+    def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """Both sides as ``jsonb``."""
+        column, own = self.process_lhs(compiler, connection)
+        given, values = self.process_rhs(compiler, connection)
+        return f"({column})::jsonb = ({given})::jsonb", (*own, *values)

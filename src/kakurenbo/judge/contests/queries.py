@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 from django.db.models import QuerySet
 
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, Round, Team
+from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.contests.quotas import Left, Quota
+from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.submissions.models import TAKES_A_TRY, Submission
 from kakurenbo.judge.submissions.queries import targets_of
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The phases before and after one, of whatever round: it opens after the one closes, and closes before the other opens."""
+
+    before: Phase | None
+    after: Phase | None
 
 
 def contests_for(user: Anybody) -> QuerySet[Contest]:
@@ -51,6 +62,31 @@ def free_places(contest: Contest) -> list[str]:
 def schedule(contest: Contest) -> QuerySet[Phase]:
     """The phases of a contest in the order they are played."""
     return Phase.objects.select_related("round__contest").filter(round__contest=contest).order_by("round__position", "opens_at")
+
+
+def begun_rounds(contest: Contest) -> dict[int, datetime]:
+    """By round the moment since which a team that joins is late; of rounds that opened, and in a rehearsal of none.
+
+    That is when teams could begin; but in a contest that was made with a phase open from the start, into which nobody could
+    come earlier, it is when releases were taken no more.
+    """
+    opened = schedule(contest).filter(kind=ANONYMIZE).exclude(state=PhaseState.WAITING)
+    return {phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal}
+
+
+def _too_late_since(contest: Contest, phase: Phase) -> datetime:
+    if phase.opens_at <= contest.created_at:
+        return phase.closes_at
+    return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
+
+
+def neighbours(phase: Phase) -> Neighbours:
+    """The phases that limit the times of one, by the order of rounds and of the phases that the rulebook declares."""
+    contest = phase.round.contest
+    kinds = [declared.name for declared in rules_of(contest).phases]
+    in_order = sorted(schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
+    place = [one.pk for one in in_order].index(phase.pk)
+    return Neighbours(in_order[place - 1] if place else None, next(iter(in_order[place + 1 :]), None))
 
 
 def open_invite(text: str, now: datetime) -> Invite | None:

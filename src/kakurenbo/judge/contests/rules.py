@@ -39,7 +39,6 @@ from kakurenbo.judge.contests.planning import (
     times_problems,
     told_time,
 )
-from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rules as scoring
 from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.trust import rules as trust
@@ -312,15 +311,13 @@ def _reschedule_problems(phase: Phase, opens_at: datetime, closes_at: datetime, 
 
 def _neighbour_problems(phase: Phase, opens_at: datetime, closes_at: datetime) -> Problems:
     """Whether the phase before or after is in the way of other times, also that of another round."""
-    contest = phase.round.contest
-    kinds = [declared.name for declared in rules_of(contest).phases]
-    in_order = sorted(queries.schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
-    place = [one.pk for one in in_order].index(phase.pk)
-    before, after = in_order[:place][-1:], in_order[place + 1 :][:1]
+    limits, zone = queries.neighbours(phase), phase.round.contest.zone
     moved = Span(f"{phase.round.name} {phase.kind}", opens_at, closes_at)
-    spans = [Span(f"{one.round.name} {one.kind}", one.opens_at, one.closes_at) for one in (*before, *after)]
-    earlier, later = spans[: len(before)], spans[len(before) :]
+    before, after = (
+        None if one is None else Span(f"{one.round.name} {one.kind}", one.opens_at, one.closes_at)
+        for one in (limits.before, limits.after)
+    )
     return Problems.of(
-        *(overlap_problems(other, moved, contest.zone) for other in earlier),
-        *(overlap_problems(moved, other, contest.zone) for other in later),
+        None if before is None else overlap_problems(before, moved, zone),
+        None if after is None else overlap_problems(moved, after, zone),
     )

@@ -1,4 +1,4 @@
-"""Moving a phase's end in one step: close it now, or give it more time, with the phases after it moved along."""
+"""Moving a phase in one step: open or close it now, begin later, or give it more time, with the phases after it moved along."""
 
 from __future__ import annotations
 
@@ -12,54 +12,74 @@ from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.models import Phase, PhaseState
 from kakurenbo.tables import Problems
 
-CLOSE = "close"
-LONGER = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
-DONE = {CLOSE: "page.moved_close", "hour": "page.moved_hour", "day": "page.moved_day"}
+OPEN, CLOSE = "open", "close"
 _SOON = timedelta(seconds=10)  # what is being sent at this moment still arrives
+_HOUR, _DAY, _NOT = timedelta(hours=1), timedelta(days=1), timedelta(0)
+_LATER = {"later_hour": (_HOUR, _HOUR), "later_day": (_DAY, _DAY)}
+_LONGER = {"hour": (_NOT, _HOUR), "day": (_NOT, _DAY)}
+_SHIFTS = {**_LATER, **_LONGER}
+"""What a step adds to the beginning and to the end of a phase."""
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """The phases before and after one in its round: it opens after the one closes, and closes before the other opens."""
+class Moved:
+    """A phase with its new times."""
 
-    before: Phase | None
-    after: Phase | None
-
-
-def neighbours(phase: Phase) -> Neighbours:
-    """The phases of the same round that limit a phase."""
-    own = [one for one in queries.schedule(phase.round.contest) if one.round_id == phase.round_id]
-    place = [one.pk for one in own].index(phase.pk)
-    return Neighbours(own[place - 1] if place else None, next(iter(own[place + 1 :]), None))
+    phase: Phase
+    opens_at: datetime
+    closes_at: datetime
 
 
-def moves(phase: Phase) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Move:
+    """A step that can be taken, and all that moves by it: the phase itself first."""
+
+    how: str
+    moved: list[Moved]
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing leads back."""
+        return self.how in (OPEN, CLOSE)
+
+
+def moves(phase: Phase, now: datetime) -> list[Move]:
     """What can be done to a phase in one step."""
-    if phase.state == PhaseState.OPEN:
-        return (CLOSE, *LONGER)
-    return tuple(LONGER) if phase.state == PhaseState.WAITING else ()
+    return [Move(how, _moved(phase, how, now)) for how in _possible(phase, now)]
 
 
-def move(by: User, phase: Phase, how: str, now: datetime) -> Problems:
+def move(by: User, chosen: Move) -> Problems:
     """Do it: all that has to move moves, or nothing does."""
-    if how == CLOSE:
-        return Problems.of(rules.reschedule(by, phase, phase.opens_at, now + _SOON))
     with transaction.atomic():
-        outcomes = [
-            rules.reschedule(by, one, one.opens_at if one.pk == phase.pk else one.opens_at + LONGER[how], closes)
-            for one, closes in reversed(moved_along(phase, LONGER[how]))
-        ]
-        problems = Problems.of(*outcomes)
+        # The last first: it makes room for the one before it.
+        problems = Problems.of(
+            *(rules.reschedule(by, one.phase, one.opens_at, one.closes_at) for one in reversed(chosen.moved))
+        )
         if problems:
             transaction.set_rollback(True)
     return problems
 
 
-def moved_along(phase: Phase, longer: timedelta) -> list[tuple[Phase, datetime]]:
-    """A phase with more time, and of those after it each that would begin before the one before it ends; with new ends."""
-    moved = [(phase, phase.closes_at + longer)]
-    later = [one for one in queries.schedule(phase.round.contest) if one.opens_at > phase.opens_at]
-    for one in later:
-        if one.state == PhaseState.WAITING and one.opens_at < moved[-1][1]:
-            moved.append((one, one.closes_at + longer))
+def _possible(phase: Phase, now: datetime) -> tuple[str, ...]:
+    if phase.state == PhaseState.OPEN:
+        return (CLOSE, *_LONGER)
+    if phase.state != PhaseState.WAITING:
+        return ()
+    before = queries.neighbours(phase).before
+    free = phase.opens_at > now and (before is None or before.closes_at <= now)
+    return (*([OPEN] if free else []), *_SHIFTS)
+
+
+def _moved(phase: Phase, how: str, now: datetime) -> list[Moved]:
+    """A phase with its new times; of those after it each that would begin before the one before it ends, too."""
+    if how == OPEN:
+        return [Moved(phase, now, phase.closes_at)]
+    if how == CLOSE:
+        return [Moved(phase, phase.opens_at, now + _SOON)]
+    begins, ends = _SHIFTS[how]
+    moved = [Moved(phase, phase.opens_at + begins, phase.closes_at + ends)]
+    for one in queries.schedule(phase.round.contest):
+        waits = one.state == PhaseState.WAITING and one.opens_at > phase.opens_at
+        if waits and one.opens_at < moved[-1].closes_at:
+            moved.append(Moved(one, one.opens_at + ends, one.closes_at + ends))
     return moved

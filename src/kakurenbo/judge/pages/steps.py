@@ -38,7 +38,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """How many of the teams in play have a valid entry in a phase, and which have none."""
+    """How many of the ranked teams in play have a valid entry in a phase, and which have none."""
 
     phase: Phase
     teams: int
@@ -53,10 +53,11 @@ def steps(contest: Contest, teams: Sequence[TeamRow], phases: Sequence[Phase]) -
     rehearsed = Contest.objects.filter(rehearsal=True, slug__startswith=f"{contest.slug}-").exists()
     begun = any(phase.state != PhaseState.WAITING for phase in phases)
     over = all(phase.state == PhaseState.CLOSED for phase in phases)
+    rehearse = Step(text("page.step_rehearse"), text("page.step_rehearse_hint"), f"{here}#rehearsal-title", rehearsed)
     return [
         Step(text("page.step_teams"), text("page.step_teams_hint"), own, len(teams) > 1),
         Step(text("page.step_invite"), text("page.step_invite_hint"), own, bool(teams) and all(row.members for row in teams)),
-        Step(text("page.step_rehearse"), text("page.step_rehearse_hint"), f"{here}#rehearsal-title", rehearsed),
+        *([rehearse] if rehearsed or not begun else []),  # once people play there is nothing to practise
         Step(text("page.step_open"), text("page.step_open_hint"), f"{here}#schedule", begun),
         Step(text("page.step_end"), text("page.step_end_hint"), f"{here}#end-title", over and contest.ended_at is not None),
     ]
@@ -81,7 +82,11 @@ def handed_in(phase: Phase | None) -> HandedIn | None:
     """How a phase that has begun stands; None before that."""
     if phase is None or phase.state == PhaseState.WAITING:
         return None
-    playing = Entry.objects.filter(round=phase.round, disqualified="").select_related("team").order_by("team__number")
+    playing = (
+        Entry.objects.filter(round=phase.round, disqualified="", team__unranked=False)
+        .select_related("team")
+        .order_by("team__number")
+    )
     if phase.kind == ANONYMIZE:
         playing = playing.filter(excused="")
     valid = Submission.objects.filter(phase=phase, state=State.SCORED).values("entry").annotate(count=Count("pk"))

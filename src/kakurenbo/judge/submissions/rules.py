@@ -5,7 +5,6 @@ States change by conditional UPDATE alone, so that of two who want to change one
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +18,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.planning import told_time
-from kakurenbo.judge.contests.queries import quota_left, tries_by_target
+from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
 from kakurenbo.judge.contests.quotas import Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
@@ -32,6 +31,8 @@ from kakurenbo.tables import Problems, Read, Reading, refused
 
 RATE, RATE_SPAN = 60, timedelta(minutes=10)
 """So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
+_COUNTED = ("{target}", "{number}", "{-try}")
+_ZIP = ".zip"
 
 
 # -- handing in ------------------------------------------------------------------------------------------------------------
@@ -57,26 +58,33 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
     return problems or Read(Submission.objects.create(entry=entry, phase=phase, user=user))
 
 
-def most_bytes(phase: Phase, name: str) -> int:
-    """How large a file of this name may be in a phase."""
-    return size_limit(declared_phase(phase).files, name)
+def most_bytes(submission: Submission, name: str) -> Reading[int]:
+    """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
+    problems = Problems.of(_name_problems(name), _pattern_problems(submission.phase, name))
+    if problems:
+        return problems
+    room = MOST_BYTES - _unfinished_bytes(submission, name)
+    return Read(min(room, size_limit(declared_phase(submission.phase).files, name))) if room > 0 else _no_room(name)
 
 
 def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
     """One more file of a submission that is not finished; the same name again replaces the file."""
-    problems = Problems.of(_name_problems(name), _size_problems(submission.phase, name, blob))
+    problems = Problems.of(
+        _name_problems(name), _pattern_problems(submission.phase, name), _size_problems(submission.phase, name, blob)
+    )
     if problems:
         return problems
     with transaction.atomic():
+        Entry.objects.select_for_update(no_key=True).get(pk=submission.entry_id)  # others of the team are counted after it
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         if locked.state != State.RECEIVING:
             return refused("submissions.finished", name)
         others = SubmittedFile.objects.filter(submission=locked).exclude(name=name)
-        total = others.aggregate(bytes=Sum("blob__size"))["bytes"] or 0
-        if others.count() >= MOST_FILES:
-            return refused("release.too_many_files", name, files=MOST_FILES)
-        if total + blob.size > MOST_BYTES:
-            return refused("release.too_many_bytes", name, bytes=MOST_BYTES)
+        most = _most_files(submission.phase)
+        if others.count() >= most:
+            return refused("release.too_many_files", name, files=most)
+        if _unfinished_bytes(locked, name) + blob.size > MOST_BYTES:
+            return _no_room(name)
         values = {"blob": blob, "target": _target_in(submission.phase, name)}
         return SubmittedFile.objects.update_or_create(submission=locked, name=name, defaults=values)[0]
 
@@ -245,12 +253,9 @@ def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Prob
     limit = phase.tries_per_target
     if limit is None:
         return Problems([])
-    tries = tries_by_target(entry, phase)
-    named = Counter(targets_of(submission)) or Counter({*tries, ""})
     used_up = [
         refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
-        for target, count in sorted(named.items())
-        if tries[target] + (tries[""] if target else 0) + count > limit
+        for target in quota_of(phase).exceeded_on(tries_by_target(entry, phase), targets_of(submission))
     ]
     return Problems.of(*used_up, _checking_problems(entry, phase)) if used_up else Problems([])
 
@@ -274,8 +279,32 @@ def _name_problems(name: str) -> Problems:
 
 
 def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
-    limit = most_bytes(phase, name)
+    limit = size_limit(declared_phase(phase).files, name)
     return Problems([]) if blob.size <= limit else refused("source.too_large", printable(name), limit=limit)
+
+
+def _pattern_problems(phase: Phase, name: str) -> Problems:
+    """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
+    patterns = declared_phase(phase).files
+    fits = any(pattern.parse(name) is not None for pattern in patterns)
+    is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
+    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=[str(one) for one in patterns])
+
+
+def _most_files(phase: Phase) -> int:
+    """How many files an entry can need: one of each kind, unless there are some for each target, number or try."""
+    patterns = declared_phase(phase).files
+    return MOST_FILES if any(field in one.template for one in patterns for field in _COUNTED) else len(patterns)
+
+
+def _unfinished_bytes(submission: Submission, name: str) -> int:
+    """What lies in the store for a team without being handed in, but for the file that is to be replaced."""
+    begun = SubmittedFile.objects.filter(submission__entry=submission.entry_id, submission__state=State.RECEIVING)
+    return begun.exclude(submission=submission, name=name).aggregate(bytes=Sum("blob__size"))["bytes"] or 0
+
+
+def _no_room(name: str) -> Problems:
+    return refused("submissions.no_room", printable(name), bytes=MOST_BYTES)
 
 
 def _target_in(phase: Phase, name: str) -> str:

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 
-from kakurenbo.judge.contests.models import Contest, Phase, PhaseState, Role
+from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
+from kakurenbo.judge.contests.rules import LONGEST_REASON
 from kakurenbo.judge.pages.forms.making import WALL, WallTimeField, as_moment, word_visibility
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
 from kakurenbo.messages import text
@@ -35,9 +36,14 @@ class InviteForm(WordedForm):
 
 
 class ReasonForm(WordedForm):
-    """Why: the team reads it."""
+    """Why something is decided about a team in a round: the team reads it."""
 
-    reason = forms.CharField(max_length=1000, widget=forms.TextInput)
+    reason = forms.CharField(max_length=LONGEST_REASON, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def __init__(self, entry: Entry, what: str, data: Any = None) -> None:
+        super().__init__(data)
+        self.auto_id = f"{what}{entry.pk}_%s"  # a page has one for every round and decision
+        self.heading, self.about = entry.round.name, (entry.pk, what)
 
 
 class AnnouncementForm(WordedForm):

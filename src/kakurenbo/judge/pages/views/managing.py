@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from kakurenbo.judge.accounts.rules import Refused
-from kakurenbo.judge.contests import rules
+from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
 from kakurenbo.judge.pages import moving, steps
@@ -60,7 +60,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     """The queue alone, for the page that asks for it every few seconds."""
     contest = managed_contest(request, slug)
-    return render(request, "judge/part/queue.html", {"contest": contest, **_queue(contest)})
+    return render(request, "judge/part/queue.html", {"contest": contest, "anew": True, **_queue(contest)})
 
 
 @require_POST
@@ -76,14 +76,15 @@ def rerun(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @for_organizers
 def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Other times, another visibility; or in one step more time, or the end."""
+    """Other times, another visibility; or in one step the beginning, more time, or the end."""
     contest = managed_contest(request, slug)
     phase = get_object_or_404(Phase.objects.select_related("round__contest"), round__contest=contest, pk=pk)
-    how = request.POST.get("move", "")
-    if how in moving.moves(phase):
-        done = moving.move(request.user, phase, how, timezone.now())
-        said(request, done or None, moving.DONE[how])
-        return redirect("edit-phase" if done else "manage", *([slug, pk] if done else [slug]))
+    moves = {one.how: one for one in moving.moves(phase, timezone.now())}
+    chosen = moves.get(request.POST.get("move", ""))
+    if chosen is not None:
+        refused = moving.move(request.user, chosen)
+        said(request, refused or None, f"page.moved.{chosen.how}")
+        return redirect("edit-phase", slug, pk) if refused else redirect("manage", slug)
     form = ScheduleForm(contest, phase, request.POST or None)
     if request.method == "POST" and form.is_valid() and _changed(request, phase, form):
         messages.success(request, text("page.saved"))
@@ -91,9 +92,8 @@ def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     known = {
         "phase": phase,
         "form": form,
-        "neighbours": moving.neighbours(phase),
-        "moves": moving.moves(phase),
-        "moved": {how: moving.moved_along(phase, longer)[1:] for how, longer in moving.LONGER.items()},
+        "neighbours": queries.neighbours(phase),
+        "moves": list(moves.values()),
     }
     return render(request, "judge/edit_phase.html", scene(request, contest, "manage", **known))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
@@ -16,6 +18,7 @@ from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Entry, Invite, Team
 from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said, team_of
 from kakurenbo.judge.pages.forms.managing import InviteForm, ReasonForm, TeamForm
+from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import team_rows
 from kakurenbo.judge.submissions.models import Submission
@@ -23,6 +26,16 @@ from kakurenbo.messages import text
 from kakurenbo.tables import Problems
 
 _SHOWN_SUBMISSIONS = 50
+_DECISIONS = {"disqualify": rules.disqualify, "excuse": rules.excuse}
+
+
+@dataclass(frozen=True)
+class EntryRow:
+    """A team in a round, and what may be decided about it there."""
+
+    entry: Entry
+    disqualify: ReasonForm
+    excuse: ReasonForm
 
 
 @require_GET
@@ -48,22 +61,27 @@ def add(request: UserRequest, slug: str) -> HttpResponse:
             return redirect("teams", slug=slug)
         for problem in outcome:
             form.add_error(None, problem.sentence)
-    known = {"teams": team_rows(contest), "team_count": contest.teams.count(), "form": form}
+    known = {
+        "teams": team_rows(contest),
+        "team_count": contest.teams.count(),
+        "form": form,
+        "address": reverse("teams", args=[slug]),
+    }
     return render(request, "judge/teams.html", scene(request, contest, "teams", **known))
 
 
+@never_cache
 @require_GET
 @for_organizers
 def team(request: UserRequest, slug: str, number: str) -> HttpResponse:
     """One team: members, links, entries."""
-    return _page(request, slug, number)
+    return _page(request, slug, number, link=secret_of(request, _address(slug, number)))
 
 
-@never_cache
 @require_POST
 @for_organizers
 def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
-    """A new link, shown this once: only its hash is kept."""
+    """A new link, shown on the team's page for a few minutes: only its hash is kept."""
     contest = managed_contest(request, slug)
     form = InviteForm(request.POST)
     if not form.is_valid():
@@ -76,7 +94,7 @@ def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
             form.add_error(None, problem.sentence)
         return _page(request, slug, number, invite_form=form)
     link = request.build_absolute_uri(reverse("join", args=[secret]))
-    return _page(request, slug, number, link=link)
+    return shown_on(_address(slug, number), request, link)
 
 
 @require_POST
@@ -87,7 +105,7 @@ def revoke_invite(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(Invite.objects.select_related("team"), team__contest=contest, pk=pk)
     rules.revoke_invite(request.user, found)
     messages.success(request, text("page.invite_revoked"))
-    return redirect("manage-team", slug=slug, number=found.team.number)
+    return forgotten_on(_address(slug, found.team.number))
 
 
 @require_POST
@@ -98,12 +116,11 @@ def decide(request: UserRequest, slug: str, pk: int, what: str) -> HttpResponse:
     entry = get_object_or_404(Entry.objects.select_related("team", "round"), round__contest=contest, pk=pk)
     if what == "reinstate":
         said(request, rules.reinstate(request.user, entry), "page.reinstated")
-    elif what in ("disqualify", "excuse"):
-        form = ReasonForm(request.POST)
+    elif what in _DECISIONS:
+        form = ReasonForm(entry, what, request.POST)
         if not form.is_valid():
-            return _page(request, slug, entry.team.number, reason_form=form)
-        decision = rules.disqualify if what == "disqualify" else rules.excuse
-        said(request, decision(request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
+            return _page(request, slug, entry.team.number, refused=form)
+        said(request, _DECISIONS[what](request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
     else:
         raise Http404
     return redirect("manage-team", slug=slug, number=entry.team.number)
@@ -115,16 +132,28 @@ def _handed_in(team: Team) -> QuerySet[Submission]:
     return known.order_by("-received_at")[:_SHOWN_SUBMISSIONS]
 
 
-def _page(request: UserRequest, slug: str, number: str, **changed: object) -> HttpResponse:
+def _asked(entry: Entry, refused: ReasonForm | None) -> EntryRow:
+    """A team in a round with empty forms, but for the one that was refused."""
+    forms = (ReasonForm(entry, what) for what in _DECISIONS)
+    return EntryRow(entry, *(refused if refused is not None and refused.about == form.about else form for form in forms))
+
+
+def _address(slug: str, number: str) -> str:
+    return reverse("manage-team", args=[slug, number])
+
+
+def _page(request: UserRequest, slug: str, number: str, refused: ReasonForm | None = None, **changed: object) -> HttpResponse:
     contest = managed_contest(request, slug)
     found = team_of(contest, number)
+    entries = found.entries.select_related("round").order_by("round__position")
     known = {
+        "address": _address(slug, number),
         "team": found,
         "members": found.memberships.select_related("user").order_by("joined_at"),
         "invites": found.invites.filter(revoked_at__isnull=True, expires_at__gt=timezone.now()).order_by("-created_at"),
-        "entries": found.entries.select_related("round").order_by("round__position"),
+        "entries": [_asked(entry, refused) for entry in entries],
+        "refused": refused,
         "handed_in": _handed_in(found),
         "invite_form": InviteForm(),
-        "reason_form": ReasonForm(),
     }
     return render(request, "judge/manage_team.html", scene(request, contest, "teams", **{**known, **changed}))

@@ -66,11 +66,18 @@ function chooseOwnZone() {
   if (list && [...list.options].some((option) => option.value === own)) list.value = own;
 }
 
+function sayZone() {
+  const zone = document.getElementById("id_zone")?.value;
+  if (zone) for (const place of document.querySelectorAll("label[for$=s_at] .key")) place.textContent = zone;
+}
+
 document.addEventListener("htmx:afterSwap", () => { addViewersTime(document); sayChanges(); });
 // While somebody is asked to confirm, the question is not taken from under their hands.
 document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.querySelector("details.confirm[open]")) event.preventDefault(); });
 addViewersTime(document);
 sayChanges();
 chooseOwnZone();
+sayZone();
+document.getElementById("id_zone")?.addEventListener("change", sayZone);
 document.querySelector(".problems[autofocus]")?.focus();
 setInterval(countDown, 1000);

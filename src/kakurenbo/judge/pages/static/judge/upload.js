@@ -19,10 +19,13 @@ if (form) {
     chosen.hidden = input.files.length === 0;
   };
 
+  // What the rules name, or where they name nothing the sentence about all of it.
+  const sentences = (content) => (content.problems?.length ? content.problems.map((one) => one.message ?? one) : [content.message ?? form.dataset.failed]);
+
   const post = async (address) => {
     const answer = await fetch(address, { method: "POST", headers: { "X-CSRFToken": token }, credentials: "same-origin" });
     const content = await answer.json();
-    if (!answer.ok) throw new Refusal(content.problems);
+    if (!answer.ok) throw new Refusal(sentences(content));
     return content;
   };
 
@@ -39,9 +42,7 @@ if (form) {
 
   const said = (request) => {
     try {
-      const content = JSON.parse(request.responseText);
-      const found = content.problems ?? [content.message];
-      return found.map((one) => (typeof one === "string" ? one : one.message));
+      return sentences(JSON.parse(request.responseText));
     } catch {
       return [form.dataset.failed];
     }
