@@ -111,7 +111,7 @@ function heatmapSection() {
     ...targets().map((target) => ({ title: label(target), number: true, value: (team) => cellOf(target, team)?.accuracy.mean ?? null, show: (team) => accuracy(cellOf(target, team)) })),
   ];
   return [el("section", { id: "heatmap" }, el("h2", {}, t("heatmap")),
-    el("p", { class: "hint" }, t("heat_hint"), ` ${heatRamp()}`, repeatCount() > 1 ? ` ${t("heat_repeats", { count: repeatCount() })}` : null),
+    el("p", { class: "hint" }, t("heat_hint"), ` ${heatRamp()}`, repeatCount() > 1 ? ` ${t("heat_repeats", { count: repeatCount() })}` : null, results.only_shown.length ? ` ${t("only_shown", { names: results.only_shown.join(", ") })}` : null),
     el("div", { class: "panel" },
       el("div", { class: "chart-bar" },
         segments("order", ["number", "rank", "method"].map((order) => [order, t("order_" + order)]), t("order")), search,
