@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import auth, messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -13,9 +14,11 @@ from kakurenbo.judge.accounts import rules
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.pages.access import UserRequest, for_users
 from kakurenbo.judge.pages.forms.accounts import PasswordForm, ProfileForm, TokenForm
+from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
 from kakurenbo.messages import text
 
 
+@never_cache
 @require_http_methods(["GET", "POST"])
 @for_users
 def profile(request: UserRequest) -> HttpResponse:
@@ -26,36 +29,34 @@ def profile(request: UserRequest) -> HttpResponse:
         User.objects.filter(pk=user.pk).update(name=form.cleaned_data["name"], language=form.cleaned_data["language"])
         messages.success(request, text("page.saved"))
         return redirect("profile")
-    return _page(request, form=form)
+    return _page(request, form=form, secret=secret_of(request, reverse("profile")))
 
 
 @sensitive_post_parameters()
 @require_POST
 @for_users
 def password(request: UserRequest) -> HttpResponse:
-    """Another password; other sessions end."""
+    """Another password; other sessions end, and so do tokens."""
     form = PasswordForm(request.POST)
     if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
         form.add_error("password", text("page.wrong_password"))
     if not form.is_valid():
         return _page(request, password_form=form)
-    request.user.set_password(form.cleaned_data["new_password"])
-    request.user.save(update_fields=["password"])
+    revoked = rules.change_password(request.user, form.cleaned_data["new_password"])
     auth.update_session_auth_hash(request, request.user)
-    messages.success(request, text("page.saved"))
+    messages.success(request, text("page.password_changed", count=revoked))
     return redirect("profile")
 
 
-@never_cache
 @require_POST
 @for_users
 def make_token(request: UserRequest) -> HttpResponse:
-    """A new token, shown this once."""
+    """A new token, shown on the profile for a few minutes."""
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _page(request, token_form=form)
     _, secret = rules.new_token(request.user, form.cleaned_data["label"])
-    return _page(request, secret=secret)
+    return shown_on(reverse("profile"), request, secret)
 
 
 @require_POST
@@ -64,12 +65,13 @@ def revoke_token(request: UserRequest, pk: int) -> HttpResponse:
     """End a token at once."""
     rules.revoke(get_object_or_404(request.user.tokens, pk=pk))
     messages.success(request, text("page.token_revoked"))
-    return redirect("profile")
+    return forgotten_on(reverse("profile"))
 
 
 def _page(request: UserRequest, **changed: object) -> HttpResponse:
     user = request.user
     known = {
+        "address": reverse("profile"),
         "form": ProfileForm(initial={"name": user.name, "language": user.language}),
         "password_form": PasswordForm(),
         "token_form": TokenForm(),

@@ -18,6 +18,7 @@ from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Entry, Invite, Team
 from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said, team_of
 from kakurenbo.judge.pages.forms.managing import InviteForm, ReasonForm, TeamForm
+from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import team_rows
 from kakurenbo.judge.submissions.models import Submission
@@ -60,22 +61,27 @@ def add(request: UserRequest, slug: str) -> HttpResponse:
             return redirect("teams", slug=slug)
         for problem in outcome:
             form.add_error(None, problem.sentence)
-    known = {"teams": team_rows(contest), "team_count": contest.teams.count(), "form": form}
+    known = {
+        "teams": team_rows(contest),
+        "team_count": contest.teams.count(),
+        "form": form,
+        "address": reverse("teams", args=[slug]),
+    }
     return render(request, "judge/teams.html", scene(request, contest, "teams", **known))
 
 
+@never_cache
 @require_GET
 @for_organizers
 def team(request: UserRequest, slug: str, number: str) -> HttpResponse:
     """One team: members, links, entries."""
-    return _page(request, slug, number)
+    return _page(request, slug, number, link=secret_of(request, _address(slug, number)))
 
 
-@never_cache
 @require_POST
 @for_organizers
 def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
-    """A new link, shown this once: only its hash is kept."""
+    """A new link, shown on the team's page for a few minutes: only its hash is kept."""
     contest = managed_contest(request, slug)
     form = InviteForm(request.POST)
     if not form.is_valid():
@@ -88,7 +94,7 @@ def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
             form.add_error(None, problem.sentence)
         return _page(request, slug, number, invite_form=form)
     link = request.build_absolute_uri(reverse("join", args=[secret]))
-    return _page(request, slug, number, link=link)
+    return shown_on(_address(slug, number), request, link)
 
 
 @require_POST
@@ -99,7 +105,7 @@ def revoke_invite(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(Invite.objects.select_related("team"), team__contest=contest, pk=pk)
     rules.revoke_invite(request.user, found)
     messages.success(request, text("page.invite_revoked"))
-    return redirect("manage-team", slug=slug, number=found.team.number)
+    return forgotten_on(_address(slug, found.team.number))
 
 
 @require_POST
@@ -132,11 +138,16 @@ def _asked(entry: Entry, refused: ReasonForm | None) -> EntryRow:
     return EntryRow(entry, *(refused if refused is not None and refused.about == form.about else form for form in forms))
 
 
+def _address(slug: str, number: str) -> str:
+    return reverse("manage-team", args=[slug, number])
+
+
 def _page(request: UserRequest, slug: str, number: str, refused: ReasonForm | None = None, **changed: object) -> HttpResponse:
     contest = managed_contest(request, slug)
     found = team_of(contest, number)
     entries = found.entries.select_related("round").order_by("round__position")
     known = {
+        "address": _address(slug, number),
         "team": found,
         "members": found.memberships.select_related("user").order_by("joined_at"),
         "invites": found.invites.filter(revoked_at__isnull=True, expires_at__gt=timezone.now()).order_by("-created_at"),
