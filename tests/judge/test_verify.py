@@ -95,7 +95,7 @@ def played(stage: Any, tmp_path_factory: pytest.TempPathFactory) -> Played:
         assert idle
         for team in (foxes, owls, guests, late):
             play.hand_in(team, ATTACK, play.guesses(team))
-        play.hand_in(owls, ATTACK, dict(list(play.guesses(owls).items())[:1]) | {"strange.csv": b"?"})
+        play.hand_in(owls, ATTACK, dict(list(play.guesses(owls).items())[:1]) | {"guess_09_02.csv": b"?"})
         good(rules.disqualify(organizer(), making.entry(play.contest.teams.get(number=guests), "only"), "late discovery"))
         play.end()
         (folder / "cup.zip").write_bytes(play.archive())
