@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +95,7 @@ def played(stage: Any, tmp_path_factory: pytest.TempPathFactory) -> Played:
         assert idle
         for team in (foxes, owls, guests, late):
             play.hand_in(team, ATTACK, play.guesses(team))
-        play.hand_in(owls, ATTACK, dict(list(play.guesses(owls).items())[:1]) | {"strange.csv": b"?"})
+        play.hand_in(owls, ATTACK, dict(list(play.guesses(owls).items())[:1]) | {"guess_09_02.csv": b"?"})
         good(rules.disqualify(organizer(), making.entry(play.contest.teams.get(number=guests), "only"), "late discovery"))
         play.end()
         (folder / "cup.zip").write_bytes(play.archive())
@@ -306,6 +308,12 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "",
     ),
     "a file that nobody knows": (lambda root: (root / "extra.txt").write_text("?"), "extra.txt", ""),
+    "a folder that nobody knows": (lambda root: (root / "rounds/extra").mkdir(), "rounds/extra", ""),
+    "a target that was never sealed": (
+        lambda root: shutil.copytree(root / ROUND / "phase/targets/01", root / ROUND / "phase/targets/09"),
+        f"{ROUND}/phase/targets/09/",
+        "",
+    ),
     "a file that is missing": (
         lambda root: (root / ROUND / "phase/answers/02/members.csv").unlink(),
         f"{ROUND}/phase/answers/02/members.csv",
@@ -356,6 +364,166 @@ def test_a_log_that_was_signed_anew_by_another_key_is_caught_by_whatever_somebod
         assert (found.code, found.json["difference"]["code"]) == (1, "verification.other_than_kept")
         assert found.json["difference"]["what"] == "public_key"
         assert call("verify", kept, "--log", unpacked).json["difference"]["what"] == "public_key"
+
+
+# -- a judge that lies, and signs its lies ---------------------------------------------------------------------------------
+
+Told = dict[str, Any]
+
+
+def told_entries(log: dict[str, Any]) -> list[Told]:
+    return [json.loads(row["entry"]) for row in log["entries"]]
+
+
+def place_of(log: dict[str, Any], kind: str, **body: object) -> int:
+    """Where the first entry of a kind stands that tells this."""
+    found = (at for at, one in enumerate(told_entries(log)) if one["kind"] == kind and body.items() <= one["body"].items())
+    return next(found)
+
+
+def retell(log: dict[str, Any], place: int, body: Told, **parts: object) -> None:
+    """Another content of an entry."""
+    told = told_entries(log)[place]
+    log["entries"][place]["entry"] = json.dumps({**told, **parts, "body": {**told["body"], **body}})
+
+
+def later(time: str, minutes: float) -> str:
+    return (datetime.fromisoformat(time) + timedelta(minutes=minutes)).isoformat()
+
+
+FIRST = {"team": "01", "phase": "anonymize", "number": 2}
+CLOSED = {"phase": "anonymize"}
+
+
+def closing(log: dict[str, Any]) -> str:
+    phases = told_entries(log)[0]["body"]["phases"]
+    return next(str(one["closes_at"]) for one in phases if one["phase"] == "anonymize")
+
+
+def late_by(minutes: float) -> Change:
+    def lie(log: dict[str, Any]) -> None:
+        retell(log, place_of(log, "submission.received", **FIRST), {"received_at": later(closing(log), minutes)})
+
+    return lie
+
+
+def moved_behind(kind: str, **body: object) -> Change:
+    """The entry of a team stands behind another, at its time."""
+
+    def lie(log: dict[str, Any]) -> None:
+        place, behind = place_of(log, "submission.received", **FIRST), place_of(log, kind, **body)
+        retell(log, place, {}, at=told_entries(log)[behind]["at"])
+        taken = log["entries"].pop(place)
+        judged = place_of(log, "submission.judged", submission=json.loads(taken["entry"])["body"]["submission"])
+        retell(log, judged, {}, at=told_entries(log)[behind - 1]["at"])
+        again = log["entries"].pop(judged)
+        log["entries"][behind - 1 : behind - 1] = [taken, again]
+
+    return lie
+
+
+def with_limits(kind: str, **limits: object) -> Change:
+    def lie(log: dict[str, Any]) -> None:
+        phases = told_entries(log)[0]["body"]["phases"]
+        retell(log, 0, {"phases": [{**one, **limits} if one["phase"] == kind else one for one in phases]})
+
+    return lie
+
+
+def at_another_time(log: dict[str, Any]) -> None:
+    place = place_of(log, "phase.opened", **CLOSED)
+    retell(log, place, {}, at=later(told_entries(log)[place]["at"], -600))
+
+
+def after_its_team_was_out(log: dict[str, Any]) -> None:
+    place = place_of(log, "entry.disqualified", team="05")
+    first = place_of(log, "phase.opened", **CLOSED)
+    retell(log, place, {}, at=told_entries(log)[first]["at"])
+    log["entries"].insert(first + 1, log["entries"].pop(place))
+
+
+def ended_first(log: dict[str, Any]) -> None:
+    end, sealed = place_of(log, "contest.ended"), place_of(log, "phase.sealed", phase="attack")
+    retell(log, end, {}, at=told_entries(log)[sealed]["at"])
+    log["entries"].insert(sealed, log["entries"].pop(end))
+
+
+def closed_early(log: dict[str, Any]) -> None:
+    place = place_of(log, "phase.closed", **CLOSED)
+    opens = told_entries(log)[place - 1]["at"]
+    retell(log, place, {}, at=opens)
+
+
+LIES: dict[str, tuple[Change, str]] = {
+    "received just after the phase closed": (late_by(0), "received_late"),
+    "received 13 minutes late": (late_by(13), "received_late"),
+    "told of when its phase was closed": (moved_behind("phase.sealed", **CLOSED), "received_late"),
+    "received before the phase opened": (late_by(-8 * 24 * 60), "received_early"),
+    "received of a team that was out": (after_its_team_was_out, "received_of_disqualified"),
+    "more tries than allowed in all": (with_limits("anonymize", tries_in_all=1), "too_many_tries"),
+    "more tries than allowed on a day": (with_limits("attack", tries_per_day=1), "too_many_tries"),
+    "a time that goes back": (at_another_time, "time_goes_back"),
+    "an end before the last phase is sealed": (ended_first, "out_of_order"),
+    "a phase that was closed early": (closed_early, "before_its_time"),
+    "standings that the log does not tell of": (lambda log: log["entries"].pop(), "cut_log"),
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_a_log_that_breaks_the_rules_of_its_contest_differs_even_when_it_is_signed(what: str, unpacked: Path) -> None:
+    lie, code = LIES[what]
+    edit(unpacked / LOG, lie)
+    edit(unpacked / LOG, signed_anew)
+    found = call("verify", unpacked)
+    assert (found.code, found.json["difference"]["code"]) == (1, f"verification.{code}"), found.json
+    assert found.json["difference"]["file"] == LOG
+    assert "releases" not in found.json["checked"], "said before anything is computed"
+
+
+def test_more_tries_on_a_target_than_allowed_differ(unpacked: Path) -> None:
+    edit(unpacked / LOG, with_limits("attack", tries_per_target=1))
+    edit(unpacked / LOG, signed_anew)
+    edit(unpacked / CONTEST, lambda contest: contest["rounds"][0]["phases"][1].update(tries_per_target=1))
+    found = call("verify", unpacked).json["difference"]
+    assert (found["code"], found["here"], found["should_be"]) == ("verification.too_many_tries", 2, 1)
+    assert found["what"].endswith("target 01")
+
+
+def test_an_archive_that_was_fetched_before_the_last_standings_were_made_says_so_first(unpacked: Path) -> None:
+    edit(unpacked / LOG, lambda log: log["entries"].pop())
+    edit(unpacked / LOG, signed_anew)
+    for board in (BOARD, TOP):
+        edit(unpacked / board, lambda made: made.update(taken_at="2026-01-01T00:00:00+00:00"))
+    found = call("verify", unpacked)
+    assert (found.code, "fetch it again" in found.json["error"]) == (2, True)
+
+
+MEMBERS = {
+    "the same name": ("cup/contest.json", 0, "cup/contest.json"),
+    "a name that differs by case": ("cup/Contest.json", 0, "cup/Contest.json"),
+    "a name in another form": ("cup/\u30d5\u309a.txt", 0, "cup/\u30d5\u309a.txt"),
+    "an absolute name": ("/etc/hosts", 0, "/etc/hosts"),
+    "a name that leads elsewhere": ("cup/../log.json", 0, "cup/../log.json"),
+    "a link": ("cup/link", 0o120777, "cup/link"),
+    "a file beside the folder": ("beside.txt", 0, "../beside.txt"),
+}
+
+
+@pytest.mark.parametrize("what", MEMBERS)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_zip_of_which_others_might_unpack_other_files_is_refused_and_the_member_named(
+    what: str, played: Played, tmp_path: Path
+) -> None:
+    name, mode, named = MEMBERS[what]
+    packed = tmp_path / "cup.zip"
+    packed.write_bytes(played.archive.read_bytes())
+    with zipfile.ZipFile(packed, "a") as added:
+        added.writestr("cup/\u30d7.txt", b"?") if what == "a name in another form" else None
+        member = zipfile.ZipInfo(name)
+        member.external_attr = mode << 16
+        added.writestr(member, b"{}")
+    found = call("verify", packed)
+    assert (found.code, found.json["difference"]["file"]) == (1, named), found.json
 
 
 def test_a_receipt_is_verified_offline_and_every_part_of_it_matters(played: Played, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import read_file
 from kakurenbo.verification.differences import Difference
+from kakurenbo.verification.members import check_members
 
 CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
     "contest.json",
@@ -167,17 +168,19 @@ class Archive:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._accounted: set[str] = {README}
-        self.names = self._names()
+        self.names, self.empty_folders = self._names()
 
-    def _names(self) -> frozenset[str]:
-        found = set()
+    def _names(self) -> tuple[frozenset[str], frozenset[str]]:
+        found, empty = set(), set()
         for folder, folders, files in os.walk(self.root):
             for name in (*folders, *files):
                 place = Path(folder) / name
                 if place.is_symlink() or not (place.is_file() or place.is_dir()):
                     raise Difference("verification.no_file", place.relative_to(self.root).as_posix())
             found |= {(Path(folder) / name).relative_to(self.root).as_posix() for name in files}
-        return frozenset(found)
+            if not folders and not files:
+                empty.add(Path(folder).relative_to(self.root).as_posix())
+        return frozenset(found), frozenset(empty)
 
     def read(self, name: str, kind: type[T]) -> T:
         """What a JSON file says."""
@@ -222,10 +225,15 @@ def opened(path: Path) -> Iterator[Archive]:
             with zipfile.ZipFile(path) as packed:
                 if sum(member.file_size for member in packed.infolist()) > _MOST_BYTES:
                     raise UsageError(text("verification.too_large", path=str(path)))
+                check_members(packed.infolist())
                 packed.extractall(folder)
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
             raise UsageError(text("verification.bad_zip", path=str(path), error=str(error))) from None
-        yield Archive(_root(Path(folder), path))
+        root = _root(Path(folder), path)
+        for beside in sorted(Path(folder).iterdir()) if root != Path(folder) else ():
+            if beside != root:
+                raise Difference("verification.stray_file", f"../{beside.name}")
+        yield Archive(root)
 
 
 def _root(folder: Path, path: Path) -> Path:

@@ -241,8 +241,7 @@ def _tries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[_Try]]]:
 
 def _quota(phases: Mapping[Key, Mapping[str, Any]], zone: str, entry: Entry) -> Quota:
     phase = phases[entry["body"]["round"], entry["body"]["phase"]]
-    limits = (phase[name] for name in ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour"))
-    return Quota(*limits, zone)
+    return Quota(phase["tries_in_all"], phase["tries_per_day"], phase["tries_per_target"], phase["reset_hour"], zone)
 
 
 def _limits(quota: Quota) -> str:

@@ -33,6 +33,7 @@ from kakurenbo.verification.archive import (
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import Ledger, moment
 from kakurenbo.verification.log import check_kept, check_log, entries_of, is_open
+from kakurenbo.verification.places import check_places
 from kakurenbo.verification.rounds import COMPUTED, Round
 
 Told = Callable[[str], None]
@@ -102,6 +103,8 @@ def verify_archive(
     entries = entries_of(log)
     ledger = Ledger.of(entries)
     conduct.check_conduct(entries, log)
+    check_places(archive, ledger)
+    _check_final(archive, ledger)
     account.check_contest(contest, log.contest, ledger)
     if contest.rulebook not in registry.names("rulebooks"):
         raise UsageError(text("verification.no_rulebook", rulebook=contest.rulebook))
@@ -109,6 +112,22 @@ def verify_archive(
     archive.check_all_accounted()
     report.complete = True
     return report
+
+
+def _check_final(archive: Archive, ledger: Ledger) -> None:
+    """Whether the standings are the last ones; said at once, since all the rest takes its time.
+
+    Standings that were made after the end are told in the log with them: where it does not, it was cut.
+    """
+    rounds = list(dict.fromkeys(name for name, _ in ledger.phases))
+    files = {f"rounds/{name}/{STANDINGS}": name for name in rounds}
+    for file, name in {**files, STANDINGS: rounds[0] if len(rounds) == 1 else ""}.items():
+        if file not in archive.names or name in ledger.final:
+            continue
+        taken_at = archive.read(file, StandingsFile).taken_at
+        if (moment(taken_at) or "") >= (moment(ledger.ended_at) or ""):
+            raise Difference("verification.cut_log", LOG, file, taken_at)
+        raise UsageError(text("verification.not_final"))
 
 
 def check_whole_log(log: LogFile, kept: Kept, count: Callable[..., None]) -> None:

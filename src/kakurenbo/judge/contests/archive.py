@@ -59,6 +59,11 @@ def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
     return permissions.may_manage(user, contest, now) or permissions.may_see_secrets(user, contest, now)
 
 
+def is_incomplete(contest: Contest) -> bool:
+    """Whether a contest is over whose last standings are still being made: an archive of now lacks them."""
+    return contest.ended_at is not None and queries.makes_standings(contest)
+
+
 def zipped(files: Iterable[Part]) -> Iterator[bytes]:
     """A zip of files, made while it is read."""
     stream = ZipStream(compress_type=ZIP_DEFLATED, compress_level=6)

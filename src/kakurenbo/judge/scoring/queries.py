@@ -114,6 +114,11 @@ def standings(of: Round | Contest, user: Anybody, now: datetime) -> StandingSnap
     return found
 
 
+def makes_standings(contest: Contest) -> bool:
+    """Whether standings of a contest are being made, or wait for it."""
+    return contest.jobs.filter(kind=JobKind.STANDINGS, state__in=(JobState.WAITING, JobState.RUNNING)).exists()
+
+
 def _readable(snapshot: StandingSnapshot | None) -> StandingSnapshot | None:
     """A snapshot without what this version cannot read, which is asked for anew."""
     if snapshot is not None and snapshot in made_anew(snapshot.contest):

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -76,6 +77,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "options": changed_options(contest),
         "public_files": [(one, files_of_kinds(request.user, one, None, [Visible.PUBLIC], now)) for one in rounds],
         "rounds": rounds,
+        "archive_incomplete": archives.is_incomplete(contest),
         "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
         "team_count": contest.teams.count(),
     }

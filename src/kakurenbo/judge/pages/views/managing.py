@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
@@ -42,6 +43,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         "waits": steps.waiting(contest, teams, phases),
         "turnout": steps.handed_in(context["current"]),
         "awards": awards(contest, scoring.standings(contest, request.user, timezone.now())),
+        "archive_incomplete": archives.is_incomplete(contest),
         "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
         "rounds": contest.rounds.prefetch_related("files"),
         "handed_in": Submission.objects.filter(entry__team__contest=contest).exclude(state__in=_NOT_HANDED_IN).count(),
