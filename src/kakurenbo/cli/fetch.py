@@ -21,7 +21,7 @@ def _fetch(contest: str, out: Path, round_: str | None, server: str | None, toke
     if out == STANDARD_OUTPUT:
         raise UsageError(text("usage.folder_on_stdout"))
     judge = judge_of(server, token_file)
-    name = _round(judge.get("contests", contest)["rounds"], round_)
+    name = _round(judge.contest(contest)["rounds"], round_)
     listed = judge.get("contests", contest, "rounds", name, "files")
     fetched: list[str] = []
     for file in listed:
