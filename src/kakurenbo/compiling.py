@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_announcers: list[Callable[[str], None]] = []
-"""What to call, once for each module, when its loops are about to be compiled: it takes seconds, and nobody should wonder."""
-_announced: set[str] = set()
+_announcers: list[Callable[[], None]] = []
+"""What to call, once, when loops are about to be compiled: it takes seconds, and nobody should wonder."""
+_announced = False
 
 
-def announce_with(announcer: Callable[[str], None]) -> None:
-    """Call this with a module's name before its first loop is compiled in this process; a loop that is kept needs none."""
+def announce_with(announcer: Callable[[], None]) -> None:
+    """Call this before the first loop is compiled in this process; a loop that is kept needs none."""
+    global _announced
     _announcers[:] = [announcer]
-    _announced.clear()
+    _announced = False
 
 
-def announce(module: str) -> None:
-    """Tell, once, that loops of a module are compiled: in this process, or in one that works for it."""
-    if module not in _announced:
-        _announced.add(module)
+def announce() -> None:
+    """Tell, once, that loops are compiled: in this process, or in one that works for it."""
+    global _announced
+    if not _announced:
+        _announced = True
         for announcer in _announcers:
-            announcer(module)
+            announcer()
 
 
 def compiled(function: Any) -> Any:
@@ -52,8 +54,8 @@ def _listen() -> None:
         from numba.core import event
 
         class Announcing(event.Listener):
-            def on_start(self, event: Any) -> None:
-                announce(event.data["dispatcher"].py_func.__module__.rpartition(".")[2])
+            def on_start(self, event: object) -> None:
+                announce()
 
             def on_end(self, event: object) -> None:
                 """Nothing to say: the result is there."""

@@ -21,7 +21,8 @@ MOST_BYTES = 20_000_000
 
 
 def _phase(kind: str, state: str) -> dict[str, Any]:
-    return {"kind": kind, "state": state, "files": [{"template": "D.csv", "max_bytes": MOST_BYTES, "optional": False}]}
+    times = {"opens_at": "2024-10-03T00:00:00Z", "closes_at": "2024-10-09T00:00:00Z"}
+    return {"kind": kind, "state": state, **times, "files": [{"template": "D.csv", "max_bytes": MOST_BYTES, "optional": False}]}
 
 
 CONTEST = {
@@ -183,14 +184,16 @@ def test_a_file_that_the_judge_refuses_is_told_and_the_entry_taken_back(fake: Fa
     assert fake.told("POST", "DELETE")[-1] == ("DELETE", "/submissions/S")
 
 
-def test_a_refusal_that_is_about_no_file_names_none(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_where_nothing_was_handed_in_for_no_fault_of_its_files_the_code_is_2_and_no_file_is_named(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     takes(fake, submission("scored"))
     said = {"message": "the team has used its 3 tries of today", "fix": "the next one is there at noon"}
     problems = [{"file": "", "row": None, "column": None, **said}]
     begin = next(path for method, path in fake.answers if method == "POST" and path.endswith("/submissions"))
     fake.answers["POST", begin] = (422, {"error": "refused", "problems": problems, "problem_count": 1})
     code, out, err = call("submit", "autumn", release)
-    assert (code, out, err) == (1, "", "the team has used its 3 tries of today; the next one is there at noon\n")
+    assert (code, out, err) == (2, "", "the team has used its 3 tries of today; the next one is there at noon\n")
 
 
 def test_a_file_that_is_too_large_is_told_with_the_limit_and_not_a_byte_is_sent(
@@ -298,6 +301,17 @@ def test_status_shows_tries_left_and_what_counts(fake: FakeJudge, call: Call) ->
     assert json.loads(call("status", "autumn", "--json")[1]) == told
 
 
+def test_status_of_a_disqualified_team_says_so_with_the_reason(fake: FakeJudge, call: Call) -> None:
+    left = {"count": 2, "again_at": None, "resets_at": "2024-10-03T15:00:00Z"}
+    phase = {"round": "main", "kind": "anonymize", "state": "open", "closes_at": "2024-10-09T15:00:00Z", "left": left}
+    told = {**phase, "disqualified": "shared its handout", "submissions": [submission("scored")]}
+    fake.answers["GET", "/contests/autumn/status"] = (200, {"contest": "autumn", "team": "01", "phases": [told]})
+    code, out, _ = call("status", "autumn")
+    assert code == 0
+    assert "out of this round: shared its handout" in out
+    assert "tries" not in out
+
+
 def announced(path: str, content: bytes) -> dict[str, Any]:
     return {"path": path, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
@@ -316,6 +330,44 @@ def test_files_are_fetched_once_into_the_folders_that_verbs_take(fake: FakeJudge
     assert (tmp_path / "data" / "teams" / "07" / "B.csv").read_bytes() == b"1\n"
     assert "2 files fetched, 0 were there already (round main)" in out
     assert json.loads(call("fetch", "autumn", "-o", tmp_path / "data", "--json")[1])["fetched"] == []
+
+
+def round_of(name: str, *states: str) -> dict[str, Any]:
+    phases = [_phase(kind, state) for kind, state in zip(("anonymize", "attack"), states, strict=True)]
+    return {"name": name, "prepared_at": "2024-10-02T00:00:00Z", "phases": phases}
+
+
+@pytest.mark.parametrize(
+    ("pre", "main", "meant"),
+    [
+        (("open", "waiting"), ("waiting", "waiting"), "pre"),
+        (("closed", "open"), ("waiting", "waiting"), "pre"),
+        (("closed", "closed"), ("waiting", "waiting"), "pre"),
+        (("closed", "closed"), ("open", "waiting"), "main"),
+        (("closed", "closed"), ("closed", "closed"), "main"),
+        (("waiting", "waiting"), ("waiting", "waiting"), "pre"),
+    ],
+    ids=["pre is open", "pre is attacked", "between rounds", "main is open", "all is over", "before the first"],
+)
+def test_the_round_that_is_played_is_fetched_else_the_latest_that_was(
+    fake: FakeJudge, call: Call, tmp_path: Path, pre: tuple[str, ...], main: tuple[str, ...], meant: str
+) -> None:
+    both = {**CONTEST, "rounds": [round_of("pre", *pre), round_of("main", *main)]}
+    fake.answers["GET", "/contests/autumn"] = (200, both)
+    fake.answers["GET", f"/contests/autumn/rounds/{meant}/files"] = (200, [])
+    code, out, _ = call("fetch", "autumn", "-o", tmp_path / "data")
+    assert (code, f"(round {meant})" in out) == (0, True)
+
+
+def test_before_a_round_opens_fetch_says_when_the_handout_comes(fake: FakeJudge, call: Call, tmp_path: Path) -> None:
+    offers(fake, ("public/contest.json", b"{}"))
+    fake.answers["GET", "/contests/autumn"] = (200, {**CONTEST, "rounds": [round_of("main", "waiting", "waiting")]})
+    code, out, _ = call("fetch", "autumn", "-o", tmp_path / "data")
+    assert code == 0
+    assert "main has not opened" in out
+    assert "2024-10-0" in out
+    offers(fake, ("public/contest.json", b"{}"))
+    assert "has not opened" not in call("fetch", "autumn", "-o", tmp_path / "data")[1]
 
 
 def test_bytes_that_were_not_announced_are_not_kept(fake: FakeJudge, call: Call, tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
@@ -32,6 +34,9 @@ from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems
 
+CLOCK = SimpleNamespace(now=timezone.now)
+"""What the log takes for the time: that of the contest which is played."""
+
 
 class Play:
     """A contest, whose time goes on as it is told to."""
@@ -39,6 +44,7 @@ class Play:
     def __init__(self, rulebook: str, rounds: tuple[str, ...], folder: Path, worker: Worker, **options: Any) -> None:
         self.now = timezone.now() + timedelta(days=1)
         self.folder, self._worker = folder, worker
+        CLOCK.now = lambda: self.now
         self.contest: Contest = making.contest(
             rulebook=rulebook, options=options, phases=making.plan(self.now, rounds), places=6, slug="cup"
         )
@@ -116,7 +122,8 @@ def stage_for_playing(folder: Path, fork_server: ForkServer) -> Iterator[Worker]
     backend = "django.core.files.storage.FileSystemStorage"
     places = {"default": folder / "files", "secret": folder / "secret"}
     stores = {name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()}
-    with override_settings(STORAGES=stores, HOME=folder), transaction.atomic():
+    clock = patch("kakurenbo.judge.trust.rules.timezone", CLOCK)
+    with override_settings(STORAGES=stores, HOME=folder), clock, transaction.atomic():
         worker = Worker(server=fork_server)
         try:
             yield worker

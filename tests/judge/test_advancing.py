@@ -185,7 +185,7 @@ def test_the_attack_phase_lasts_until_the_last_guess_is_judged_and_standings_fol
     entry = making.entry(making.team(contest, "foxes", hanako))
     phase = making.opened(contest, ATTACK)
     submission = good(submissions.begin(hanako, entry, phase, phase.opens_at))
-    submissions.add_file(submission, "guess.csv", blob())
+    submissions.add_file(submission, "inference_02_01.index", blob())
     submission = good(submissions.finish(submission, phase.opens_at))
     advance(closing(contest, ATTACK))
     assert states(contest) == ["closed", "sealing"]

@@ -17,10 +17,10 @@ from tests.judge import making
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.api.app import api
 from kakurenbo.judge.api.middleware import JsonRefusals
-from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.models import Contest, Entry, Phase
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
 from kakurenbo.judge.submissions import store
-from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import render
 from kakurenbo.trust import leaf_hash
 
@@ -218,3 +218,19 @@ def test_an_upload_whose_last_byte_comes_after_the_closing_second_does_not_count
     again = Client().post(f"{place}/finish", headers=headers)
     assert [one["code"] for one in again.json()["problems"]] == ["submissions.withdrawn"]
     assert Client().post(BEGIN, headers=headers).status_code == 422
+
+
+def test_status_of_a_team_that_is_out_tells_the_reason_and_none_of_its_entries_counts(contest: Contest) -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    entry = making.entry(contest.teams.get(), "pre")
+    phase = Phase.objects.get(round=entry.round, kind="anonymize")
+    found = Submission.objects.create(
+        entry=entry, phase=phase, user=making.user("member"), number=1, received_at=timezone.now(), state=State.SCORED
+    )
+    place, one = f"{API}contests/{contest.slug}/status", f"{API}submissions/{found.pk}"
+    told = Client().get(place, headers=headers).json()["phases"][0]
+    assert (told["disqualified"], told["submissions"][0]["counts"] is None) == ("", False)
+    Entry.objects.filter(pk=entry.pk).update(disqualified="shared its handout")
+    told = Client().get(place, headers=headers).json()["phases"][0]
+    assert (told["disqualified"], told["submissions"][0]["counts"]) == ("shared its handout", None)
+    assert Client().get(one, headers=headers).json()["counts"] is None

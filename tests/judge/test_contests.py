@@ -173,6 +173,15 @@ def test_there_are_at_most_so_many_teams_as_places_and_each_name_once() -> None:
     assert codes(rules.add_team(organizer(), contest, "")) == ["contests.bad_words", "contests.no_place"]
 
 
+@pytest.mark.parametrize("name", ["\u0422\u0435am fox", "TEAM FOX", "\uff34eam\u3000fox", "Team f\u03bfx", "Team \ufb01sh"])
+def test_no_team_has_a_name_that_looks_like_anothers(name: str) -> None:
+    contest = making.contest()
+    making.team(contest, "Team fox")
+    making.team(contest, "Team fish")
+    assert codes(rules.add_team(organizer(), contest, name)) == ["contests.name_looks_like"]
+    making.team(contest, "Team foxes")
+
+
 def test_a_team_enters_every_round_and_after_releases_are_taken_it_only_attacks() -> None:
     contest = making.contest(phases=plan(rounds=("pre", "main")))
     early = making.team(contest, "early")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kakurenbo.judge.serve import intake
+from kakurenbo.judge.serve.clients import Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
@@ -61,7 +62,7 @@ def put(
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": given}
-    asyncio.run(Intake(route, lambda: folder)(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(Intake(route, lambda: folder, Clients())(scope, receive, send))  # type: ignore[arg-type]
     return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, {})
 
 
@@ -114,7 +115,7 @@ def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
         sent.append(message)
 
     scope = {"type": "http", "method": "PUT", "path": PLACE, "headers": []}
-    asyncio.run(Intake(Route(), lambda: tmp_path)(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(Intake(Route(), lambda: tmp_path, Clients())(scope, receive, send))  # type: ignore[arg-type]
     assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (408, "silence")
     assert not list(tmp_path.iterdir())
 

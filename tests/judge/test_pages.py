@@ -17,13 +17,14 @@ from tests.judge import making
 
 from kakurenbo import registry
 from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.accounts.rules import new_token, user_of_token
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Membership, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
 from kakurenbo.judge.pages.forms.making import zone_choices
-from kakurenbo.judge.pages.shown import counts_rule
+from kakurenbo.judge.pages.shown import counts_rule, team_rows
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
@@ -179,6 +180,55 @@ def test_every_mistake_in_the_form_is_shown_at_once_beside_its_field(page: Clien
         assert field in html
 
 
+def test_phases_that_overlap_are_told_beside_a_bad_number(page: Client) -> None:
+    address = reverse("make-contest", args=["amic2020"])
+    given = form_of(page, address)
+    given |= {"title": "Cup", "pre-anonymize-tries_in_all": "-1", "pre-attack-opens_at": given["pre-anonymize-opens_at"]}
+    html = page.post(address, given).content.decode()
+    assert "id_pre-anonymize-tries_in_all-errors" in html
+    assert "pre attack opens at" in unescape(html)
+
+
+def test_an_option_that_rounds_have_values_of_their_own_for_says_that_it_holds_for_all(page: Client) -> None:
+    html = page.get(reverse("make-contest", args=["amic2020"])).content.decode()
+    assert "or none for the round&#x27;s own; what you set holds for all rounds" in html
+
+
+def test_who_joins_a_round_after_it_opened_is_late_and_nobody_else(contest: Contest, organizer: User) -> None:
+    phase = Phase.objects.get(round__contest=contest, round__name="pre", kind="anonymize")
+    added = rules.add_team(organizer, contest, "Kitsune").value
+
+    def late(opened_ago: timedelta, state: str = "open", made_ago: timedelta = timedelta(days=9)) -> bool:
+        opens = added.created_at - opened_ago
+        Phase.objects.filter(pk=phase.pk).update(opens_at=opens, closes_at=opens + timedelta(days=7), state=state)
+        contest.created_at = added.created_at - made_ago
+        return team_rows(contest, free=False)[0].late
+
+    assert late(timedelta(hours=1))
+    assert not late(-timedelta(hours=1)), "it opened after the team was added"
+    assert not late(timedelta(hours=1), "waiting"), "it has not opened: its data is still being drawn"
+    assert not late(timedelta(hours=1), made_ago=timedelta(minutes=30)), "it was open from the start"
+    assert late(timedelta(days=8), "closed", made_ago=timedelta(minutes=30)), "releases are taken no more"
+    contest.rehearsal = True
+    assert not late(timedelta(hours=1)), "bots are added when a rehearsal begins"
+
+
+def test_after_the_end_the_dashboard_offers_no_rehearsal_and_promises_no_phase(page: Client, contest: Contest) -> None:
+    address = reverse("manage", args=["spring"])
+    assert reverse("rehearse", args=["spring"]) in page.get(address).content.decode()
+    Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    html = page.get(address).content.decode()
+    assert reverse("rehearse", args=["spring"]) not in html
+    assert "open and close by themselves" not in html
+    assert "the contest is over" in html
+
+
+@pytest.mark.usefixtures("contest")
+def test_the_count_of_what_waits_moves_with_the_queue(page: Client) -> None:
+    assert '<dd id="queue-count">' in page.get(reverse("manage", args=["spring"])).content.decode()
+    assert '<dd id="queue-count" hx-swap-oob="true">' in page.get(reverse("queue", args=["spring"])).content.decode()
+
+
 @pytest.mark.usefixtures("contest")
 def test_an_invite_link_makes_an_account_and_a_member(page: Client) -> None:
     page.post(reverse("add-team", args=["spring"]), {"team_name": "Kitsune"})
@@ -293,6 +343,17 @@ def test_a_token_is_shown_once_and_ends_when_it_is_revoked(page: Client, organiz
     assert "kakurenbo_" not in page.get("/profile").content.decode()
 
 
+def test_another_password_ends_tokens_and_other_sessions_and_the_page_says_so(page: Client, organizer: User) -> None:
+    other = Client()
+    other.force_login(organizer, backend="django.contrib.auth.backends.ModelBackend")
+    _, secret = new_token(organizer, "CI")
+    assert "every token is revoked" in page.get("/profile").content.decode()
+    changed = page.post("/profile/password", {"password": PASSWORD, "new_password": "another word 8"}, follow=True)
+    assert "Other sessions are ended, tokens revoked: 1." in changed.content.decode()
+    assert user_of_token(secret) is None
+    assert other.get("/profile").status_code == 302
+
+
 def test_chance_and_the_sample_attack_stand_beside_the_rankings(page: Client, contest: Contest, organizer: User) -> None:
     rules.add_team(organizer, contest, "Kitsune")
     lines = [{"team": "01", "score": 0.75, "rank": 1}]
@@ -349,14 +410,9 @@ def test_no_page_has_a_script_or_a_style_in_itself(page: Client, contest: Contes
 def test_a_team_is_told_before_it_sends_how_large_files_may_be_and_of_zips_where_they_are_taken(
     rulebook: str, kind: str, zips: bool
 ) -> None:
-    round_name = registry.load("rulebooks", rulebook).rounds[0]
-    made = making.contest(rulebook=rulebook, options={}, phases=making.plan(timezone.now(), (round_name,)))
-    member = making.user("aoi")
-    making.team(made, "foxes", member)
-    phase = making.opened(made, kind, round_name)
-    client = Client()
-    client.force_login(member, backend="django.contrib.auth.backends.ModelBackend")
-    html = client.get(reverse("phase", args=[made.slug, round_name, kind])).content.decode()
+    made, member = opened_contest(rulebook, kind)
+    phase = Phase.objects.select_related("round__contest").get(round__contest=made, kind=kind)
+    html = member.get(reverse("phase", args=[made.slug, phase.round.name, kind])).content.decode()
     limits = [pattern.max_bytes for pattern in declared_phase(phase).files]
     assert f'data-limit="{max(limits)}"' in html
     assert html.count("at most ") == len(limits) + 1
@@ -366,6 +422,59 @@ def test_a_team_is_told_before_it_sends_how_large_files_may_be_and_of_zips_where
 def test_of_guesses_those_at_each_release_count_by_themselves() -> None:
     anonymize, attack = registry.load("rulebooks", "amic2020").phases
     assert (counts_rule(anonymize), counts_rule(attack)) == ("the latest valid one", "the latest valid guess at each release")
+
+
+@pytest.mark.parametrize(
+    ("rulebook", "kind", "told", "commands"),
+    [
+        (
+            "pwscup2024",
+            "anonymize",
+            "C01_0.csv … C01_9.csv at most 10 MB or C01.zip at most 100 MB, C01_choice.json at most 10 kB or choice.json"
+            " at most 10 kB (optional), id.txt at most 10 kB (optional)",
+            [" ".join(f"C01_{number}.csv" for number in range(10)), "C01.zip"],
+        ),
+        (
+            "pwscup2024",
+            "attack",
+            "E01.csv at most 10 MB or E01.zip at most 10 MB or E01_NN.csv at most 1 MB, id.txt at most 10 kB (optional)",
+            ["E01.csv", "E01.zip", "E01_NN.csv"],
+        ),
+        ("darc2019", "attack", "guess_NN_01.csv at most 100 MB", ["guess_NN_01.csv"]),
+    ],
+)
+def test_files_that_may_come_in_each_others_place_are_told_as_alternatives(
+    rulebook: str, kind: str, told: str, commands: list[str]
+) -> None:
+    made, member = opened_contest(rulebook, kind)
+    html = member.get(reverse("phase", args=[made.slug, made.rounds.get().name, kind])).content.decode()
+    hint = re.search(r'id="names">(.*?)</p>', html, re.DOTALL)
+    assert hint
+    assert " ".join(unescape(re.sub(r"<[^>]*>", "", hint[1])).split()) == told
+    assert re.findall(r"^kakurenbo submit cup (.*?)(?:</code>.*)?$", html, re.MULTILINE) == commands
+
+
+def test_who_is_disqualified_is_told_so_with_the_reason_and_has_no_tries() -> None:
+    made, member = opened_contest("amic2020", "attack", tries_in_all=3)
+    entry = made.rounds.get().entries.get()
+    rules.disqualify(making.organizer(), entry, "Two teams are one.")
+    html = member.get(reverse("phase", args=[made.slug, "pre", "attack"])).content.decode()
+    assert "Your team is disqualified in this round." in html
+    assert "Two teams are one." in html
+    assert re.search(r"<dt>Tries left</dt><dd>0</dd>", html)
+    assert "Advisers" not in html
+    assert "when the attack phase opens" not in html
+
+
+def opened_contest(rulebook: str, kind: str, **limits: Any) -> tuple[Contest, Client]:
+    """A contest of one round with an open phase, and the browser of a member of team 01."""
+    round_name = registry.load("rulebooks", rulebook).rounds[0]
+    made = making.contest(rulebook=rulebook, options={}, phases=making.plan(timezone.now(), (round_name,), **limits))
+    making.team(made, "foxes", making.user("aoi"))
+    making.opened(made, kind, round_name)
+    client = Client()
+    client.force_login(making.user("aoi"), backend="django.contrib.auth.backends.ModelBackend")
+    return made, client
 
 
 def test_after_the_end_everybody_finds_archive_and_results_site_on_the_overview(contest: Contest) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.utils import timezone
 from tests.judge import making
@@ -151,6 +152,26 @@ def test_what_is_published_and_what_is_earned_is_what_the_engine_makes_of_the_sa
     assert [line for line in ours["attack"] if line["team"] != "01"] == theirs["attack"]
     assert ours["beside"]["only"]["chance"] == 0.5
     assert set(ours["beside"]["only"]["samples"]) == {"sample attack"}
+
+
+@pytest.mark.parametrize("visibility", [Visibility.HIDDEN, Visibility.FROZEN, Visibility.LIVE])
+def test_of_attacks_nothing_is_told_until_the_attack_is_live_or_over(
+    sealed: Round, worker: Watched, visibility: Visibility
+) -> None:
+    def told(state: PhaseState) -> str:
+        change_phase(sealed, "attack", state)
+        rules.enqueue(JobKind.STANDINGS, sealed.contest, sealed)
+        worker.drain()
+        seen = [queries.standings(sealed, user, timezone.now()) for user in (making.user("stranger"), AnonymousUser())]
+        pages = Client().get(f"/contests/{sealed.contest.slug}/standings/?round=only").content.decode()
+        return pages + "".join(json.dumps(one.standings) for one in seen if one is not None)
+
+    Phase.objects.filter(round=sealed, kind="attack").update(visibility=visibility)
+    hand_in(sealed, "03", {"guess_01_03.csv": guess(range(10))}, "attack")
+    assert Earned.objects.filter(attacker=None).exists()
+    for state in (PhaseState.WAITING, PhaseState.OPEN, PhaseState.CLOSED):
+        shown = state == PhaseState.CLOSED or (state == PhaseState.OPEN and visibility == Visibility.LIVE)
+        assert ("sample attack" in told(state).lower()) is shown, state
 
 
 def test_who_attacks_sees_no_answer(sealed: Round, worker: Watched, tmp_path: Path) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.files.storage import InMemoryStorage, storages
+from django.utils import timezone
+from tests.judge import making
+from tests.judge.making import good
 
-from kakurenbo.judge.submissions import store
-from kakurenbo.judge.submissions.models import Blob
+from kakurenbo.judge.scoring.models import SecretFile
+from kakurenbo.judge.submissions import rules, store
+from kakurenbo.judge.submissions.models import Blob, Submission
 
 pytestmark = pytest.mark.django_db
 
@@ -83,3 +88,36 @@ def test_a_remote_store_is_used_through_the_same_functions(monkeypatch: pytest.M
     with store.open_blob(blob.digest) as file:
         assert file.read() == b"far away"
     assert remote.listdir(blob.digest[:2]) == ([], [blob.digest])
+
+
+def test_what_nothing_refers_to_is_forgotten_and_nothing_else(judge_home: Path) -> None:
+    contest = making.contest(rulebook="amic2020", options={})
+    hanako = making.user("hanako")
+    entry = making.entry(making.team(contest, "foxes", hanako))
+    phase, name = making.opened(contest), "pre_anonymizeddata_01.csv"
+    now = making.START + timedelta(hours=1)
+
+    def handed_in(content: bytes, *, finished: bool) -> Submission:
+        begun = good(rules.begin(hanako, entry, phase, now))
+        rules.add_file(begun, name, store.put(content))
+        return good(rules.finish(begun, now)) if finished else begun
+
+    handed_in(b"received", finished=True)
+    good(rules.withdraw(hanako, handed_in(b"taken back, but logged", finished=True), now))
+    handed_in(b"still coming", finished=False)
+    for content in (b"never handed in", b"received"):
+        good(rules.withdraw(hanako, handed_in(content, finished=False), now))
+    secret, _ = store.put_secret(b"secret")
+    SecretFile.objects.create(round_id=phase.round_id, path="secret/seed.json", digest=secret)
+    store.reveal(secret)
+    for content in (b"replaced", b"secret"):
+        store.put(content)
+    assert store.forget_unused(timezone.now()) == 0, "they may be about to be referred to"
+    later = timezone.now() + timedelta(hours=1)
+    assert store.forget_unused(later) == 2
+    assert store.forget_unused(later) == 0
+    left = {path.read_bytes() for path in files_in(judge_home / "files")}
+    assert left == {b"received", b"taken back, but logged", b"still coming", b"secret"}
+    assert store.put(b"replaced").size == 8
+    with store.open_blob(hashlib.sha256(b"replaced").hexdigest()) as file:
+        assert file.read() == b"replaced"

@@ -20,6 +20,7 @@ from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.rounds import counting as rule
 from kakurenbo.rulebooks.amic2020 import Amic2020
+from kakurenbo.tables import Problems
 
 NOON = START + timedelta(hours=12)
 
@@ -90,7 +91,7 @@ def test_what_is_finished_twice_is_one_submission_and_takes_no_further_file() ->
     again = good(rules.finish(submission, NOON + timedelta(minutes=1)))
     assert (again.number, again.received_at) == (1, NOON)
     assert Job.objects.count() == 1
-    refusal = rules.add_file(submission, "other.csv", blob())
+    refusal = rules.add_file(submission, "questionnaire_01.json", blob())
     assert codes(refusal) == ["submissions.finished"]
 
 
@@ -189,15 +190,16 @@ def test_bots_hand_in_without_an_account_in_rehearsals_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_a_file_is_as_large_as_its_pattern_allows_and_of_an_unknown_name_as_the_largest() -> None:
+def test_a_file_is_as_large_as_its_pattern_allows_and_one_of_an_unknown_name_is_refused() -> None:
     played = Played()
     submission = played.begun()
     limits = {pattern.template: pattern.max_bytes for pattern in Amic2020().phase(ANONYMIZE).files}
-    small, large = limits["questionnaire_{team}.json"], limits["{round}_anonymizeddata_{team}.csv"]
-    assert rules.most_bytes(played.phase, "questionnaire_01.json") == small
-    assert rules.most_bytes(played.phase, "whatever.csv") == large > small
+    small = limits["questionnaire_{team}.json"]
+    assert good(rules.most_bytes(submission, "questionnaire_01.json")) == small
+    assert codes(rules.most_bytes(submission, "whatever.csv")) == ["submissions.no_such_file"]
     assert codes(rules.add_file(submission, "questionnaire_01.json", blob(small + 1, "b" * 64))) == ["source.too_large"]
-    assert codes(rules.add_file(submission, "whatever.csv", blob(large + 1, "c" * 64))) == ["source.too_large"]
+    (problem,) = rules.add_file(submission, "whatever.csv", blob())  # type: ignore[misc]
+    assert "ROUND_anonymizeddata_NN.csv, questionnaire_NN.json" in problem.in_language("en")
     rules.add_file(submission, "questionnaire_01.json", blob(small, "d" * 64))
     assert [file.name for file in submission.files.all()] == ["questionnaire_01.json"]
 
@@ -210,16 +212,36 @@ def test_a_name_that_cannot_be_shown_or_leads_elsewhere_is_refused(name: str) ->
 
 
 @pytest.mark.django_db
-def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_some_system_takes_for_something_else_is_refused() -> None:
     submission = Played().begun()
-    rules.add_file(submission, "a.csv", blob())
-    rules.add_file(submission, "a.csv", blob(6, "b" * 64))
-    assert [(file.name, file.blob_id) for file in submission.files.all()] == [("a.csv", "b" * 64)]
-    monkeypatch.setattr(rules, "MOST_FILES", 1)
-    assert codes(rules.add_file(submission, "b.csv", blob())) == ["release.too_many_files"]
-    monkeypatch.setattr(rules, "MOST_FILES", 2)
-    monkeypatch.setattr(rules, "MOST_BYTES", 10)
-    assert codes(rules.add_file(submission, "b.csv", blob())) == ["release.too_many_bytes"]
+    for name in ("CON", "nul.csv", "com1.tar.gz", "-rf", "a.csv ", " a.csv", "a.", "a\ufffd.csv", "a:b.csv", "what?.csv"):
+        assert codes(rules.add_file(submission, name, blob())) == ["release.unsafe_name"], name
+    assert not isinstance(rules.add_file(submission, "contents-1.csv", blob()), Problems)
+
+
+@pytest.mark.django_db
+def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played()
+    submission, other = played.begun(), played.begun()
+    first, second, third = (f"pre_anonymizeddata_{team}.csv" for team in ("01", "02", "03"))
+    rules.add_file(submission, first, blob())
+    rules.add_file(submission, first, blob(6, "b" * 64))
+    assert [(file.name, file.blob_id) for file in submission.files.all()] == [(first, "b" * 64)]
+    rules.add_file(submission, second, blob())
+    assert codes(rules.add_file(submission, third, blob())) == ["release.too_many_files"]
+    monkeypatch.setattr(rules, "MOST_BYTES", 15)
+    assert codes(rules.add_file(other, first, blob())) == ["submissions.no_room"]
+    assert good(rules.most_bytes(other, first)) == 4
+    good(rules.finish(submission, NOON))
+    assert not isinstance(rules.add_file(other, first, blob()), Problems)
+
+
+@pytest.mark.django_db
+def test_where_a_zip_may_come_it_may_have_any_name() -> None:
+    submission = Played(rulebook="pwscup2024", round_name="round").begun()
+    for name in ("C01.zip", "release of ours.ZIP", "C01_0.csv", "id.txt"):
+        assert not isinstance(rules.add_file(submission, name, blob()), Problems)
+    assert codes(rules.add_file(submission, "C01.tar", blob())) == ["submissions.no_such_file"]
 
 
 @pytest.mark.django_db
@@ -228,7 +250,6 @@ def test_the_name_of_a_guess_tells_its_target() -> None:
     names = [pattern.name(target="02-3", attacker="01") for pattern in declared_files("darc2019", ATTACK)]
     file = rules.add_file(submission, names[0], blob())
     assert getattr(file, "target", "") == "02-3"
-    assert getattr(rules.add_file(submission, "other.csv", blob()), "target", None) == ""
 
 
 def declared_files(rulebook: str, kind: str) -> Any:
@@ -248,7 +269,9 @@ def test_of_many_at_once_no_more_are_received_than_there_are_tries() -> None:
     received = Submission.objects.filter(state=State.RECEIVED)
     assert sorted(received.values_list("number", flat=True)) == [1, 2, 3]
     assert Submission.objects.filter(state=State.WITHDRAWN).count() == 5
-    assert [codes(outcome) for outcome in outcomes if not hasattr(outcome, "value")] == [["submissions.no_try_left"]] * 5
+    assert [codes(outcome) for outcome in outcomes if not hasattr(outcome, "value")] == [
+        ["submissions.no_try_left", "submissions.tries_in_checking"]
+    ] * 5
     assert Job.objects.count() == 3
     assert [logged.number for logged in played.contest.log.all()] == list(range(played.contest.log.count()))
 
@@ -288,7 +311,7 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
     before, after = (datetime.fromisoformat(moment).replace(tzinfo=UTC) for moment in (last, first))
     played.handed_in(now=before)
     refusal = rules.begin(played.hanako, played.entry, played.phase, before)
-    assert codes(refusal) == ["submissions.no_try_today"]
+    assert codes(refusal) == ["submissions.no_try_today", "submissions.tries_in_checking"]
     (problem,) = refusal  # type: ignore[misc]
     local = after.astimezone(ZoneInfo(zone))
     assert f"{local:%Y-%m-%d %H:%M:%S} ({zone}; {after:%Y-%m-%d %H:%M:%S} UTC)" in problem.in_language("en")
@@ -308,9 +331,8 @@ def test_where_clocks_are_turned_the_day_of_tries_is_an_hour_shorter_or_longer(s
     played.handed_in(now=midnight)
     ends = midnight + timedelta(hours=hours)
     assert quota_left(played.entry, played.phase, midnight).again_at == ends
-    assert codes(rules.begin(played.hanako, played.entry, played.phase, ends - timedelta(seconds=1))) == [
-        "submissions.no_try_today"
-    ]
+    late = rules.begin(played.hanako, played.entry, played.phase, ends - timedelta(seconds=1))
+    assert codes(late)[0] == "submissions.no_try_today"
     assert played.handed_in(now=ends).number == 2
 
 
@@ -319,7 +341,7 @@ def test_where_clocks_are_turned_the_day_of_tries_is_an_hour_shorter_or_longer(s
 def test_what_is_refused_or_fails_or_is_withdrawn_costs_no_try(way: str) -> None:
     played = Played(tries_in_all=1)
     submission = played.handed_in()
-    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON)) == ["submissions.no_try_left"]
+    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON))[0] == "submissions.no_try_left"
     if way == "withdraw":
         good(rules.withdraw(played.hanako, submission, NOON))
     else:
@@ -327,6 +349,27 @@ def test_what_is_refused_or_fails_or_is_withdrawn_costs_no_try(way: str) -> None
         assert getattr(rules, way)(submission)
     assert quota_left(played.entry, played.phase, NOON).count == 1
     assert played.handed_in().number == 2, "numbers are given once"
+
+
+@pytest.mark.django_db
+def test_who_has_used_all_tries_is_told_how_many_are_being_checked_and_may_come_back() -> None:
+    played = Played(tries_in_all=3)
+    played.judged()
+    waiting = [played.handed_in(), played.handed_in()]
+    used, checking = played_refusal(played)
+    assert used.in_language("en").endswith("of what was handed in, what is valid counts")
+    assert checking.in_language("en").startswith("entries that are still being checked: 2")
+    assert "2 件" in checking.in_language("ja")
+    for submission in waiting:
+        assert rules.checking(submission)
+        assert rules.scored(submission)
+    assert codes(played_refusal(played)) == ["submissions.no_try_left"]
+
+
+def played_refusal(played: Played) -> Problems:
+    refusal = rules.begin(played.hanako, played.entry, played.phase, NOON)
+    assert isinstance(refusal, Problems)
+    return refusal
 
 
 @pytest.mark.django_db
@@ -346,7 +389,7 @@ def test_tries_on_a_target_are_counted_for_each_and_refused_files_are_free() -> 
     assert quota_left(played.entry, played.phase, day, "02").count == 1
     assert quota_left(played.entry, played.phase, day, "03").count == 2
     three = played.sent(second, other, now=day)
-    assert codes(rules.finish(three, day)) == ["submissions.no_try_on_target"]
+    assert codes(rules.finish(three, day))[0] == "submissions.no_try_on_target"
     judged = [{"target": "02", "file": second}]
     played.judged(names=(second, pattern.name(target="03", attacker="01")), now=day, targets=judged)
     assert quota_left(played.entry, played.phase, day, "02").count == 0
@@ -359,8 +402,8 @@ def test_a_file_for_all_targets_is_a_try_on_each() -> None:
     played = Played(ATTACK, rulebook="pwscup2024", tries_per_target=1)
     played.handed_in("E01.csv", now=day)
     assert quota_left(played.entry, played.phase, day, "02").count == 0
-    assert codes(rules.finish(played.sent("E01_02.csv", now=day), day)) == ["submissions.no_try_on_target"]
-    assert codes(rules.finish(played.sent("E01.zip", now=day), day)) == ["submissions.no_try_on_target"]
+    assert codes(rules.finish(played.sent("E01_02.csv", now=day), day))[0] == "submissions.no_try_on_target"
+    assert codes(rules.finish(played.sent("E01.zip", now=day), day))[0] == "submissions.no_try_on_target"
 
 
 @pytest.mark.django_db
@@ -512,5 +555,6 @@ def test_history_has_what_was_received_the_latest_first() -> None:
 def test_every_reason_has_words_in_both_languages() -> None:
     reasons = (rule.LATEST, rule.LAST_FEW, rule.BEST, rule.CHOSEN, rule.NOT_CHOSEN, rule.BELOW)
     for reason in (*reasons, rule.ON_TARGETS, rule.BEST_ON_TARGETS):
-        assert not queries.which_counts(reason, "en").startswith("counts.")
-        assert queries.which_counts(reason, "en") != queries.which_counts(reason, "ja")
+        assert not queries.which_counts(reason, 3, "en").startswith("counts.")
+        assert queries.which_counts(reason, 3, "en") != queries.which_counts(reason, 3, "ja")
+    assert "the last 3 valid entries" in queries.which_counts(rule.LAST_FEW, 3, "en")

@@ -340,7 +340,7 @@ def signed_anew(log: dict[str, Any]) -> None:
         tree.append(leaf)
         entry.update(number=number, entry=written, leaf=leaf.hex())
     log["checkpoints"] = [one for one in log["checkpoints"] if one["size"] < len(tree)]
-    for one in [*log["checkpoints"], {"size": len(tree), "at": "2026-11-16T00:00:00+00:00"}]:
+    for one in [*log["checkpoints"], {"size": len(tree), "at": told["at"]}]:
         made = Checkpoint.signed(log["contest"], private, one["size"], tree.root(one["size"]), one["at"])
         log["public_key"] = made.public_key.hex()
         one.update({name: made.as_json()[name] for name in ("root", "signature")})

@@ -109,6 +109,7 @@ RULEBOOK = cast(
         version="1",
         rounds=("main",),
         utility_score="U",
+        only_shown=frozenset[str](),
         utility_range=(0, 1),
         figures={
             "U": Figure(Unit.SIMILARITY, 1),

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from kakurenbo.contracts import Credit, RoundResults
 from kakurenbo.reporting import Ranking, RankingLine, award_notices
+from kakurenbo.reporting.awards import of_those_who_played
 
 PLAYED = {
-    "main": [
-        RoundResults(
-            {"01": {"02": Credit(3, 10), "04": Credit(0, 10)}, "02": {}, "03": {}}, ("01", "02", "03"), ("01", "02", "03", "04")
-        )
-    ]
+    "main": [RoundResults({"01": {"02": Credit(3, 10), "04": Credit(0, 10)}, "02": {}}, ("01", "02", "03"), ("01", "02"))]
 }
 RANKINGS = {"attack": Ranking(tuple(RankingLine(team, float(team == "02"), 1) for team in ("02", "01", "03", "04")))}
 
 
-def test_beside_an_attack_award_stands_who_attacked_nobody() -> None:
-    notices = award_notices({"attack": ("02", "01", "03"), "anonymization": ("01",)}, PLAYED, RANKINGS)
-    assert list(notices) == ["attack"]
-    assert notices["attack"]["en"].startswith("01, 03 attacked nobody: ")
-    assert notices["attack"]["ja"].startswith("01, 03は誰も攻撃していない。")
+def test_an_award_for_attack_needs_a_guess_and_one_for_anonymization_a_release_whatever_their_names() -> None:
+    everybody = ("01", "02", "03", "04")
+    names = ("anonymization", "hiding", "attack", "seeking", "overall", "beauty")
+    award_for = {"hiding": "anonymization", "seeking": "attack"}
+    named = of_those_who_played(dict.fromkeys(names, (*everybody, "05")), award_for, PLAYED)
+    assert named["anonymization"] == named["hiding"] == ("01", "02", "03")
+    assert named["attack"] == named["seeking"] == ("02", "04")
+    assert named["overall"] == named["beauty"] == everybody
 
 
 def test_where_all_who_are_awarded_found_something_nothing_is_said() -> None:
-    assert award_notices({"attack": ("02",), "anonymization": ("01",)}, PLAYED, RANKINGS) == {}
+    assert award_notices({"attack": ("02",), "anonymization": ("01",)}, RANKINGS) == {}
 
 
 def test_beside_an_attack_award_stands_who_attacked_and_earned_nothing() -> None:
-    notices = award_notices({"attack": ("02", "04")}, PLAYED, RANKINGS)
+    notices = award_notices({"attack": ("02", "04")}, RANKINGS)
     assert notices["attack"]["en"].startswith("04 earned nothing: ")
     assert notices["attack"]["ja"].startswith("04の得点は 0。")
 
 
 def test_an_award_for_re_identification_that_nobody_takes_says_why() -> None:
-    notices = award_notices({"anonymization": ("01",), "re-identification": ()}, PLAYED, RANKINGS)
+    notices = award_notices({"anonymization": ("01",), "re-identification": ()}, RANKINGS)
     assert notices == {
         "re-identification": {
             "en": "nobody re-identified anybody in the first-ranked table",

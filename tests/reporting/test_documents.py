@@ -55,6 +55,7 @@ RULEBOOK = cast(
         utility_range=(0, 1),
         standings=by_hits,
         figures={},
+        only_shown=frozenset[str](),
     ),
 )
 

@@ -11,10 +11,12 @@ import pytest
 from tests.reporting.synthetic import HOSTILE, synthetic_document
 
 from kakurenbo.cli import main
+from kakurenbo.contracts import Chance
+from kakurenbo.messages import speaking
 from kakurenbo.reporting import figures
-from kakurenbo.reporting.document import Document, Estimate, MeasureEntry, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reporting.document import Document, Estimate, MeasureEntry, PlayerEntry, ReleaseEntry, RoundEntry, RulebookEntry
 from kakurenbo.reporting.drawing import Box, clipped, crosses, overlap, placed_labels, ramp, text_width, ticks
-from kakurenbo.reporting.layout import leading_axes, score_texts
+from kakurenbo.reporting.layout import axes_of, leading_axes, score_texts
 from kakurenbo.reporting.shown import Shown
 
 DRAWN = {"svg", "title", "style", "rect", "text", "g", "line", "path", "circle"}
@@ -200,3 +202,39 @@ def test_the_heat_map_does_not_call_dark_safe_but_points_to_chance(
     assert chance is not None
     assert drawn.count(f"{100 * chance.mean:.1f} %") >= 1
     assert "safe" not in drawn
+
+
+def test_all_rounds_of_a_document_tell_privacy_in_one_way() -> None:
+    # Alone the second round would be told by the best attack; the first tells releases apart only by the mean of all.
+    measures = (MeasureEntry("c"),)
+    both = (entry(*measures), entry(*measures))
+    alike = {
+        name: replace(one, privacy={"worst": one.estimates["c"], "mean": Estimate(0.5)})
+        for name, one in both[1].releases.items()
+    }
+    apart = replace(both[1], name="second", releases={name: alike[name] for name in ("00", "01")})
+    flat = replace(
+        both[0], releases={name: replace(one, estimates={"c": Estimate(1)}) for name, one in both[0].releases.items()}
+    )
+    document = Document(RulebookEntry("toy", "a toy"), (flat, apart))
+    assert [leading_axes(one, "")[1] for one in document.rounds] == ["mean", "worst"]
+    assert len({kind for _, kind in axes_of(document)}) == 1
+
+
+def test_the_scale_of_the_heat_map_ends_at_all_of_them() -> None:
+    document = synthetic_document(2, 2)
+    (one,) = document.rounds
+    guessed = replace(document, rounds=(replace(one, chance=Chance(0.5, 0.4, 0.6)),))
+    assert "150.0 %" not in figures(guessed)["heatmap.svg"]
+    assert ">100.0 %<" in figures(guessed)["heatmap.svg"]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_notes_of_a_narrow_picture_stand_in_several_lines_and_none_is_cut(language: str) -> None:
+    document = synthetic_document(2, 2)
+    with speaking(language):
+        drawn = ET.fromstring(figures(document)["heatmap.svg"])
+    notes = [text.text or "" for text in drawn.findall(f"{SVG}text[@class='dim small']")]
+    shown = Shown(document, document.rounds[0], language)
+    whole = "".join([shown.text("heat_axes"), shown.text("heat_ramp"), shown.text("heat_blind", chance="10.0 %")])
+    assert "".join(notes).replace(" ", "") == whole.replace(" ", "")

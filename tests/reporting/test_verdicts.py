@@ -18,6 +18,7 @@ from kakurenbo.contracts import (
     Figure,
     Measurement,
     RoundResults,
+    Standing,
     Standings,
     Unit,
     rank,
@@ -37,7 +38,15 @@ CHANCE = Chance(1, 0, 3)
 
 def rulebook(**more: object) -> AnyRulebook:
     standings = Standings((), (), ())
-    known = {"name": "toy", "title": "a toy", "version": "1", "rounds": ("only",), "utility_score": "", "figures": {}}
+    known = {
+        "name": "toy",
+        "title": "a toy",
+        "version": "1",
+        "rounds": ("only",),
+        "utility_score": "",
+        "figures": {},
+        "only_shown": frozenset(),
+    }
     return cast(AnyRulebook, SimpleNamespace(**{**known, "standings": lambda _: standings, **more}))
 
 
@@ -266,7 +275,7 @@ def test_neither_the_strongest_attacker_nor_the_best_release_is_that_of_an_unran
         "The strongest attacker on all releases was 02 with `tracing`"
     ]
     (told,) = lessons(document, "hid best")
-    assert told.startswith("01 with `rr:p=0.9`, 02 with `rr:p=0.1` hid best of 2 releases in play")
+    assert told.startswith("01 with `rr:p=0.9`, 02 with `rr:p=0.1` hid best of 2 ranked releases in play")
 
 
 def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:
@@ -308,3 +317,37 @@ def test_one_play_says_where_noise_could_have_made_the_order(second: int, told: 
     assert len(lessons(document, "1 回だけの対戦", "ja")) == len(told)
     held = played(hits, [record("03")], **standings)
     assert not lessons(held, "One play"), "a contest that was held is not played again"
+
+
+def first(team: str) -> tuple[Standing, ...]:
+    others = [one for one in ("01", "02", "03") if one != team]
+    return rank({team: Fraction(2), **dict.fromkeys(others, Fraction(1))})
+
+
+def test_where_there_is_an_overall_ranking_its_winner_is_named_before_that_of_anonymization() -> None:
+    both = Standings(first("01"), (), first("02"))
+    told = played({"01": {"02": 6}}, [record("01")], standings=lambda _: both).verdicts
+    assert told["en"][:2] == ("02 won the contest: first overall.", "01 with `rr:p=0.9` won in anonymization.")
+    assert told["ja"][:2] == ("優勝（総合一位）は02。", "匿名化の一位は01（`rr:p=0.9`）。")
+    one = Standings(first("01"), (), first("01"), overall_is="anonymization")
+    assert lessons(played({"01": {"02": 6}}, [record("01")], standings=lambda _: one), "won") == [
+        "01 with `rr:p=0.9` won in anonymization."
+    ]
+
+
+@pytest.mark.parametrize("found", [0, 1])
+def test_where_nobody_found_more_than_chance_nobody_is_called_the_strongest_attacker(found: int) -> None:
+    document = played({"01": {"02": found}}, [record("01")])
+    assert not lessons(document, "strongest")
+    assert lessons(document, "No attacker") == ["No attacker found more on average than blind guessing does (10.0 %)."]
+    assert lessons(document, "超えた攻撃者はいなかった", "ja")
+
+
+def test_releases_that_are_compared_and_those_held_against_thresholds_are_told_apart_where_they_are_not_the_same() -> None:
+    hits = {"01": {"02": 5}, "02": {"01": 4}, "03": {"01": 0}}
+    records = [record(target, PUBLISHED, PASSES) for target in hits]
+    (told,) = lessons(played(hits, records, excluded=frozenset({"03"})), "hid best")
+    assert "hid best of 2 ranked releases in play" in told
+    (told,) = lessons(played({**hits, "03": {}}, records), "hid best")
+    assert "hid best of 2 attacked releases in play" in told
+    assert lessons(played({**hits, "03": {}}, records), "攻撃を受けた2件", "ja")

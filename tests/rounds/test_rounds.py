@@ -172,6 +172,17 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
     assert "12" not in {attacker for attacker, _ in scored.missing}
 
 
+def test_of_a_place_that_nobody_took_no_guess_is_missed(contest: Contest) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    for folder in ("public", "answers"):
+        told = contest.phase / folder / "releases.json"
+        told.write_text(json.dumps([one for one in json.loads(told.read_text()) if one["target"] != "07"]))
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert "07" in scored.facts.teams
+    assert {attacker for attacker, _ in scored.missing} == {"01", "03"}
+
+
 def test_folders_with_numbers_are_hand_ins_one_after_the_other_each_read_for_itself(contest: Contest) -> None:
     contest.publish()
     good, late = contest.guess("01", "03"), contest.guess("01", "07")

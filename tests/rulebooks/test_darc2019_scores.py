@@ -10,6 +10,7 @@ import pytest
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.anonymizers.transactions.rows import Dates
 from kakurenbo.contracts import ContestFacts, Credit, PreparedRound, RoundResults
+from kakurenbo.messages import retold
 from kakurenbo.rng import stream
 from kakurenbo.rounds import judge_release, publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
@@ -260,5 +261,12 @@ def test_everybody_who_takes_part_is_listed_among_the_attackers_whom_they_attack
         ("02", 1, ""),
         ("01", None, "owns the table"),
         ("04", None, "missing"),
-        ("03", None, "not ranked, missing"),
+        ("03", None, "not ranked, did not attack the first-ranked table"),
     ]
+
+
+def test_who_attacked_another_than_the_first_ranked_table_is_told_so_and_not_that_the_guess_is_missing() -> None:
+    found = results({"01": 0.1, "02": 0.2, "03": 0.3}, {"01": {"02": 0.05}, "02": {"03": 0.3}, "03": {}})
+    notes = {line.team: line.note for line in standings({"main": found}).attack}
+    assert notes == {"02": "", "01": "owns the table", "03": "did not attack the first-ranked table"}
+    assert retold(notes["03"], "ja") == "1 位の表を攻撃していない"

@@ -161,7 +161,8 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         hiding = kb.rank(hidden, {team: kb.why_out(team, rounds) for team in hidden})
         both = {team: (hidden.get(team) or 0) + found.get(team, Fraction(0)) for team in results.teams}
         awards = {"hiding": kb.awarded(hiding, 1), "seeking": kb.awarded(kb.rank(found), 1)}
-        return kb.Standings(hiding, kb.rank(found), kb.rank(both), awards)
+        award_for = {"hiding": "anonymization", "seeking": "attack"}
+        return kb.Standings(hiding, kb.rank(found), kb.rank(both), awards, award_for=award_for)
 
     # [end:standings]
 

@@ -165,7 +165,8 @@ def _pass_on(heard: Connection) -> None:
     """Announce here what a worker compiles: nobody sees its own words."""
     with heard, contextlib.suppress(EOFError, OSError):  # all workers are gone, and so is the run's own end
         while True:
-            announce(heard.recv_bytes().decode())
+            heard.recv_bytes()
+            announce()
 
 
 def _start_forkserver() -> None:
@@ -204,15 +205,15 @@ def _begin_judge(environment: Mapping[str, str], telling: Connection) -> None:
     os.environ.clear()  # the server that it was forked from may have been started long ago
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to hear
-    announce_with(lambda module: _tell(telling, module))
+    announce_with(lambda: _tell(telling))
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent").start()
 
 
-def _tell(telling: Connection, module: str) -> None:
+def _tell(telling: Connection) -> None:
     with contextlib.suppress(OSError):  # the run listens no more
-        telling.send_bytes(module.encode())
+        telling.send_bytes(b"compiling")
 
 
 def _begin_player(environment: Mapping[str, str], telling: Connection) -> None:

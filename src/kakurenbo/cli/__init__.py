@@ -122,9 +122,9 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _tell_compiling(module: str) -> None:
-    """Say what is compiled: the method that people know it by, where the module has another name."""
-    print(text("cli.compiling", what=text_or(f"compiled.{module}", f"`{module}`")), file=sys.stderr, flush=True)
+def _tell_compiling() -> None:
+    """Say why the first call takes longer."""
+    print(text("cli.compiling"), file=sys.stderr, flush=True)
 
 
 def _stopped(given: list[str]) -> str:

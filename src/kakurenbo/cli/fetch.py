@@ -12,6 +12,8 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, option, out_folder_option
 from kakurenbo.cli.judge_client import judge_of, judge_options
+from kakurenbo.cli.judged import when
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import escaped, text
 from kakurenbo.tables import STANDARD_OUTPUT
@@ -21,7 +23,8 @@ def _fetch(contest: str, out: Path, round_: str | None, server: str | None, toke
     if out == STANDARD_OUTPUT:
         raise UsageError(text("usage.folder_on_stdout"))
     judge = judge_of(server, token_file)
-    name = _round(judge.contest(contest)["rounds"], round_)
+    meant = _round(judge.contest(contest)["rounds"], round_)
+    name = str(meant["name"])
     listed = judge.get("contests", contest, "rounds", name, "files")
     fetched: list[str] = []
     for file in listed:
@@ -38,20 +41,32 @@ def _fetch(contest: str, out: Path, round_: str | None, server: str | None, toke
             output.console().print(escaped(str(out / path)), markup=False)
         same = len(listed) - len(fetched)
         output.console().print(text("fetch.done", count=len(fetched), same=same, round=name), markup=False)
+        opens = _handout_comes(meant, [file["path"] for file in listed])
+        if opens is not None:
+            output.console().print(text("fetch.only_public", round=name, moment=when(opens)), markup=False)
     return output.DONE
 
 
-def _round(rounds: Sequence[Mapping[str, Any]], asked: str | None) -> str:
-    """The round that is meant: the latest whose data there is, unless another is named."""
-    names = [str(one["name"]) for one in rounds]
+def _round(rounds: Sequence[Mapping[str, Any]], asked: str | None) -> Mapping[str, Any]:
+    """The round that is meant: the one that is played, else the latest that was; before the first, the one that comes."""
     if asked is not None:
-        if asked not in names:
-            raise UsageError(text("fetch.no_round", name=asked, rounds=names))
-        return asked
-    prepared = [str(one["name"]) for one in rounds if one["prepared_at"] is not None]
+        for one in rounds:
+            if one["name"] == asked:
+                return one
+        raise UsageError(text("fetch.no_round", name=asked, rounds=[str(one["name"]) for one in rounds]))
+    prepared = [one for one in rounds if one["prepared_at"] is not None]
     if not prepared:
         raise UsageError(text("fetch.not_prepared"))
-    return prepared[-1]
+    opened = [one for one in prepared if any(phase["state"] != "waiting" for phase in one["phases"])]
+    played = [one for one in opened if any(phase["state"] == "open" for phase in one["phases"])]
+    return [*prepared[:1], *opened, *played][-1]
+
+
+def _handout_comes(round_: Mapping[str, Any], paths: Sequence[str]) -> str | None:
+    """When teams get their handouts, where only what is everybody's is there yet."""
+    waiting = [phase["opens_at"] for phase in round_["phases"] if phase["kind"] == ANONYMIZE and phase["state"] == "waiting"]
+    only_public = all(PurePosixPath(path).parts[:1] == ("public",) for path in paths)
+    return str(waiting[0]) if waiting and only_public else None
 
 
 def _inside(out: Path, path: str) -> Path:

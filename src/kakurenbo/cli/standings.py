@@ -53,7 +53,7 @@ def _standings(
         output.print_json(standings_json(rankings, awards, details))
     else:
         figures = figure_entries(rules, (), rankings)
-        notices = award_notices(awards, rounds, rankings)
+        notices = award_notices(awards, rankings)
         print_rankings(rankings, awards, notices, tables=details.get("tables", {}), figures=figures)
     return output.DONE
 

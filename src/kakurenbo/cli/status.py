@@ -47,9 +47,11 @@ def _print_phase(phase: Mapping[str, Any]) -> None:
     console, left = output.console(), phase["left"]
     state = text(f"judge_phase.{phase['state']}", closes=when(phase["closes_at"]))
     console.print(f"[bold]{escape(phase['round'])} {escape(phase['kind'])}[/] {escape(state)}")
-    if left["count"] is not None:
+    if phase.get("disqualified"):
+        console.print(text("status.disqualified", reason=phase["disqualified"]), markup=False)
+    elif left["count"] is not None:
         console.print(text("status.left", count=left["count"]), markup=False)
-    if left["resets_at"] is not None:
+    if left["resets_at"] is not None and not phase.get("disqualified"):
         console.print(text("status.reset", moment=when(left["resets_at"])), markup=False)
     if not phase["submissions"]:
         return

@@ -169,11 +169,13 @@ def _place(contest: Mapping[str, Any], round_: str | None, phase: str | None) ->
 
 
 def _refused(refusal: JudgeRefused, as_json: bool) -> int:
+    """Tell why; what is wrong with files is the entry's fault, anything else (no try left, out of the round) is not."""
     if as_json:
         output.print_json({"state": "refused", "problem_count": refusal.count, "problems": refusal.problems})
     for problem in refusal.problems:
         click.echo(shown_problem(problem), err=True)
-    return output.FAILS_RULES
+    about_files = any(problem.get("file") for problem in refusal.problems)
+    return output.FAILS_RULES if about_files else output.UNUSABLE
 
 
 def submit() -> click.Command:

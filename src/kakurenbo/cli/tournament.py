@@ -128,7 +128,7 @@ def _cell(entry: AttackEntry | None, *, single: bool) -> str:
 
 def _beside(document: Document) -> Columns:
     """Columns for the attack ranking: mean accuracy on all releases, and the same for the baselines."""
-    sample = text("table.sample") if len(document.sample_attacks) == 1 else text("table.best_sample")
+    sample = text("table.sample") if len(document.counting_samples) == 1 else text("table.best_sample")
     columns = {
         text("table.accuracy"): "accuracy",
         sample: "sample_accuracy",

@@ -32,6 +32,10 @@ class FilePattern:
         Size limit of such a file after unpacking.
     optional : bool
         Whether an entry may lack it.
+    numbers : range
+        The numbers of the files of one entry, where ``{number}`` counts them; empty for one file alone.
+    instead_of : str
+        The template of the files of the same phase in whose place this one may come, such as a zip of them.
 
     Examples
     --------
@@ -40,11 +44,19 @@ class FilePattern:
     'guess_01-2_07.csv'
     >>> pattern.parse("guess_01_07-3.csv.gz")
     {'target': '01', 'attacker': '07', 'try': '3'}
+    >>> FilePattern("C{team}_{number}.csv", numbers=range(3)).names(team="07")
+    ['C07_0.csv', 'C07_1.csv', 'C07_2.csv']
     """
 
     template: str
     max_bytes: int = 100_000_000
     optional: bool = False
+    numbers: range = range(0)
+    instead_of: str = ""
+
+    def names(self, **fields: str) -> list[str]:
+        """The names of all such files of one entry."""
+        return [self.name(**{**fields, "number": str(number)}) for number in self.numbers] or [self.name(**fields)]
 
     def name(self, **fields: str) -> str:
         """The file name with these fields; an optional one that is not given stays away."""
@@ -149,6 +161,11 @@ class Phase:
     keep: int = 1
     feedback: Feedback = Feedback.SCORES
     cost: float = 1.0
+
+    def ways(self) -> list[list[FilePattern]]:
+        """The parts of an entry, each with the ways to hand it in: first as the rules say, then what may come in its place."""
+        own = [pattern for pattern in self.files if not pattern.instead_of]
+        return [[one, *(other for other in self.files if other.instead_of == one.template)] for one in own]
 
     def takes_no_zip(self, name: str) -> bool:
         """Whether a file calls itself a zip in a phase that has no zips."""

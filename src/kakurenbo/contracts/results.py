@@ -197,6 +197,9 @@ class Standings:
         Names of the rankings in which the lowest score wins.
     overall_is : str
         The ranking that is the overall one, where the rules have no other; empty where they have.
+    award_for : mapping of str to str
+        What an award of another name than its ranking is given for: ``anonymization`` or ``attack``. No award for
+        anonymization goes to a team without a release, none for attack to one without a guess that was scored.
     """
 
     anonymization: tuple[Standing, ...]
@@ -206,6 +209,7 @@ class Standings:
     details: Mapping[str, Any] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()
     overall_is: str = ""
+    award_for: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON object of ``standings``."""

@@ -223,6 +223,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
         """The organizers' own attacks by the name they are shown under; several where the rules count several."""
 
+    @property
+    def only_shown(self) -> frozenset[str]:
+        """Those of the organizers' attacks that count for nothing by the rules: no figure of a release may rest on them."""
+        return frozenset()
+
     def read_target(self, *paths: Path, declared: Anonymizer | None = None) -> Reading[Target[K, F]]:
         """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files."""
         facts = read_facts(paths[0], self.name)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
+from django.db import connection
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
@@ -36,7 +37,12 @@ def download(request: HttpRequest, chunks: Iterable[bytes], name: str, size: int
 
 async def _one_by_one(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
     def following() -> bytes | None:
-        return next(chunks, None)
+        """Hold no connection while the reader takes its time: there are fewer of them than readers."""
+        try:
+            return next(chunks, None)
+        finally:
+            if not connection.in_atomic_block:
+                connection.close()
 
     while (chunk := await sync_to_async(following)()) is not None:  # an empty one, as zipstream gives, is not the end
         yield chunk

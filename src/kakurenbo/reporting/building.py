@@ -68,11 +68,12 @@ def make_document(
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds, rankings),
+        award_notices=award_notices(awards, rankings),
         details=details,
         players=tuple(players),
         sample_attacks=samples,
-        attackers=attacker_entries(entries, samples),
+        only_shown=tuple(name for name in samples if name in rulebook.only_shown),
+        attackers=attacker_entries(entries, unranked - rulebook.only_shown),
         attack_count=sum(len(row) for entry in entries for row in entry.attacks.values()),
         repeat_count=max(map(len, rounds.values())),
         failures=tuple(failures),
@@ -134,8 +135,9 @@ def ranked(
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
         raise UsageError(f"the rounds have different numbers of repeats: {listed}; give rounds of the same run")
     played = [{name: repeats[number] for name, repeats in rounds.items()} for number in range(max(counts.values()))]
-    rankings, awards, details = combined([rulebook.standings(one) for one in played], rulebook.figures)
-    return rankings, of_those_who_played(awards, rounds), details
+    standings = [rulebook.standings(one) for one in played]
+    rankings, awards, details = combined(standings, rulebook.figures)
+    return rankings, of_those_who_played(awards, standings[0].award_for, rounds), details
 
 
 def combined(

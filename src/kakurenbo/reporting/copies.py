@@ -26,12 +26,14 @@ def disagreement(document: Document) -> str:
 def _made_again(document: Document) -> Document:
     rounds = []
     for entry in document.rounds:
-        fresh = attacked_round(entry.name, entry.repeats)
-        rounds.append(replace(fresh, releases={name: with_attacks(one, fresh) for name, one in entry.releases.items()}))
+        fresh = attacked_round(entry.name, entry.repeats, document.only_shown)
+        releases = {name: with_attacks(one, fresh, document.only_shown) for name, one in entry.releases.items()}
+        rounds.append(replace(fresh, releases=releases))
+    unranked = {name for entry in rounds for one in entry.repeats for name in one.unranked}
     return replace(
         document,
         rounds=tuple(rounds),
-        attackers=attacker_entries(rounds, {name for entry in rounds for one in entry.repeats for name in one.unranked}),
+        attackers=attacker_entries(rounds, unranked.difference(document.only_shown)),
         attack_count=sum(len(row) for entry in rounds for row in entry.attacks.values()),
         repeat_count=max((1, *(len(entry.repeats) for entry in rounds))),
     )

@@ -38,7 +38,7 @@ def document_without(rulebook: AnyRulebook, document: Document, named: Sequence[
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds, rankings),
+        award_notices=award_notices(awards, rankings),
         details=details,
         figures=figure_entries(rules, entries, rankings),
     )

@@ -346,6 +346,9 @@ class Document:
     ----------
     award_notices : mapping of award to mapping of language to str
         What has to be said beside an award, in a sentence.
+    sample_attacks, only_shown : tuple of str
+        The organizers' own attacks; and those of them that count for nothing by the rules, so that no other figure rests on
+        them.
     attackers : mapping of attacker to AttackerEntry
         Over all rounds.
     attack_count, repeat_count : int
@@ -367,6 +370,7 @@ class Document:
     details: Mapping[str, Any] = field(default_factory=dict)
     players: tuple[PlayerEntry, ...] = ()
     sample_attacks: tuple[str, ...] = ()
+    only_shown: tuple[str, ...] = ()
     attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
     attack_count: int = 0
     repeat_count: int = 1
@@ -407,6 +411,11 @@ class Document:
     def constant_answer(self, language: str) -> str:
         """What the contest's constant answer is called, in the words of its rulebook."""
         return constant_answer(self.figure("constant").definitions, language)
+
+    @property
+    def counting_samples(self) -> tuple[str, ...]:
+        """The organizers' own attacks that count by the rules."""
+        return tuple(name for name in self.sample_attacks if name not in self.only_shown)
 
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
         """What did not come about for one reason."""

@@ -21,10 +21,13 @@ Box = tuple[float, float, float, float]
 # Cividis: the same order of brightness for every kind of colour vision, and in grey.
 CIVIDIS = ("#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838")
 _BRIGHT = 0.55
-_WIDE = re.compile(
-    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-    "\U0001f300-\U0001faff\U00020000-\U0003fffd]"
+_WIDE_SIGNS = (
+    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+    "\U0001f300-\U0001faff\U00020000-\U0003fffd"
 )
+_WIDE = re.compile(f"[{_WIDE_SIGNS}]")
+# What stays together where a text is broken: a word, or a wide sign; with what closes it and the blanks behind it.
+_PIECE = re.compile(rf"(?:[{_WIDE_SIGNS}]|[^\s{_WIDE_SIGNS}]+)[、。，．：；）」]*\s*|\s+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
 _DIRECTIONS = (
     (1, 0), (-1, 0), (0, -1), (0, 1), (0.8, -0.7), (0.8, 0.7), (-0.8, -0.7), (-0.8, 0.7), (0.4, -0.95), (0.4, 0.95),
@@ -112,6 +115,22 @@ def clipped(text: str, room: float, size: float = 12) -> str:
         if text_width(shown, size) <= room:
             return shown
     return f"{text[:1]}…"
+
+
+def wrapped(text: str, room: float, size: float = 12) -> list[str]:
+    """A text in lines that take no more room than there is: broken between words, and where a script has none between signs.
+
+    Examples
+    --------
+    >>> wrapped("few found, many found", 90), wrapped("行は攻撃者", 37)
+    (['few found,', 'many found'], ['行は攻', '撃者'])
+    """
+    lines = [""]
+    for piece in _PIECE.findall(text):
+        if lines[-1] and text_width(lines[-1] + piece.rstrip(), size) > room:
+            lines.append("")
+        lines[-1] += piece
+    return [clipped(line.strip(), room, size) for line in lines]
 
 
 @dataclass(frozen=True)
@@ -250,7 +269,8 @@ class _Taken:
 
 def picture(width: float, height: float, content: Iterable[str], title: str, notes: Sequence[str]) -> str:
     """A drawing that stands alone, with title, notes below it and ground; light or dark as the reader's screen is."""
-    top, margin = 42 + _NOTE * len(notes), 16
+    lines = [line for note in notes for line in wrapped(note, width, 11)]
+    top, margin = 42 + _NOTE * len(lines), 16
     sides = {"width": width + 2 * margin, "height": height + top + margin}
     view_box = f"0 0 {pixels(sides['width'])} {pixels(sides['height'])}"
     parts = [
@@ -258,10 +278,7 @@ def picture(width: float, height: float, content: Iterable[str], title: str, not
         tag("style", escape(_style(), quote=False)),
         tag("rect", class_="ground", width="100%", height="100%"),
         words(clipped(title, width, 17), class_="title", x=margin, y=28),
-        *(
-            words(clipped(note, width, 11), class_="dim small", x=margin, y=46 + _NOTE * line)
-            for line, note in enumerate(notes)
-        ),
+        *(words(line, class_="dim small", x=margin, y=46 + _NOTE * number) for number, line in enumerate(lines)),
         moved(margin, top, content),
     ]
     namespace = {"xmlns": "http://www.w3.org/2000/svg"}

@@ -57,7 +57,8 @@ def _longest(shown: Shown, names: list[str], most: float) -> float:
 
 def _scale_top(shown: Shown) -> float:
     found = [entry.accuracy.mean for row in shown.entry.attacks.values() for entry in row.values()]
-    return max(3 * shown.entry.chance.mean if shown.entry.chance else 0, 0.01, *found)
+    # Three times chance leaves room to see what is more than chance; a share is 1 at most.
+    return min(1, max(3 * shown.entry.chance.mean if shown.entry.chance else 0, 0.01, *found))
 
 
 def _row_name(shown: Shown, name: str, y: float, side: float, height: float) -> str:

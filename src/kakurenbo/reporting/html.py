@@ -17,7 +17,7 @@ from typing import Any
 from kakurenbo.messages import LANGUAGES, language
 from kakurenbo.reporting.assets import asset, palettes
 from kakurenbo.reporting.document import Document
-from kakurenbo.reporting.layout import leading_axes, score_texts
+from kakurenbo.reporting.layout import axes_of, score_texts
 from kakurenbo.reporting.table import results_csv
 
 _SCRIPTS = ("numbers.js", "page.js", "figure.js", "heatmap.js", "scatter.js", "sections.js", "teams.js", "main.js")
@@ -32,7 +32,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
         "results": document.as_builtins(),
         "seconds": seconds_of_work(times),
         "csv": results_csv(document),
-        "axes": [leading_axes(entry, document.rulebook.utility_score) for entry in document.rounds],
+        "axes": axes_of(document),
         "scores": {
             spoken: {name: score_texts(one.lines, document.figure(name), spoken) for name, one in document.rankings.items()}
             for spoken in LANGUAGES

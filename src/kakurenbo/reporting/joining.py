@@ -32,6 +32,7 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
     rounds = {entry.name: entry.repeats for entry in entries}
     rankings, awards, details = ranked(rules, rounds)
     samples = tuple(sorted({name for one in parts for name in one.sample_attacks}, key=by_number))
+    only_shown = tuple(name for name in samples if any(name in one.only_shown for one in parts))
     commitments: dict[str, Any] = {}
     for one in parts:
         commitments |= one.manifest.get("commitments", {})
@@ -40,11 +41,12 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
         rounds=entries,
         rankings=rankings,
         awards=awards,
-        award_notices=award_notices(awards, rounds, rankings),
+        award_notices=award_notices(awards, rankings),
         details=details,
         players=_players(parts),
         sample_attacks=samples,
-        attackers=attacker_entries(entries, samples),
+        only_shown=only_shown,
+        attackers=attacker_entries(entries, {*samples} - {*only_shown}),
         attack_count=sum(one.attack_count for one in parts),
         repeat_count=max(one.repeat_count for one in parts),
         failures=tuple(failure for one in parts for failure in one.failures),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kakurenbo.contracts import Unit
-from kakurenbo.reporting.document import FigureEntry, MeasureEntry, RankingLine, RoundEntry
+from kakurenbo.reporting.document import Document, FigureEntry, MeasureEntry, RankingLine, RoundEntry
 from kakurenbo.reporting.numbers import apart, estimated
 from kakurenbo.reporting.rounds import MEAN, SAMPLE, WORST
 
@@ -13,7 +13,25 @@ KINDS = (WORST, MEAN, SAMPLE)
 _CELLS = 12  # a point is about as large as the twelfth part of an axis
 
 
-def leading_axes(entry: RoundEntry, utility_score: str) -> tuple[str, str]:
+def axes_of(document: Document) -> list[tuple[str, str]]:
+    """The axes of each round: the measure that sets most releases apart, and one kind of privacy for the whole document.
+
+    A document whose rounds tell privacy in different ways would invite to compare what cannot be compared.
+    """
+    score, rounds = document.rulebook.utility_score, document.rounds
+    # Against the best attack there is a figure wherever there is any: a kind that leaves a round empty is none for all.
+    known = [kind for kind in KINDS if all(_has(entry, kind) or not _has(entry, WORST) for entry in rounds)]
+    kind = max(
+        known, key=lambda kind: sum(_fields(entry, *_best_pair(entry, score, [kind])) for entry in rounds if entry.measures)
+    )
+    return [leading_axes(entry, score, [kind]) for entry in rounds]
+
+
+def _has(entry: RoundEntry, kind: str) -> bool:
+    return any(kind in release.privacy for release in entry.releases.values())
+
+
+def leading_axes(entry: RoundEntry, utility_score: str, kinds: Sequence[str] = KINDS) -> tuple[str, str]:
     """The measure and the kind of privacy that set most releases apart.
 
     The measure that is a number in the score is what the contest is about and is always taken; else it is one of those that
@@ -25,9 +43,15 @@ def leading_axes(entry: RoundEntry, utility_score: str) -> tuple[str, str]:
     tuple of str
         Both are empty where nothing was measured.
     """
-    pairs = [(measure, kind) for kind in KINDS for measure in _candidates(entry.measures, utility_score)]
-    best = max(pairs, key=lambda pair: _fields(entry, *pair), default=None)
-    return (best[0].name, best[1]) if best else ("", "")
+    if not entry.measures:
+        return "", ""
+    measure, kind = _best_pair(entry, utility_score, kinds)
+    return measure.name, kind
+
+
+def _best_pair(entry: RoundEntry, utility_score: str, kinds: Sequence[str]) -> tuple[MeasureEntry, str]:
+    pairs = [(measure, kind) for kind in kinds for measure in _candidates(entry.measures, utility_score)]
+    return max(pairs, key=lambda pair: _fields(entry, *pair))
 
 
 def _candidates(measures: tuple[MeasureEntry, ...], utility_score: str) -> Sequence[MeasureEntry]:

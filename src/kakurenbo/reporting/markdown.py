@@ -90,13 +90,18 @@ def _round(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEn
     if entry.constant is not None:
         lines += [safe(f"Constant answer ({document.constant_answer(_LANGUAGE)}): {share(entry.constant)} on average."), ""]
     if document.sample_attacks:
-        lines += [f"Organizers' own: {safe(', '.join(document.sample_attacks))}.", ""]
+        lines += [f"Organizers' own: {safe(', '.join(document.sample_attacks))}.{_only_shown(document)}", ""]
     rows = [[attacker, *(_cell(row.get(attacker)) for row in entry.attacks.values())] for attacker in entry.attackers]
     rows += _baselines(document, entry)
     lines += [*table(("attacker", *entry.attacks), rows), "", *_measures(document, entry), "### Releases", ""]
     for release in entry.releases.values():
         lines += _release(document, release, players.get(release.team, PlayerEntry(release.team)))
     return lines
+
+
+def _only_shown(document: Document) -> str:
+    """Which of the organizers' attacks stand in the table and count for nothing."""
+    return f" Only shown, and counted for nothing: {safe(', '.join(document.only_shown))}." if document.only_shown else ""
 
 
 def _cell(entry: AttackEntry | None) -> str:

@@ -30,9 +30,10 @@ def round_entry(
     rulebook: AnyRulebook,
 ) -> RoundEntry:
     """A round over all its repeats."""
-    attacked = attacked_round(name, repeats)
+    attacked = attacked_round(name, repeats, rulebook.only_shown)
     releases = {
-        release.target: with_attacks(release, attacked) for release in _releases(records, claims, rulebook.figures).values()
+        release.target: with_attacks(release, attacked, rulebook.only_shown)
+        for release in _releases(records, claims, rulebook.figures).values()
     }
     measures = _measures(releases.values())
     return replace(
@@ -47,8 +48,11 @@ def round_entry(
     )
 
 
-def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
-    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the constant answer."""
+def attacked_round(name: str, repeats: Sequence[RoundResults], only_shown: Iterable[str] = ()) -> RoundEntry:
+    """What the repeats of a round tell by themselves: what every attacker found, beside chance and the constant answer.
+
+    The organizers' attacks that are ``only_shown`` have a row of their own, but nothing is compared with them.
+    """
     every = [credit for results in repeats for row in results.credits.values() for credit in row.values()]
     chance = _mean_chance({_shares(credit, credit.chance) for credit in every if credit.chance is not None})
     attacks = _attacks(repeats, chance)
@@ -64,18 +68,16 @@ def attacked_round(name: str, repeats: Sequence[RoundResults]) -> RoundEntry:
         repeats=tuple(repeats),
     )
     attackers = dict.fromkeys(attacker for results in repeats for attacker in results.attackers)
-    baselines = _all_baselines([entry])
-    return replace(
-        entry, attackers={attacker: _attacker(attacker, [entry], baselines, _samples(repeats)) for attacker in attackers}
-    )
+    baselines, counting = _all_baselines([entry]), _samples(repeats).difference(only_shown)
+    return replace(entry, attackers={attacker: _attacker(attacker, [entry], baselines, counting) for attacker in attackers})
 
 
-def with_attacks(release: ReleaseEntry, entry: RoundEntry) -> ReleaseEntry:
+def with_attacks(release: ReleaseEntry, entry: RoundEntry, only_shown: Iterable[str] = ()) -> ReleaseEntry:
     """A release with what attackers found in it."""
     samples, row = _samples(entry.repeats), entry.attacks.get(release.target, {})
     others = {attacker: found.accuracy.mean for attacker, found in row.items() if attacker not in samples}
     best = max(others, key=lambda attacker: others[attacker], default="")
-    sample = _best(row, samples)
+    sample = _best(row, samples.difference(only_shown))
     chance, constant = _baselines(release.target, entry.repeats)
     return replace(
         release,
@@ -95,7 +97,7 @@ def was_judged(release: ReleaseEntry) -> bool:
 
 
 def attacker_entries(rounds: Sequence[RoundEntry], samples: Iterable[str]) -> dict[str, AttackerEntry]:
-    """What each attacker found in the releases of all rounds."""
+    """What each attacker found in the releases of all rounds, beside the best of the organizers' own ``samples``."""
     samples, baselines = frozenset(samples), _all_baselines(rounds)
     return {attacker: _attacker(attacker, rounds, baselines, samples) for entry in rounds for attacker in entry.attackers}
 

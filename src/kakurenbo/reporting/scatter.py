@@ -23,7 +23,7 @@ from kakurenbo.reporting.drawing import (
     ticks,
     words,
 )
-from kakurenbo.reporting.layout import leading_axes, threshold_of
+from kakurenbo.reporting.layout import axes_of, threshold_of
 from kakurenbo.reporting.numbers import figure
 from kakurenbo.reporting.shown import Shown
 
@@ -83,7 +83,7 @@ def scatter(shown: Shown) -> str:
 
 
 def _plot(shown: Shown) -> _Plot:
-    name, kind = leading_axes(shown.entry, shown.document.rulebook.utility_score)
+    name, kind = axes_of(shown.document)[shown.document.rounds.index(shown.entry)]
     measure = next(measure for measure in shown.entry.measures if measure.name == name)
     own = [release for release in shown.releases if name in release.estimates and kind in release.privacy]
     xs = [release.estimates[name].mean for release in own]

@@ -51,7 +51,7 @@ def results_csv(document: Document) -> str:
                 begin = [text_cell(entry.name), repeat, target, text_cell(player.name), text_cell(player.anonymizer)]
                 begin += [results.utility.get(target, ""), results.out.get(target, "")]
                 begin.append("excluded" if team_of(target) in results.excluded else "yes")
-                for end in _attacks(results, target, players, document.sample_attacks):
+                for end in _attacks(results, target, players, document.counting_samples):
                     writer.writerow([*begin, *end])
     return out.getvalue()
 

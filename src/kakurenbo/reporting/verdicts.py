@@ -57,7 +57,7 @@ class _Writer:
         return self._sentence(known)
 
     def _attacked(self, entry: RoundEntry, release: ReleaseEntry) -> Iterator[str]:
-        best = _best(entry, release.target, self.document.sample_attacks)
+        best = _best(entry, release.target, self.document)
         if best is None:
             if release.state in (PUBLISHED, DISQUALIFIED):
                 yield self._say("verdict.no_attack")
@@ -108,10 +108,11 @@ class _Writer:
 
     def lessons(self) -> Iterator[str]:
         """What the tournament taught, in a sentence each."""
-        winners = self.document.rankings["anonymization"].winners if "anonymization" in self.document.rankings else ()
-        # Where everybody is first, nobody has won.
-        if 0 < len(winners) < len(self.document.players):
-            yield self._say("lesson.won", teams=self._some(winners), ranking=self._say("ranking.anonymization"))
+        won = self._won()
+        if "overall" in won:
+            yield self._say("lesson.won_overall", teams=self._some(won["overall"], plain=True))
+        if "anonymization" in won:
+            yield self._say("lesson.won_anonymization", teams=self._some(won["anonymization"]))
         for entry in self.document.rounds:
             for lesson in self._of_round(entry):
                 several = len(self.document.rounds) > 1
@@ -119,18 +120,29 @@ class _Writer:
         for name, ranking in self.document.rankings.items():
             first = ranking.lines[0] if ranking.lines and ranking.lines[0].rank == 1 else None
             tied = (first.team, *first.tied_with) if first and first.tied_with else ()
-            if tied and not (name == "anonymization" and set(tied) == set(winners)):  # which was said above
+            if tied and set(tied) != set(won.get(name, ())):  # which was said above
                 yield self._say("lesson.tied", ranking=self._say(f"ranking.{name}"), teams=self._some(tied))
         close = [self._say(f"ranking.{name}") for name in _within_chance(self.document)]
         if close:
             yield self._say("lesson.one_play", rankings=close)
+
+    def _won(self) -> dict[str, tuple[str, ...]]:
+        """Who is first overall, where that is a ranking of its own, and in anonymization; where all are first, nobody won."""
+        rankings = [
+            (name, self.document.rankings[name]) for name in ("overall", "anonymization") if name in self.document.rankings
+        ]
+        return {
+            name: ranking.winners
+            for name, ranking in rankings
+            if not ranking.same_as and 0 < len(ranking.winners) < len(self.document.players)
+        }
 
     def _of_round(self, entry: RoundEntry) -> Iterator[str]:
         excluded = _excluded(entry)
         ranked = [
             target for target, release in entry.releases.items() if release.state == PUBLISHED and release.team not in excluded
         ]
-        found = {target: _best(entry, target, self.document.sample_attacks) for target in ranked}
+        found = {target: _best(entry, target, self.document) for target in ranked}
         in_play = {target: best for target, best in found.items() if best is not None}
         if in_play:
             yield self._hid_best(entry, in_play)
@@ -144,7 +156,7 @@ class _Writer:
         least = min(found.found.accuracy.mean for found in in_play.values())
         target, *others = [target for target, found in in_play.items() if found.found.accuracy.mean == least]
         best, chance = in_play[target], entry.releases[target].chance
-        count = counted(len(in_play), "release", self.language)
+        count = counted(len(in_play), self._compared(entry, in_play), self.language)
         if others:
             said = {"releases": self._some([target, *others]), "count": count, "accuracy": self._accuracy(best.found)}
             return self._say("lesson.best_several" if chance else "lesson.best_several_plain", **said, chance=share(chance))
@@ -159,6 +171,12 @@ class _Writer:
             times=ratio,
             chance=share(chance),
         )
+
+    def _compared(self, entry: RoundEntry, compared: Mapping[str, _Best]) -> str:
+        """What to call the releases that are compared, where those of unranked teams or some without an attack are not."""
+        left = [one for one in entry.releases.values() if one.state == PUBLISHED and one.target not in compared]
+        ranked = [one for one in left if one.team not in _excluded(entry)]
+        return "attacked_release" if ranked else "ranked_release" if left else "release"
 
     def _hid_least(self, in_play: Mapping[str, _Best]) -> Iterator[str]:
         most = max(best.found.accuracy.mean for best in in_play.values())
@@ -181,7 +199,9 @@ class _Writer:
         first = max(means, key=lambda name: means[name])
         chance = entry.attackers[first].chance
         said = {"attacker": self._who(first), "accuracy": share(means[first])}
-        if chance:
+        if means[first] <= (chance or 0):
+            yield self._say("lesson.attack_chance" if chance else "lesson.attack_nothing", chance=share(chance))
+        elif chance:
             yield self._say("lesson.attack", **said, times=_times_chance(means[first], chance))
         else:
             yield self._say("lesson.attack_plain", **said)
@@ -254,9 +274,9 @@ class _Writer:
     def _release(self, target: str) -> str:
         return self._named(target, lambda player: player.anonymizer)
 
-    def _some(self, targets: Sequence[str]) -> list[str]:
-        """Releases by name; of many the first few, so that a sentence stays one that people read."""
-        named = [self._release(target) for target in targets[:_MOST_NAMED]]
+    def _some(self, targets: Sequence[str], *, plain: bool = False) -> list[str]:
+        """Releases by name, or teams ``plain``; of many the first few, so that a sentence stays one that people read."""
+        named = [target if plain else self._release(target) for target in targets[:_MOST_NAMED]]
         left = len(targets) - len(named)
         return [*named, *([self._say("lesson.more", count=left)] if left else [])]
 
@@ -291,9 +311,10 @@ def _lead(ranking: Ranking, accuracy: Mapping[str, float | None]) -> float | Non
     return next((abs(other - shares[0]) for other in shares[1:] if other != shares[0]), None)
 
 
-def _best(entry: RoundEntry, target: str, samples: tuple[str, ...]) -> _Best | None:
+def _best(entry: RoundEntry, target: str, document: Document) -> _Best | None:
     row = entry.attacks.get(target, {})
-    teams_first = sorted(row, key=lambda attacker: attacker in samples)
+    counting = [attacker for attacker in row if attacker not in document.only_shown]
+    teams_first = sorted(counting, key=lambda attacker: attacker in document.sample_attacks)
     first = max(teams_first, key=lambda attacker: row[attacker].accuracy.mean, default=None)
     return None if first is None else _Best(first, row[first])
 

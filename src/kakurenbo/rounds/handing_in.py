@@ -6,6 +6,7 @@ pipe that waits, no more bytes than a contest needs.
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,10 @@ MOST_FILES = 200
 MOST_BYTES = 1_000_000_000
 LONGEST_NAME = 200
 _OF_FILE_MANAGERS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})  # beside those that begin with a dot
+_DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
+"""What Windows keeps for itself, whatever comes after a dot."""
+_NEVER_IN_NAMES = frozenset('<>:"|?*\ufffd')
+"""What Windows has no names with; and the sign for bytes that are no text, under which two names may be one."""
 
 Refused = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
@@ -60,6 +65,18 @@ def left_aside(name: str) -> bool:
     [True, True, False]
     """
     return name.startswith(".") or name.lower() in _OF_FILE_MANAGERS
+
+
+def is_unsafe(name: str) -> bool:
+    """Whether some system or program would take a file of this name for something else, or keep it under another one.
+
+    Examples
+    --------
+    >>> [is_unsafe(name) for name in ("C01_1.csv", "CON", "nul.csv", "-rf", "a.csv ", "a\ufffd.csv", "a:b")]
+    [False, True, True, True, True, True, True]
+    """
+    device = _DEVICE.fullmatch(name.partition(".")[0].rstrip())
+    return bool(device or name[:1] in "- " or name[-1:] in ". " or set(name) & _NEVER_IN_NAMES)
 
 
 def printable(name: str) -> str:

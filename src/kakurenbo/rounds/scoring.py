@@ -185,7 +185,9 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     samples = {name: opened.sample_attack(name) for name in (opened.rules.sample_attacks if sample_attacks else ())}
     credits = {name: one.credits for name, one in earned.items()} | {name: one.credits for name, one in samples.items()}
     results = opened.results(credits, tuple(samples))
-    expected = [team for team in opened.facts.teams if team in by_attacker or team not in opened.facts.unranked]
+    taken = {team_of(record.target) for record in opened.records}  # a judge draws data for places, too, that nobody takes
+    ranked = taken - set(opened.facts.unranked)
+    expected = [team for team in opened.facts.teams if team in by_attacker or team in ranked]
     missing = tuple(
         (attacker, target)
         for attacker in expected

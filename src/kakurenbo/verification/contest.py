@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +17,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.judge.scoring import ranking, steps
 from kakurenbo.messages import text
 from kakurenbo.trust import Checkpoint, Receipt, content_digest
-from kakurenbo.verification import account
+from kakurenbo.verification import account, conduct
 from kakurenbo.verification.archive import (
     CONTEST,
     EARNED,
@@ -99,11 +99,13 @@ def verify_archive(
     if not is_open(log):
         return report
     contest = archive.read(CONTEST, ContestFile)
-    ledger = Ledger.of(entries_of(log))
+    entries = entries_of(log)
+    ledger = Ledger.of(entries)
+    conduct.check_conduct(entries, log)
     account.check_contest(contest, log.contest, ledger)
     if contest.rulebook not in registry.names("rulebooks"):
         raise UsageError(text("verification.no_rulebook", rulebook=contest.rulebook))
-    _Recomputed(archive, contest, ledger, again, count, report).check()
+    _Recomputed(archive, contest, entries, ledger, again, count, report).check()
     archive.check_all_accounted()
     report.complete = True
     return report
@@ -126,13 +128,14 @@ class _Recomputed:
         self,
         archive: Archive,
         contest: ContestFile,
+        entries: Sequence[Mapping[str, Any]],
         ledger: Ledger,
         again: bool,
         count: Callable[..., None],
         report: Report,
     ) -> None:
         self._archive, self._contest, self._ledger, self._again = archive, contest, ledger, again
-        self._count, self._report = count, report
+        self._entries, self._count, self._report = entries, count, report
         self._described = {"name": contest.rulebook, "options": contest.options}
 
     def check(self) -> None:
@@ -153,6 +156,7 @@ class _Recomputed:
     def _round(self, facts: RoundRow) -> dict[str, Any]:
         request = {"rulebook": {**self._described, "round": facts.name}}
         rows = account.submissions_of(self._archive, steps.rules_for(request), facts.name, self._ledger)
+        conduct.check_tries_on_targets(self._entries, self._ledger, rows)
         self._count("files", sum(len(row.files) for row in rows))
         if steps.fingerprint(request) != facts.fingerprint:
             self._report.notices.append(text("verification.other_software", round=facts.name))

@@ -15,7 +15,7 @@ from kakurenbo.verification.differences import Difference
 
 _LIMITS = ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour", "visibility")
 _NOTHING = content_digest([])
-_STATES = {"phase.opened": "open", "phase.closed": "sealing", "phase.sealed": "closed"}
+PHASE_STATES = {"phase.opened": "open", "phase.closed": "sealing", "phase.sealed": "closed"}
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Ledger:
             self.phases[phase["round"], phase["phase"]] = {**known, "kind": phase["phase"], "state": "waiting"}
 
     def _turned(self, entry: Mapping[str, Any]) -> None:
-        self._phase(entry)["state"] = _STATES[entry["kind"]]
+        self._phase(entry)["state"] = PHASE_STATES[entry["kind"]]
 
     def _rescheduled(self, entry: Mapping[str, Any]) -> None:
         self._phase(entry).update({name: entry["body"][name] for name in ("opens_at", "closes_at")})
@@ -152,7 +152,7 @@ class Ledger:
 _NOTES: Mapping[str, Callable[[Ledger, Mapping[str, Any]], None]] = {
     "contest.made": Ledger._made,
     "contest.ended": Ledger._ended,
-    **dict.fromkeys(_STATES, Ledger._turned),
+    **dict.fromkeys(PHASE_STATES, Ledger._turned),
     "phase.rescheduled": Ledger._rescheduled,
     "phase.visibility": Ledger._visibility,
     "team.added": Ledger._team_added,

@@ -78,6 +78,14 @@ def revoke(token: Token) -> None:
     Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
 
 
+def change_password(user: User, password: str) -> int:
+    """Another password; whoever knew the old one loses the sessions and tokens, too. How many tokens were revoked."""
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        return Token.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+
+
 def user_of_token(text: str) -> User | None:
     """Whose token this is; None where it is nobody's, is revoked, or its owner may not come in."""
     token = Token.objects.select_related("user").filter(digest=digest_of(text), revoked_at=None, user__is_active=True).first()

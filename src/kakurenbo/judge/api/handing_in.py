@@ -1,7 +1,8 @@
 """Routes by which a team hands in, and sees what became of it.
 
-A submission is begun, gets its files one by one, and is finished: that moment is when it was received. The route that takes a
-file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads the body.
+A submission is begun, gets its files one by one, and is finished: it was received when that request had arrived. The route
+that takes a file is asked by the intake of ``serve`` whether it may come, and told where it lies; without an intake it reads
+the body.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests import queries as contests
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.downloads import CHUNK
+from kakurenbo.judge.serve.arrival import arrived_at
 from kakurenbo.judge.serve.uploads import LIMIT_HEADER, Question, upload_of
 from kakurenbo.judge.submissions import queries, rules, store
 from kakurenbo.judge.submissions.models import Submission
@@ -54,7 +56,7 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
     user = somebody(request)
     entry = contests.entry_of(user, round_of(user, slug, name)) or not_there()
     phase = entry.round.phases.filter(kind=kind).first() or not_there()
-    return Status(201, described(user, done(rules.begin(user, entry, phase, timezone.now()))))
+    return Status(201, described(user, done(rules.begin(user, entry, phase, arrived_at(request)))))
 
 
 @router.put(
@@ -65,7 +67,7 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
 )
 def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dict[str, Any]] | HttpResponse:
     submission = _own(somebody(request), submission_id, to_change=True)
-    limit = rules.most_bytes(submission.phase, name)
+    limit = done(rules.most_bytes(submission, name))
     said = upload_of(request)
     if isinstance(said, Question):
         return HttpResponse(headers={LIMIT_HEADER: str(limit)})
@@ -83,7 +85,7 @@ def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dic
 )
 def finish(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.finish(_own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.finish(_own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 @router.get("/submissions/{uuid:submission_id}", response=schemas.SubmissionOut, summary="A submission and its judging")
@@ -107,7 +109,7 @@ def submitted_file(request: HttpRequest, submission_id: UUID, name: str) -> Stre
 )
 def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.withdraw(user, _own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.withdraw(user, _own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 @router.post(
@@ -117,13 +119,12 @@ def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
 )
 def choose(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.choose(user, _own(user, submission_id, to_change=True), timezone.now())))
+    return described(user, done(rules.choose(user, _own(user, submission_id, to_change=True), arrived_at(request))))
 
 
 def described(user: User, submission: Submission) -> dict[str, Any]:
     """A submission with what the asker may know of its judging."""
-    counting = {one.pk: reason for one, reason in queries.counting(submission.entry, submission.phase)}
-    return _submission(user, submission, counting)
+    return _submission(user, submission, _counting(submission.entry, submission.phase))
 
 
 def _own(user: User, submission_id: UUID, *, to_change: bool = False) -> Submission:
@@ -143,19 +144,25 @@ def _entries(user: User, slug: str) -> list[Entry]:
 
 
 def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
-    counting = {one.pk: reason for one, reason in queries.counting(entry, phase)}
-    left = contests.quota_left(entry, phase, timezone.now())
+    counting = _counting(entry, phase)
+    left = contests.left_to_use(entry, phase, timezone.now())
     return {
         "round": phase.round.name,
         "kind": phase.kind,
         "state": phase.state,
         "closes_at": phase.closes_at,
+        "disqualified": entry.disqualified,
         "left": {"count": left.count, "again_at": left.again_at, "resets_at": left.resets_at},
         "submissions": [_submission(user, one, counting) for one in queries.history(entry, phase)],
     }
 
 
-def _submission(user: User, submission: Submission, counting: dict[Any, str]) -> dict[str, Any]:
+def _counting(entry: Entry, phase: Phase) -> dict[UUID, str]:
+    """What counts and why, as a team is told: nothing of one that is out of the round."""
+    return {} if entry.disqualified else {one.pk: reason for one, reason in queries.counting(entry, phase)}
+
+
+def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -> dict[str, Any]:
     entry = submission.entry
     return {
         "id": submission.pk,
@@ -168,7 +175,7 @@ def _submission(user: User, submission: Submission, counting: dict[Any, str]) ->
         "began_at": submission.began_at,
         "received_at": submission.received_at,
         "files": [_file(file) for file in submission.files.select_related("blob")],
-        "counts": queries.which_counts(counting[submission.pk]) if submission.pk in counting else None,
+        "counts": queries.why_it_counts(submission, counting) or None,
         "judging": judging_of(submission, user),
     }
 

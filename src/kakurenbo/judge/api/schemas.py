@@ -147,12 +147,13 @@ class SubmissionOut(Schema):
 
 
 class PhaseStatus(Schema):
-    """A team in a phase: what it handed in, what counts, and how many tries are left."""
+    """A team in a phase: why it is out of the round, if it is; what it handed in, what counts, and how many tries are left."""
 
     round: str
     kind: str
     state: str
     closes_at: datetime
+    disqualified: str
     left: LeftOut
     submissions: list[SubmissionOut]
 

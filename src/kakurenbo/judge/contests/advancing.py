@@ -23,8 +23,8 @@ from kakurenbo.judge.trust import rules as trust
 
 PREPARED_AHEAD = timedelta(days=1)
 """So long before its first phase opens, the data of a round is drawn and committed to."""
-GRACE = timedelta(seconds=2)
-"""What came in time is still being stored: so long after its end a phase turns to what was handed in."""
+GRACE = timedelta(seconds=5)
+"""What arrived in time may still wait for its turn: so long after its end a phase turns to what was handed in."""
 _PATIENCE = timedelta(seconds=15)
 """In a rehearsal phases wait for bots that are still at work, so long at a time."""
 _NOT_DONE = (JobState.WAITING, JobState.RUNNING)

@@ -19,7 +19,7 @@ from zipstream import ZIP_DEFLATED, ZipStream
 
 from kakurenbo.commitments import digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
-from kakurenbo.contracts.facts import PUBLIC, ContestFacts
+from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
@@ -139,7 +139,7 @@ def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
     records = [msgspec.convert(one, ReleaseRecord) for entry in entries for one in release_records(entry, phase)]
     records.sort(key=lambda record: by_number(record.target))
     facts = replace(
-        _prepared_facts(round_),
+        msgspec.convert(round_.facts, ContestFacts),
         commitments=digest(round_.commitments.encode()),
         unranked=tuple(entry.team.number for entry in entries if entry.team.unranked),  # late ones, too
     )
@@ -147,12 +147,6 @@ def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
     yield f"public/{RELEASES_FILE}", json_bytes(msgspec.to_builtins([record.public() for record in records]))
     if ended:
         yield f"answers/{RELEASES_FILE}", json_bytes(msgspec.to_builtins(records))
-
-
-def _prepared_facts(round_: Round) -> ContestFacts:
-    """The facts of the file that everybody was given: the database keeps them too, but not the order of their keys."""
-    file = round_.files.get(path=f"{PUBLIC}/{CONTEST_FILE}")
-    return msgspec.json.decode(b"".join(blob_chunks(file.blob_id)), type=ContestFacts)
 
 
 def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:

@@ -137,7 +137,7 @@ def plan_problems(
         if sorted(plan.kind for plan in own) != sorted(kinds):
             wrong.append(refused("contests.wrong_phases", "", round=round_name, phases=kinds))
         wrong += [problems for plan in own for problems in (*_number_problems(plan), _span_problems(plan, now, zone, shortest))]
-    return Problems.of(*wrong) or Problems.of(*_order_problems(rulebook, plans, zone))
+    return Problems.of(*wrong, order_problems(rulebook, plans, zone))
 
 
 def zone_problems(zone: str) -> Problems:
@@ -175,20 +175,26 @@ def overlap_problems(before: Span, after: Span, zone: str) -> Problems:
     )
 
 
+def order_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], zone: str) -> Problems:
+    """Phases and rounds follow each other as in the rulebook; those whose own times are wrong are told elsewhere."""
+    kinds = [phase.name for phase in rulebook.phases]
+    known = [
+        plan
+        for plan in plans
+        if plan.round in rulebook.rounds
+        and plan.kind in kinds
+        and not times_problems(plan.round, plan.kind, plan.opens_at, plan.closes_at, timedelta(0))
+    ]
+    in_order = sorted(known, key=lambda plan: (rulebook.rounds.index(plan.round), kinds.index(plan.kind)))
+    return Problems.of(*(overlap_problems(Span.of(before), Span.of(after), zone) for before, after in pairwise(in_order)))
+
+
 def _span_problems(plan: PhasePlan, now: datetime, zone: str, shortest: timedelta) -> Problems:
     wrong = times_problems(plan.round, plan.kind, plan.opens_at, plan.closes_at, shortest)
     if wrong or plan.closes_at > now:
         return wrong
     time = told_time(plan.closes_at, zone)
     return refused("contests.closes_in_the_past", "", round=plan.round, phase=plan.kind, time=time)
-
-
-def _order_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], zone: str) -> Iterable[Problems]:
-    """Phases and rounds follow each other as in the rulebook."""
-    kinds = [phase.name for phase in rulebook.phases]
-    in_order = sorted(plans, key=lambda plan: (rulebook.rounds.index(plan.round), kinds.index(plan.kind)))
-    for before, after in pairwise(in_order):
-        yield overlap_problems(Span.of(before), Span.of(after), zone)
 
 
 def _number_problems(plan: PhasePlan) -> Iterable[Problems]:

@@ -9,9 +9,10 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import QuerySet
 
+from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, Round, Team
+from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.contests.quotas import Left, Quota
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -63,6 +64,22 @@ def schedule(contest: Contest) -> QuerySet[Phase]:
     return Phase.objects.select_related("round__contest").filter(round__contest=contest).order_by("round__position", "opens_at")
 
 
+def begun_rounds(contest: Contest) -> dict[int, datetime]:
+    """By round the moment since which a team that joins is late; of rounds that opened, and in a rehearsal of none.
+
+    That is when teams could begin; but in a contest that was made with a phase open from the start, into which nobody could
+    come earlier, it is when releases were taken no more.
+    """
+    opened = schedule(contest).filter(kind=ANONYMIZE).exclude(state=PhaseState.WAITING)
+    return {phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal}
+
+
+def _too_late_since(contest: Contest, phase: Phase) -> datetime:
+    if phase.opens_at <= contest.created_at:
+        return phase.closes_at
+    return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
+
+
 def neighbours(phase: Phase) -> Neighbours:
     """The phases that limit the times of one, by the order of rounds and of the phases that the rulebook declares."""
     contest = phase.round.contest
@@ -95,6 +112,11 @@ def quota_left(entry: Entry, phase: Phase, now: datetime, target: str = "") -> L
     if not target or phase.tries_per_target is None:
         return left
     return left.at_most(phase.tries_per_target - tries_on(entry, phase, target))
+
+
+def left_to_use(entry: Entry, phase: Phase, now: datetime, target: str = "") -> Left:
+    """What a team may still use of its tries; one that is disqualified nothing."""
+    return Left(0, None, None, used_up=True) if entry.disqualified else quota_left(entry, phase, now, target)
 
 
 def tries_on(entry: Entry, phase: Phase, target: str) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -49,6 +50,24 @@ class Quota:
         again = ends if left_today == 0 and left_in_all != 0 else None
         resets = ends if self.per_day is not None else None
         return Left(min(limits) if limits else None, again, resets, used_up=left_in_all == 0)
+
+    def exceeded_on(self, tries: Counter[str], named: Collection[str]) -> list[str]:
+        """The targets on which one more submission is a try too many; an empty name stands for those that no file names.
+
+        Parameters
+        ----------
+        tries : Counter
+            How often each target was tried; under an empty name what named none, which is a try on each.
+        named : collection of str
+            The targets that the files of the submission name, one for each file; none is a try on each.
+        """
+        limit = self.per_target
+        if limit is None:
+            return []
+        wanted = Counter(named) or Counter({*tries, ""})
+        return [
+            target for target, count in sorted(wanted.items()) if tries[target] + (tries[""] if target else 0) + count > limit
+        ]
 
     def _reset(self, local: datetime, zone: ZoneInfo, days: int) -> datetime:
         date = local.date() + timedelta(days=days)

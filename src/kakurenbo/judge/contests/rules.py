@@ -15,6 +15,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import Refused, digest_of
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.advancing import advance, end_contest
+from kakurenbo.judge.contests.lookalikes import as_seen
 from kakurenbo.judge.contests.making import make_contest, told_phase, words_problems
 from kakurenbo.judge.contests.models import (
     Announcement,
@@ -83,9 +84,7 @@ def add_team(by: User, contest: Contest, name: str, number: str = "", unranked: 
             words_problems("name", name, LONGEST_NAME),
             _number_problems(contest, number, free),
             _running(contest),
-            refused("contests.name_taken", "", column="name", value=name.strip())
-            if contest.teams.filter(name=name.strip()).exists()
-            else None,
+            _name_problems(contest, name.strip()),
         )
         if problems:
             return problems
@@ -266,6 +265,15 @@ def _locked(contest: Contest) -> Contest:
 
 def _running(contest: Contest) -> Problems | None:
     return None if contest.ended_at is None else refused("contests.over", "")
+
+
+def _name_problems(contest: Contest, name: str) -> Problems | None:
+    """Whether another team has the name, or one that nobody could tell from it."""
+    seen = as_seen(name)
+    taken = [other for other in contest.teams.values_list("name", flat=True) if as_seen(other) == seen]
+    if name in taken:
+        return refused("contests.name_taken", "", column="name", value=name)
+    return refused("contests.name_looks_like", "", column="name", value=name, other=taken[0]) if taken else None
 
 
 def _number_problems(contest: Contest, number: str, free: list[str]) -> Problems | None:

@@ -17,9 +17,9 @@ from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
 from kakurenbo.judge.scoring.models import StandingSnapshot
-from kakurenbo.messages import language, retold, text
+from kakurenbo.messages import language, retold, text, text_or
 from kakurenbo.reporting import Document, figures
-from kakurenbo.reporting.numbers import figure, share
+from kakurenbo.reporting.numbers import apart, figure, share
 
 _OWN_STYLE = re.compile(r"<\?xml.*?\?>\s*|<style>.*?</style>", re.DOTALL)
 
@@ -76,6 +76,14 @@ class Chart:
     svg: SafeString
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What the scores of releases are made of: a heading for each figure, and a row for each release."""
+
+    headings: list[str]
+    rows: list[tuple[str, str, list[str]]]
+
+
 def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> list[Board]:
     """The rankings of a snapshot."""
     names = _names(contest)
@@ -89,14 +97,17 @@ def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> li
     return found
 
 
-def beside(snapshot: StandingSnapshot) -> list[Beside]:
-    """Chance and sample attacks, by round where there are several."""
+def beside(contest: Contest, snapshot: StandingSnapshot) -> list[Beside]:
+    """Chance and sample attacks, by round where there are several; of those that count for nothing it is said."""
+    only_shown = rules_of(contest).only_shown
     known: Mapping[str, Any] = snapshot.standings.get("beside", {})
     found = []
     for round_name, one in known.items():
         where = f" · {round_name}" if len(known) > 1 else ""
         found.append(Beside(text("page.chance") + where, share(one["chance"])))
-        found += [Beside(sample_name(name) + where, share(value)) for name, value in one["samples"].items()]
+        for name, value in one["samples"].items():
+            apart = f" · {text('page.only_shown')}" if name in only_shown else ""
+            found.append(Beside(sample_name(name) + where + apart, share(value)))
     return found
 
 
@@ -111,8 +122,27 @@ def found_rows(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -
     if not snapshot.results:
         return []
     results = msgspec.convert(snapshot.results, RoundResults)
-    names = _names(contest)
-    return [_found(results, target, names, own) for target in results.in_play if results.credits.get(target)]
+    names, only_shown = _names(contest), rules_of(contest).only_shown
+    counting = results.unranked - only_shown
+    return [_found(results, target, names, own, counting) for target in results.in_play if results.credits.get(target)]
+
+
+def parts(contest: Contest, snapshot: StandingSnapshot) -> Parts | None:
+    """What the rulebook tells of every release beside its rankings, as the verb ``standings`` prints it; None for nothing.
+
+    It tells what was found in single releases: standings have it only for those who may know that.
+    """
+    tables: Mapping[str, Mapping[str, float]] = snapshot.standings.get("tables", {})
+    if not tables:
+        return None
+    declared, names = rules_of(contest).figures, _names(contest)
+    figures_ = list(dict.fromkeys(name for found in tables.values() for name in found))
+    columns = [apart([found.get(name) for found in tables.values()], declared.get(name, Figure()).unit) for name in figures_]
+    cells = zip(*columns, strict=True)
+    return Parts(
+        [text_or(f"table.of.{name}", name) for name in figures_],
+        [(target, names.get(team_of(target), ""), list(row)) for target, row in zip(tables, cells, strict=True)],
+    )
 
 
 def charts(snapshot: StandingSnapshot) -> list[Chart]:
@@ -171,11 +201,12 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
     )
 
 
-def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None) -> Found:
+def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None, counting: frozenset[str]) -> Found:
+    """How much was found in a release, beside the best of the organizers' attacks that are ``counting`` by the rules."""
     credits = results.credits[target]
     team = team_of(target)
     others = {name: credit for name, credit in credits.items() if name not in results.unranked and name != team}
-    samples = [credit for name, credit in credits.items() if name in results.unranked]
+    samples = [credit for name, credit in credits.items() if name in counting]
     best = max(others, key=lambda name: others[name].accuracy, default=None)
     known = next((credit for credit in credits.values() if credit.chance is not None), None)
     return Found(

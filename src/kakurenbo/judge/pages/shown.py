@@ -18,9 +18,11 @@ from kakurenbo.judge.pages.spans import in_words
 from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.judge.submissions.queries import which_counts
-from kakurenbo.messages import retold, text
+from kakurenbo.judge.submissions.queries import why_it_counts
+from kakurenbo.messages import retold, text, text_or
 
+ANY_TARGET = "NN"
+"""Stands for the number of a release in the names of files about one."""
 RANKINGS = ("overall", "anonymization", "attack")
 """In the order they are shown."""
 
@@ -70,8 +72,8 @@ class TargetRow:
 
 def team_rows(contest: Contest, *, free: bool = True) -> list[TeamRow]:
     """Every team by number, and between them the places that are free."""
-    first = queries.schedule(contest).first()
-    rows = [_team_row(team, first.opens_at if first else None) for team in queries.team_list(contest)]
+    begun = queries.begun_rounds(contest)
+    rows = [_team_row(team, begun) for team in queries.team_list(contest)]
     rows += [TeamRow(number) for number in queries.free_places(contest) if free]
     return sorted(rows, key=lambda row: row.number)
 
@@ -88,7 +90,7 @@ def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
 
 def history_rows(history: Iterable[Submission], counting: Mapping[UUID, str]) -> list[HistoryRow]:
     """What a team handed in."""
-    return [HistoryRow(one, which_counts(counting[one.pk]) if one.pk in counting else "") for one in history]
+    return [HistoryRow(one, why_it_counts(one, counting)) for one in history]
 
 
 def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[TargetRow]:
@@ -100,7 +102,7 @@ def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[T
             name=target.name,
             team=target.entry.team.name,
             state=target.record.get("state", ""),
-            left=queries.quota_left(entry, phase, now, target.name).count if limited else None,
+            left=queries.left_to_use(entry, phase, now, target.name).count if limited else None,
             own=target.entry_id == entry.pk,
         )
         for target in targets
@@ -113,6 +115,48 @@ def counts_rule(declared: Declared) -> str:
         each = Counting.BEST if declared.counts is Counting.BEST else Counting.LATEST
         return text(f"page.counts_rule.{each.value}_on_targets")
     return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
+
+
+@dataclass(frozen=True)
+class FileWay:
+    """Files that are handed in together, as they are named on the page: the first, and the last of several."""
+
+    first: str
+    last: str
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A part of an entry, with all the ways to hand it in, of which one is enough."""
+
+    ways: list[FileWay]
+    optional: bool
+
+
+def file_parts(declared: Declared, phase: Phase, entry: Entry) -> list[FilePart]:
+    """What an entry is made of, by the names that the files of this team have."""
+    fields = _fields(phase, entry)
+    parts = []
+    for patterns in declared.ways():
+        named = [(pattern.names(**fields), pattern) for pattern in patterns]
+        ways = [FileWay(names[0], names[-1] if names[1:] else "", pattern.max_bytes) for names, pattern in named]
+        parts.append(FilePart(ways, patterns[0].optional))
+    return parts
+
+
+def submit_ways(declared: Declared, phase: Phase, entry: Entry) -> list[str]:
+    """The files of each way to hand in what an entry must have, for the command line."""
+    fields = _fields(phase, entry)
+    needed = [patterns for patterns in declared.ways() if not patterns[0].optional]
+    longest = max(map(len, needed), default=0)
+    chosen = ([patterns[min(place, len(patterns) - 1)] for patterns in needed] for place in range(longest))
+    return [" ".join(name for pattern in patterns for name in pattern.names(**fields)) for patterns in chosen]
+
+
+def _fields(phase: Phase, entry: Entry) -> dict[str, str]:
+    team = entry.team.number
+    return {"round": phase.round.name, "team": team, "attacker": team, "target": ANY_TARGET, "number": "1"}
 
 
 @dataclass(frozen=True)
@@ -139,12 +183,12 @@ def awards(contest: Contest, snapshot: StandingSnapshot | None) -> Awards | None
 
 def ranking_title(name: str) -> str:
     """A ranking's own word, or what the rulebook calls it."""
-    return text(f"page.ranking.{name}") if name in RANKINGS else name.replace("_", " ")
+    return text(f"page.ranking.{name}") if name in RANKINGS else text_or(f"award.{name}", name.replace("_", " "))
 
 
-def _team_row(team: Team, begins: datetime | None) -> TeamRow:
+def _team_row(team: Team, begun: Mapping[int, datetime]) -> TeamRow:
     entries = sorted(team.entries.all(), key=lambda entry: entry.round.position)
-    late = begins is not None and team.created_at > begins
+    late = any(team.created_at > begun[entry.round_id] for entry in entries if entry.round_id in begun)
     return TeamRow(team.number, team, len(team.memberships.all()), late, entries)
 
 

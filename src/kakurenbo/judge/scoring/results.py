@@ -21,15 +21,17 @@ def gathered(round: Round) -> dict[str, Any]:
     """Releases, credits and who takes part, ready for the step that ranks.
 
     A place that nobody took plays no part. Of a team that was disqualified the releases are out; what becomes of it as an
-    attacker is for the rulebook, as it is where ``standings --disqualified`` names it.
+    attacker is for the rulebook, as it is where ``standings --disqualified`` names it. Of attacks, the organizers' own too,
+    there is nothing before the attack opens: from then on its visibility decides, and what was shown before may stay for long.
     """
     entries = list(round.entries.select_related("team").order_by("team__number"))
     phases = {phase.kind: phase for phase in round.phases.all()}
-    attacking = entries if _began(phases.get(ATTACK)) else []
+    attack_began = _began(phases.get(ATTACK))
+    attacking = entries if attack_began else []
     records = [record for entry in entries for record in release_records(entry, phases.get(ANONYMIZE))]
     released = {record["target"] for record in records}
     credits = [credit for credit in _credits(attacking) if credit["target"] in released]
-    samples = [credit for credit in _samples(round) if credit["target"] in released]
+    samples = [credit for credit in _samples(round) if credit["target"] in released] if attack_began else []
     return {
         "facts": round.facts,
         "records": records,

@@ -20,6 +20,7 @@ from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
+_FORGET_EVERY = timedelta(minutes=1)
 _SIGN_EVERY = timedelta(seconds=5)  # a team that hands in waits for its receipt
 _log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ def main() -> None:
     for told in (signal.SIGTERM, signal.SIGINT):
         signal.signal(told, lambda *_: end.set())
     signed_at, revealed = timezone.now() - _SIGN_EVERY, set[int]()
+    forgot_at = timezone.now()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
         _attempt(lambda: rules.sweep(timezone.now()))
@@ -38,6 +40,9 @@ def main() -> None:
         if timezone.now() - signed_at >= _SIGN_EVERY:
             signed_at = timezone.now()
             _attempt(sign_logs)
+        if timezone.now() - forgot_at >= _FORGET_EVERY:
+            forgot_at = timezone.now()
+            _attempt(lambda: store.forget_unused(timezone.now()))
 
 
 def sign_logs() -> int:

@@ -10,32 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import json
 import os
 import re
 import tempfile
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from django.utils.translation.trans_real import parse_accept_lang_header
-
+from kakurenbo.judge.serve.clients import Client, Clients
+from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
-from kakurenbo.messages import LANGUAGES, render
-
-Scope = dict[str, Any]
-Message = Mapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
-_OK, _TIMEOUT, _TOO_LARGE, _BUSY = 200, 408, 413, 503
+_OK, _TIMEOUT, _TOO_LARGE, _TOO_MANY, _BUSY = 200, 408, 413, 429, 503
 _PIECE = 1 << 18  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
-_MOST_AT_ONCE = 300
+_MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
+_RETRY = ((b"retry-after", b"5"),)
 _SILENCE_SECONDS = 60.0  # after which a sender is taken for lost
 _LEFT_UNREAD = 1 << 24  # bytes of a refused body that are read and dropped, so that its sender sees why
 _OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
@@ -50,29 +42,34 @@ class Intake:
         Django.
     folder : callable
         Where bodies are written while they come.
+    clients : Clients
     """
 
-    def __init__(self, inner: Application, folder: Callable[[], Path]) -> None:
-        self._inner, self._folder = inner, folder
+    def __init__(self, inner: Application, folder: Callable[[], Path], clients: Clients) -> None:
+        self._inner, self._folder, self._clients = inner, folder, clients
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
-        self._under_way = 0
+        self._under_way: Counter[Client] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "PUT" or not _UPLOAD.fullmatch(scope["path"]):
             await self._inner(scope, receive, send)
             return
-        self._under_way += 1
+        client = self._clients.behind(scope)
+        self._under_way[client] += 1
         try:
-            answer = await self._take(scope, receive)
+            answer = await self._take(scope, receive, client)
         finally:
-            self._under_way -= 1
+            self._under_way[client] -= 1
+            self._under_way += Counter()  # which leaves out those that have none
         if answer is not None:
             await answer.give(send)
 
-    async def _take(self, scope: Scope, receive: Receive) -> _Answer | None:
+    async def _take(self, scope: Scope, receive: Receive, client: Client) -> Answer | None:
         """The answer to an upload; None where its sender is gone."""
-        if self._under_way > _MOST_AT_ONCE:
-            return _Answer.refusal(_BUSY, "busy", scope)
+        if self._under_way.total() > _MOST_AT_ONCE:
+            return Answer.refusal(_BUSY, "busy", scope, _RETRY)
+        if self._under_way[client] > _MOST_OF_ONE and not client.shared:
+            return Answer.refusal(_TOO_MANY, "too_many", scope, _RETRY)
         permit = await self._ask(scope, Question())
         if permit.status != _OK:
             await _drop(receive)
@@ -80,7 +77,7 @@ class Intake:
         limit = int(permit.headers[LIMIT_HEADER.lower().encode()])
         if _announced(scope) > limit:
             await _drop(receive)
-            return _Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
+            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
         body = _Body(self._folder(), self._writers)
         try:
             await body.fill(receive, limit)
@@ -88,16 +85,16 @@ class Intake:
         except _Gone:
             return None
         except _TooLarge:
-            return _Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
+            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
         except TimeoutError:
-            return _Answer.refusal(_TIMEOUT, "silence", scope)
+            return Answer.refusal(_TIMEOUT, "silence", scope)
         finally:
             body.discard()
 
-    async def _ask(self, scope: Scope, said: Question | Received) -> _Answer:
+    async def _ask(self, scope: Scope, said: Question | Received) -> Answer:
         """Django's answer to a request without its body, with what the intake says of it."""
         headers = [(name, value) for name, value in scope["headers"] if name.lower() not in _OF_THE_BODY]
-        answer, asked = _Answer(), False
+        answer, asked = Answer(), False
 
         async def receive() -> Message:
             nonlocal asked
@@ -108,33 +105,6 @@ class Intake:
 
         await self._inner({**scope, "headers": headers, KEY: said}, receive, answer.hear)
         return answer
-
-
-@dataclass
-class _Answer:
-    status: int = 500
-    headers: dict[bytes, bytes] = field(default_factory=dict)
-    body: bytes = b""
-    _raw: list[tuple[bytes, bytes]] = field(default_factory=list)
-
-    @classmethod
-    def refusal(cls, status: int, code: str, scope: Scope, **more: object) -> _Answer:
-        """As the API refuses: a code for programs, a sentence for people in the language they ask for."""
-        message = render(f"judge_serve.upload.{code}", more, _language(scope)).message
-        body = json.dumps({"error": code, "message": message, "problems": [], "problem_count": 0, **more}).encode()
-        raw = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
-        return cls(status, dict(raw), body, raw)
-
-    async def hear(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status, self._raw = message["status"], list(message["headers"])
-            self.headers = {name.lower(): value for name, value in self._raw}
-        elif message["type"] == "http.response.body":
-            self.body += message.get("body", b"")
-
-    async def give(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status, "headers": self._raw})
-        await send({"type": "http.response.body", "body": self.body})
 
 
 class _Gone(Exception):
@@ -193,11 +163,6 @@ class _Body:
 def _announced(scope: Scope) -> int:
     given = dict(scope["headers"]).get(b"content-length", b"0")
     return int(given) if given.isdigit() else 0
-
-
-def _language(scope: Scope) -> str:
-    asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-    return next((name[:2] for name, _ in parse_accept_lang_header(asked) if name[:2] in LANGUAGES), LANGUAGES[0])
 
 
 async def _drop(receive: Receive) -> None:

@@ -102,6 +102,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "kakurenbo.judge.serve.middleware.PersonalAnswers",
+    "kakurenbo.judge.serve.middleware.HeadLikeGet",
     "kakurenbo.judge.pages.middleware.LanguageMiddleware",
     "kakurenbo.judge.api.middleware.JsonRefusals",
     "kakurenbo.judge.pages.middleware.NothingUnstorableMiddleware",

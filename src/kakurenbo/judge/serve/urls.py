@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from kakurenbo.judge.serve.health import health
 
 handler400 = "kakurenbo.judge.pages.views.errors.bad_request"
-handler500 = "kakurenbo.judge.pages.views.errors.server_error"
+handler500 = "kakurenbo.judge.serve.faults.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("health", health, name="health"),
     path("api/v1/", include("kakurenbo.judge.api.urls")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
@@ -23,14 +25,22 @@ def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
 
 def counting(entry: Entry, phase: Phase) -> Counted:
     """The entries of a team that count as things are, in the order they were handed in, each with the reason."""
-    in_order = _judged(Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)).order_by("number")
+    scored = Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)
+    in_order = _judged(scored).order_by("received_at", "number")
     measure = rules_of(phase.round.contest).utility_score
     return rule.counting(declared_phase(phase), [_scored(one) for one in in_order], measure)
 
 
-def which_counts(reason: str, spoken: str = "") -> str:
-    """The words of a reason, in a language or in that of the moment."""
-    return render(f"counts.{reason}", {}, spoken or language()).message
+def which_counts(reason: str, keep: int, spoken: str = "") -> str:
+    """The words of a reason, in a language or in that of the moment; ``keep``: how many entries of a team count at most."""
+    return render(f"counts.{reason}", {"keep": keep} if reason == rule.LAST_FEW else {}, spoken or language()).message
+
+
+def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
+    """In words why a submission counts, of those that do; empty where it does not."""
+    if submission.pk not in counting:
+        return ""
+    return which_counts(counting[submission.pk], declared_phase(submission.phase).keep)
 
 
 def in_effect(submission: Submission) -> Judging | None:

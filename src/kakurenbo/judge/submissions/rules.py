@@ -5,7 +5,6 @@ States change by conditional UPDATE alone, so that of two who want to change one
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,19 +18,21 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.planning import told_time
-from kakurenbo.judge.contests.queries import quota_left, tries_by_target
+from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
 from kakurenbo.judge.contests.quotas import Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
-from kakurenbo.judge.submissions.models import Blob, State, Submission, SubmittedFile
+from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission, SubmittedFile
 from kakurenbo.judge.submissions.queries import targets_of
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, left_aside, printable
+from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
 from kakurenbo.tables import Problems, Read, Reading, refused
 
 RATE, RATE_SPAN = 60, timedelta(minutes=10)
 """So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
+_COUNTED = ("{target}", "{number}", "{-try}")
+_ZIP = ".zip"
 
 
 # -- handing in ------------------------------------------------------------------------------------------------------------
@@ -53,32 +54,37 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
     # Whoever asks may have looked them up long ago; what an organizer changed since holds.
     phase.refresh_from_db(fields=["state", "opens_at", "closes_at"])
     entry.refresh_from_db(fields=["disqualified"])
-    problems = Problems.of(
-        _play_problems(entry, phase, now), _left_problems(quota_left(entry, phase, now), phase), _rate_problems(entry, now)
-    )
+    problems = Problems.of(_play_problems(entry, phase, now), _left_problems(entry, phase, now), _rate_problems(entry, now))
     return problems or Read(Submission.objects.create(entry=entry, phase=phase, user=user))
 
 
-def most_bytes(phase: Phase, name: str) -> int:
-    """How large a file of this name may be in a phase."""
-    return size_limit(declared_phase(phase).files, name)
+def most_bytes(submission: Submission, name: str) -> Reading[int]:
+    """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
+    problems = Problems.of(_name_problems(name), _pattern_problems(submission.phase, name))
+    if problems:
+        return problems
+    room = MOST_BYTES - _unfinished_bytes(submission, name)
+    return Read(min(room, size_limit(declared_phase(submission.phase).files, name))) if room > 0 else _no_room(name)
 
 
 def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
     """One more file of a submission that is not finished; the same name again replaces the file."""
-    problems = Problems.of(_name_problems(name), _size_problems(submission.phase, name, blob))
+    problems = Problems.of(
+        _name_problems(name), _pattern_problems(submission.phase, name), _size_problems(submission.phase, name, blob)
+    )
     if problems:
         return problems
     with transaction.atomic():
+        Entry.objects.select_for_update(no_key=True).get(pk=submission.entry_id)  # others of the team are counted after it
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         if locked.state != State.RECEIVING:
             return refused("submissions.finished", name)
         others = SubmittedFile.objects.filter(submission=locked).exclude(name=name)
-        total = others.aggregate(bytes=Sum("blob__size"))["bytes"] or 0
-        if others.count() >= MOST_FILES:
-            return refused("release.too_many_files", name, files=MOST_FILES)
-        if total + blob.size > MOST_BYTES:
-            return refused("release.too_many_bytes", name, bytes=MOST_BYTES)
+        most = _most_files(submission.phase)
+        if others.count() >= most:
+            return refused("release.too_many_files", name, files=most)
+        if _unfinished_bytes(locked, name) + blob.size > MOST_BYTES:
+            return _no_room(name)
         values = {"blob": blob, "target": _target_in(submission.phase, name)}
         return SubmittedFile.objects.update_or_create(submission=locked, name=name, defaults=values)[0]
 
@@ -107,9 +113,7 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
         if not files:
             return refused("submissions.no_file", "")
         problems = Problems.of(
-            _play_problems(entry, phase, now),
-            _left_problems(quota_left(entry, phase, now), phase),
-            *_target_problems(submission, entry, phase),
+            _play_problems(entry, phase, now), _left_problems(entry, phase, now), _target_problems(submission, entry, phase)
         )
         if problems:
             Submission.objects.filter(pk=submission.pk).update(state=State.WITHDRAWN)
@@ -222,10 +226,19 @@ def _play_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
     return refused("submissions.being_prepared", "", phase=phase.kind)
 
 
-def _left_problems(left: Left, phase: Phase) -> Problems:
-    """Which tries are used up, and when there are others."""
-    if not left.exhausted:
-        return Problems([])
+def _left_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
+    """Which tries are used up, when there are others, and how many of them are not judged yet."""
+    left = quota_left(entry, phase, now)
+    return Problems.of(_used_problems(left, phase), _checking_problems(entry, phase)) if left.exhausted else Problems([])
+
+
+def _checking_problems(entry: Entry, phase: Phase) -> Problems:
+    """That tries may come back: what waits for its judgment takes one, what is refused then does not."""
+    count = Submission.objects.filter(entry=entry, phase=phase, state__in=UNDER_WAY).count()
+    return refused("submissions.tries_in_checking", "", count=count) if count else Problems([])
+
+
+def _used_problems(left: Left, phase: Phase) -> Problems:
     place, zone = _place_of(phase), phase.round.contest.zone
     if left.used_up:
         return refused("submissions.no_try_left", "", **place, limit=phase.tries_in_all)
@@ -235,16 +248,16 @@ def _left_problems(left: Left, phase: Phase) -> Problems:
     return refused("submissions.no_try_today", "", **place, limit=phase.tries_per_day, time=told_time(left.again_at, zone))
 
 
-def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Iterable[Problems]:
+def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Problems:
     """Tries on single targets: a submission whose files name none is one on each."""
     limit = phase.tries_per_target
     if limit is None:
-        return
-    tries = tries_by_target(entry, phase)
-    named = Counter(targets_of(submission)) or Counter({*tries, ""})
-    for target, count in sorted(named.items()):
-        if tries[target] + (tries[""] if target else 0) + count > limit:
-            yield refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
+        return Problems([])
+    used_up = [
+        refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
+        for target in quota_of(phase).exceeded_on(tries_by_target(entry, phase), targets_of(submission))
+    ]
+    return Problems.of(*used_up, _checking_problems(entry, phase)) if used_up else Problems([])
 
 
 def _place_of(phase: Phase) -> dict[str, Any]:
@@ -260,12 +273,38 @@ def _rate_problems(entry: Entry, now: datetime) -> Problems:
 
 def _name_problems(name: str) -> Problems:
     plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and not left_aside(name)
-    return Problems([]) if plain else refused("release.bad_name", printable(name))
+    if not plain:
+        return refused("release.bad_name", printable(name))
+    return refused("release.unsafe_name", name) if is_unsafe(name) else Problems([])
 
 
 def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
-    limit = most_bytes(phase, name)
+    limit = size_limit(declared_phase(phase).files, name)
     return Problems([]) if blob.size <= limit else refused("source.too_large", printable(name), limit=limit)
+
+
+def _pattern_problems(phase: Phase, name: str) -> Problems:
+    """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
+    patterns = declared_phase(phase).files
+    fits = any(pattern.parse(name) is not None for pattern in patterns)
+    is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
+    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=[str(one) for one in patterns])
+
+
+def _most_files(phase: Phase) -> int:
+    """How many files an entry can need: one of each kind, unless there are some for each target, number or try."""
+    patterns = declared_phase(phase).files
+    return MOST_FILES if any(field in one.template for one in patterns for field in _COUNTED) else len(patterns)
+
+
+def _unfinished_bytes(submission: Submission, name: str) -> int:
+    """What lies in the store for a team without being handed in, but for the file that is to be replaced."""
+    begun = SubmittedFile.objects.filter(submission__entry=submission.entry_id, submission__state=State.RECEIVING)
+    return begun.exclude(submission=submission, name=name).aggregate(bytes=Sum("blob__size"))["bytes"] or 0
+
+
+def _no_room(name: str) -> Problems:
+    return refused("submissions.no_room", printable(name), bytes=MOST_BYTES)
 
 
 def _target_in(phase: Phase, name: str) -> str:

@@ -11,25 +11,33 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from django.apps import apps
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
-from kakurenbo.judge.submissions.models import Blob
+from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
 
 OPEN, SECRET = "default", "secret"
 _INCOMING = "incoming"
 _CHUNK = 1 << 20
 _PRIVATE_FOLDER = 0o700
+_UNUSED_FOR = timedelta(minutes=15)
+"""So long bytes are kept that nothing refers to: they may be about to be referred to."""
+_FORGOTTEN_AT_ONCE = 1000
 _REVEAL_SECONDS, _LOOK_SECONDS = 30.0, 0.2
 
 
 def put(content: bytes | Iterable[bytes]) -> Blob:
     """Keep bytes in the open store; the same bytes are kept once."""
-    digest, size = _keep(storages[OPEN], content)
-    return _blob(digest, size)
+    path, digest, size = _written(storages[OPEN], content)
+    return adopt(path, digest, size)
 
 
 def adopt(path: Path, digest: str, size: int) -> Blob:
@@ -43,8 +51,38 @@ def adopt(path: Path, digest: str, size: int) -> Blob:
         SHA-256 in hexadecimal.
     size : int
     """
-    _place(storages[OPEN], path, digest)
-    return _blob(digest, size)
+    try:
+        blob = _blob(digest, size)  # first: from now on nobody forgets it
+        _place(storages[OPEN], path, digest)
+    finally:
+        path.unlink(missing_ok=True)
+    return blob
+
+
+def forget_unused(now: datetime) -> int:
+    """Remove what nothing refers to: files that came for a submission that was never handed in. Says how many.
+
+    What was received stays, withdrawn or not: the log has its digest.
+    """
+    never_handed_in = SubmittedFile.objects.filter(submission__state=State.WITHDRAWN, submission__number=None)
+    never_handed_in.delete()
+    secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
+    unused = Blob.objects.filter(~Exists(secret), created_at__lt=now - _UNUSED_FOR)
+    for relation in Blob._meta.related_objects:
+        referring = relation.related_model.objects.filter(**{relation.field.name: OuterRef("pk")})
+        unused = unused.filter(~Exists(referring))
+    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+
+
+def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
+    with transaction.atomic():
+        # Who puts the same bytes again makes the row young, or waits here and makes it anew, and then looks for the file.
+        locked = unused.select_for_update(skip_locked=True, of=("self",)).filter(digest=digest).first()
+        if locked is None:
+            return False
+        locked.delete()
+        storages[OPEN].delete(name_of(digest))
+    return True
 
 
 def incoming() -> Path:
@@ -110,15 +148,25 @@ def name_of(digest: str) -> str:
 
 
 def _keep(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[str, int]:
+    path, digest, size = _written(storage, content)
+    try:
+        _place(storage, path, digest)
+    finally:
+        path.unlink(missing_ok=True)
+    return digest, size
+
+
+def _written(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[Path, str, int]:
+    """Content in a file that has no name yet; where it breaks off, nothing is left."""
     file = tempfile.NamedTemporaryFile(dir=_incoming(storage), delete=False)  # noqa: SIM115 - it is renamed, not removed
     path = Path(file.name)
     try:
         with file:
             digest, size = _write(file, [content] if isinstance(content, bytes) else content)
-        _place(storage, path, digest)
-    finally:
+    except BaseException:
         path.unlink(missing_ok=True)
-    return digest, size
+        raise
+    return path, digest, size
 
 
 def _write(file: IO[bytes], parts: Iterable[bytes]) -> tuple[str, int]:
@@ -185,4 +233,7 @@ def _folder_of(storage: Storage) -> Path | None:
 
 
 def _blob(digest: str, size: int) -> Blob:
-    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]
+    blob, made = Blob.objects.get_or_create(digest=digest, defaults={"size": size})
+    if made or Blob.objects.filter(pk=digest).update(created_at=timezone.now()):
+        return blob
+    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]  # it was forgotten in this moment

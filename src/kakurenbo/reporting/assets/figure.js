@@ -6,6 +6,8 @@ const SVG = "http://www.w3.org/2000/svg";
 // Cividis: the same order of brightness for every kind of colour vision, and in grey.
 const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+/** What stays together where a text is broken: a word, or a wide sign; with what closes it and the blanks behind it. */
+const PIECE = /(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|[^\s\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]+)[、。，．：；）」]*\s*|\s+/gu;
 // What no picture may hold: signs that XML forbids, and those that turn the direction of what follows.
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu;
 
@@ -37,6 +39,15 @@ function clipped(text, room, size = 12) {
     if (textWidth(shown, size) <= room) return shown;
   }
   return `${signs[0]}…`;
+}
+/** A text in lines that take no more room than there is: broken between words, and where a script has none between signs. */
+function wrapped(text, room, size = 12) {
+  const lines = [""];
+  for (const piece of text.match(PIECE) ?? []) {
+    if (lines.at(-1) && textWidth(lines.at(-1) + piece.trimEnd(), size) > room) lines.push("");
+    lines[lines.length - 1] += piece;
+  }
+  return lines.map((line) => clipped(line.trim(), room, size));
 }
 
 /** Round numbers from low to high, about `count` of them. */
@@ -112,10 +123,11 @@ const STEPS = [9, 16, 26, 38, 52, 70, 92, 120].flatMap((radius) => DIRECTIONS.ma
 /** A drawing as a picture that stands alone: title, notes below it, ground, and the colours of the moment. */
 function picture(drawing, title, notes) {
   const { width, height, content } = drawing;
-  const top = 42 + 16 * notes.length;
+  const lines = notes.flatMap((note) => wrapped(note, width, 11));
+  const top = 42 + 16 * lines.length;
   const whole = svg("svg", { xmlns: SVG, class: "figure", width: width + 32, height: height + top + 16, viewBox: `0 0 ${rounded(width + 32)} ${rounded(height + top + 16)}` },
     svg("title", {}, title), svg("style", {}, resolvedStyle()), svg("rect", { class: "ground", width: "100%", height: "100%" }),
-    svg("text", { class: "title", x: 16, y: 28 }, clipped(title, width, 17)), notes.map((note, line) => svg("text", { class: "dim small", x: 16, y: 46 + 16 * line }, clipped(note, width, 11))),
+    svg("text", { class: "title", x: 16, y: 28 }, clipped(title, width, 17)), lines.map((line, number) => svg("text", { class: "dim small", x: 16, y: 46 + 16 * number }, line)),
     moved(16, top, content));
   whole.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
   return whole;

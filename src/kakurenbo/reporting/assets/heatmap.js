@@ -55,7 +55,7 @@ function gaps(names, role) {
 }
 const heatName = (name, role) => state.order === "method" && family(name, role) ? `${family(name, role)} ${name}` : label(name);
 const fittedHeatName = (name, role, room, size) => heatName(name, role) === label(name) ? fittedLabel(name, room, size) : clipped(heatName(name, role), room, size);
-const scaleTop = () => Math.max(round().chance ? 3 * round().chance.mean : 0, 0.01, ...targets().flatMap((target) => Object.values(round().attacks[target]).map((cell) => cell.accuracy.mean)));
+const scaleTop = () => Math.min(1, Math.max(round().chance ? 3 * round().chance.mean : 0, 0.01, ...targets().flatMap((target) => Object.values(round().attacks[target]).map((cell) => cell.accuracy.mean))));
 
 function rowName(name, y, side, height) {
   if (height < 9) return null;

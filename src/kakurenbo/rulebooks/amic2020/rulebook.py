@@ -108,7 +108,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     dta_relationship: float | None = parameter(None, "least F-measure, relationship", low=0, high=1, none="the round's own")
     dta_income: float | None = parameter(None, "least F-measure, income", low=0, high=1, none="the round's own")
     max_histogram_error: float | None = parameter(None, "largest error of an attribute", low=0, none="the round's own")
-    max_correlation_difference: float | None = parameter(None, "largest of a pair", low=0, high=2, none="the round's own")
+    max_correlation_difference: float | None = parameter(
+        None, "largest change of two columns' correlation", low=0, high=2, none="the round's own"
+    )
     rounding: str = parameter("cut", "how shown points lose their decimals", choices=("cut", "round"))
     test: str = parameter(
         "", "file of test rows, where the handout has none beside it", none="the test rows beside the handout"

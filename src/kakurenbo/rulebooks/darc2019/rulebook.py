@@ -159,6 +159,10 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         """All seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
         return utility.baselines(self.mode)
 
+    @property
+    def only_shown(self) -> frozenset[str]:
+        return frozenset(name for name in self.sample_attacks if not utility.counts_in(self.mode, name))
+
     # -- the judge ---------------------------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:

@@ -28,6 +28,8 @@ from kakurenbo.rulebooks.darc2019.utility import counts_in
 from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
 AWARDED = 3
+_OWN_TABLE, _OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
+"""Why a team has no rate in the attack ranking though it may have attacked."""
 _NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)  # unlike a table that was disqualified after it had taken its place
 
 
@@ -73,7 +75,8 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     }
     both = (*ranked, *shown)
     lower = frozenset({"anonymization", "overall"})
-    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization")
+    award_for = {"re-identification": "attack"}
+    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization", award_for=award_for)
 
 
 def _counting(results: RoundResults) -> list[str]:
@@ -124,7 +127,8 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
             known = rates if attacker in rates else shown
             known[attacker] = max(known.get(attacker) or rate, rate)
     nothing = [team for team, rate in (rates | shown).items() if rate is None]
-    notes = {team: "owns the table" if team in owners else MISSING for team in nothing}
+    guessing = {attacker for table in results.credits for attacker in _rates(results, table)}
+    notes = {team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING for team in nothing}
     return (*rank(rates, notes), *shown_unranked(shown, notes))
 
 

@@ -14,14 +14,14 @@ UNNAMED = "00"
 ID_FILE = "id.txt"
 _SMALL = 10_000  # bytes
 
-RELEASE = FilePattern("C{team}_{number}.csv", 10_000_000)
-ARCHIVE = FilePattern("C{team}.zip", 100_000_000, optional=True)
+RELEASE = FilePattern("C{team}_{number}.csv", 10_000_000, numbers=range(len(SPLITS)))
+ARCHIVE = FilePattern("C{team}.zip", 100_000_000, optional=True, instead_of=RELEASE.template)
 CHOICE = FilePattern("C{team}_choice.json", _SMALL, optional=True)
-PLAIN_CHOICE = FilePattern("choice.json", _SMALL, optional=True)
+PLAIN_CHOICE = FilePattern("choice.json", _SMALL, optional=True, instead_of=CHOICE.template)
 ID = FilePattern(ID_FILE, _SMALL, optional=True)
 GUESSES = FilePattern("E{attacker}.csv", 10_000_000)
-ONE_GUESS = FilePattern("E{attacker}_{target}.csv", 1_000_000, optional=True)
-GUESS_ARCHIVE = FilePattern("E{attacker}.zip", 10_000_000, optional=True)
+ONE_GUESS = FilePattern("E{attacker}_{target}.csv", 1_000_000, optional=True, instead_of=GUESSES.template)
+GUESS_ARCHIVE = FilePattern("E{attacker}.zip", 10_000_000, optional=True, instead_of=GUESSES.template)
 
 _CANDIDATE = re.compile(r"Bi?(\d{2,4})(?:-(\d))?\.csv(?:\.gz)?")
 _ATTACK_FILE = re.compile(r"(?:B(\d{2,4}))?([abx])\.csv(?:\.gz)?")

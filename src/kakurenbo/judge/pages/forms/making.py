@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 
 from kakurenbo.contracts import ATTACK
 from kakurenbo.judge.contests.models import Contest, Visibility
-from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options
+from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, known_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
 from kakurenbo.messages import retold, text, text_or
@@ -23,6 +23,7 @@ from kakurenbo.tables import Problems
 
 WALL = "%Y-%m-%dT%H:%M"
 _MOST_PLACES = 99
+_TIMES = ("opens_at", "closes_at")
 _USUAL_ZONES = (
     *("UTC", "Asia/Tokyo", "Asia/Seoul", "Asia/Shanghai", "Asia/Kolkata", "Australia/Sydney", "Europe/London", "Europe/Berlin"),
     *("Europe/Paris", "America/New_York", "America/Chicago", "America/Los_Angeles", "America/Sao_Paulo"),
@@ -99,8 +100,10 @@ class OptionsForm(forms.Form):
     def __init__(self, rulebook: str, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix="option")
         self._rulebook = rulebook
+        known = known_rulebook(rulebook)
+        several = not isinstance(known, Problems) and len(known.value.rounds) > 1
         for described in contest_options(rulebook):
-            self.fields[described.name] = _option_field(rulebook, described)
+            self.fields[described.name] = _option_field(rulebook, described, several_rounds=several)
         self.keys = {name: name for name in self.fields}  # shown beside the words
 
     def clean(self) -> dict[str, Any]:
@@ -132,7 +135,7 @@ class PhaseForm(WordedForm):
     def __init__(self, plan: PhasePlan, zone: str, data: Any = None) -> None:
         fields = [field.name for field in dataclasses.fields(plan)]
         initial = {name: getattr(plan, name) for name in fields}
-        for name in ("opens_at", "closes_at"):
+        for name in _TIMES:
             initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
@@ -153,9 +156,15 @@ class PhaseForm(WordedForm):
     def planned(self, zone: str) -> PhasePlan:
         """The phase as it was filled in, its times in UTC."""
         given = {**self.cleaned_data, "reset_hour": self.cleaned_data.get("reset_hour") or 0}
-        for name in ("opens_at", "closes_at"):
-            given[name] = as_moment(given[name], zone)
-        return dataclasses.replace(self.plan, **given)
+        return dataclasses.replace(self.plan, **{**given, **self._moments(zone)})
+
+    def timed(self, zone: str) -> PhasePlan | None:
+        """The phase with its times as they were filled in, whatever else is wrong with the form; None where they are."""
+        moments = self._moments(zone)
+        return dataclasses.replace(self.plan, **moments) if len(moments) == len(_TIMES) else None
+
+    def _moments(self, zone: str) -> dict[str, Any]:
+        return {name: as_moment(self.cleaned_data[name], zone) for name in _TIMES if name in self.cleaned_data}
 
 
 def word_visibility(form: forms.Form, kind: str) -> None:
@@ -188,7 +197,7 @@ def _option_label(rulebook: str, described: Parameter) -> str:
     return capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
 
 
-def _option_field(rulebook: str, described: Parameter) -> forms.Field:
+def _option_field(rulebook: str, described: Parameter, *, several_rounds: bool) -> forms.Field:
     known: dict[str, Any] = {
         "label": _option_label(rulebook, described),
         "initial": _shown_default(described),
@@ -197,7 +206,10 @@ def _option_field(rulebook: str, described: Parameter) -> forms.Field:
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")
         return forms.ChoiceField(choices=[(value, value) for value in values], **known)
-    return forms.CharField(help_text=capfirst(_expectation(described)), max_length=200, **known)
+    help_text = capfirst(_expectation(described))
+    if described.default is None and several_rounds:  # each round has its own, until one is set
+        help_text = text("page.hint.for_all_rounds", expectation=help_text)
+    return forms.CharField(help_text=help_text, max_length=200, **known)
 
 
 def _expectation(described: Parameter) -> str:

@@ -16,6 +16,7 @@ from kakurenbo import registry
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.judge.contests import rules as contests
 from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.planning import order_problems
 from kakurenbo.judge.contests.rulebooks import known_rulebook
 from kakurenbo.judge.pages.access import UserRequest, for_organizers
 from kakurenbo.judge.pages.forms.making import ContestForm, OptionsForm, PhaseForm, phase_forms, zones
@@ -52,13 +53,15 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     phases = phase_forms([plan for plan in plans if plan.round in played], zone, data)
     left_out = phase_forms([plan for plan in plans if plan.round not in played], zone)  # what is left out need not be right
     valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
-    if request.method == "POST" and all(valid):
+    if request.method == "POST" and not all(valid):
+        timed = [plan for plan in (phase.timed(zone) for phase in phases) if plan is not None]
+        _show(form, order_problems(rules, timed, zone))
+    elif request.method == "POST":
         made = _made(request, rules, form, options, phases)
         if not isinstance(made, Problems):
             messages.success(request, text("page.contest_made"))
             return redirect("manage", slug=made.value.slug)
-        for problem in made:
-            form.add_error(problem.column if problem.column in form.fields else None, problem.sentence)
+        _show(form, made)
     shown: dict[str, Any] = {"rules": rules, "about": about_rulebook(rules), "here": "new"}
     return render(
         request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": [*phases, *left_out]}
@@ -84,6 +87,11 @@ def _made(
         places=given["places"],
         phases=[phase.planned(given["zone"]) for phase in phases],
     )
+
+
+def _show(form: ContestForm, problems: Problems) -> None:
+    for problem in problems:
+        form.add_error(problem.column if problem.column in form.fields else None, problem.sentence)
 
 
 def _asked_zone(request: UserRequest) -> str:

@@ -60,7 +60,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     """The queue alone, for the page that asks for it every few seconds."""
     contest = managed_contest(request, slug)
-    return render(request, "judge/part/queue.html", {"contest": contest, **_queue(contest)})
+    return render(request, "judge/part/queue.html", {"contest": contest, "anew": True, **_queue(contest)})
 
 
 @require_POST

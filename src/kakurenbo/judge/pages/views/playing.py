@@ -15,12 +15,10 @@ from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, ow
 from kakurenbo.judge.pages.files import files_of_phase
 from kakurenbo.judge.pages.filled_forms import blank_files
 from kakurenbo.judge.pages.scene import current_phase, scene
-from kakurenbo.judge.pages.shown import counts_rule, history_rows, target_rows
+from kakurenbo.judge.pages.shown import ANY_TARGET, counts_rule, file_parts, history_rows, submit_ways, target_rows
 from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import UNDER_WAY
-
-_ANY_TARGET = "NN"
 
 
 @require_GET
@@ -74,25 +72,20 @@ def _of_entry(request: UserRequest, phase: Phase, entry: Entry) -> dict[str, obj
     files = files_of_phase(request.user, phase, entry, now)
     history = list(submissions.history(entry, phase))
     counting = {submission.pk: reason for submission, reason in submissions.counting(entry, phase)}
-    fields = {
-        "round": phase.round.name,
-        "team": entry.team.number,
-        "attacker": entry.team.number,
-        "target": _ANY_TARGET,
-        "number": "1",
-    }
-    names = [(pattern.name(**fields), pattern) for pattern in declared.files]
+    parts = file_parts(declared, phase, entry)
     return {
         "declared": declared,
         "takes_zips": not declared.takes_no_zip("any.zip"),
         "most_bytes": max(pattern.max_bytes for pattern in declared.files),
-        "patterns": names,
-        "names_target": any(_ANY_TARGET in name for name, _ in names),
+        "parts": parts,
+        "names_target": any(ANY_TARGET in way.first for part in parts for way in part.ways),
+        "submit_ways": submit_ways(declared, phase, entry),
         "files": files,
         "bytes": sum(file.blob.size for file in files),
         "targets": target_rows(phase, entry, scoring.targets(phase.round, request.user, now)) if phase.kind == ATTACK else [],
+        "is_adviser": not permissions.may_act_for(request.user, entry.team),
         "may_hand_in": permissions.may_hand_in(request.user, entry, phase, now),
-        "left": queries.quota_left(entry, phase, now),
+        "left": queries.left_to_use(entry, phase, now),
         "history": history_rows(history, counting),
         "counts_rule": counts_rule(declared),
         "busy": any(submission.state in UNDER_WAY for submission in history),

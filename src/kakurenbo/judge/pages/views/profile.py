@@ -36,16 +36,15 @@ def profile(request: UserRequest) -> HttpResponse:
 @require_POST
 @for_users
 def password(request: UserRequest) -> HttpResponse:
-    """Another password; other sessions end."""
+    """Another password; other sessions end, and so do tokens."""
     form = PasswordForm(request.POST)
     if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
         form.add_error("password", text("page.wrong_password"))
     if not form.is_valid():
         return _page(request, password_form=form)
-    request.user.set_password(form.cleaned_data["new_password"])
-    request.user.save(update_fields=["password"])
+    revoked = rules.change_password(request.user, form.cleaned_data["new_password"])
     auth.update_session_auth_hash(request, request.user)
-    messages.success(request, text("page.saved"))
+    messages.success(request, text("page.password_changed", count=revoked))
     return redirect("profile")
 
 

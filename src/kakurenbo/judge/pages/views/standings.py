@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round, Visibility
 from kakurenbo.judge.pages.access import contest_for
-from kakurenbo.judge.pages.boards import beside, boards, charts, found_rows
+from kakurenbo.judge.pages.boards import beside, boards, charts, found_rows, parts
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import awards
 from kakurenbo.judge.scoring import queries as scoring
@@ -51,7 +51,8 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
     if snapshot is not None:
         known |= {
             "rankings": boards(contest, snapshot, own),
-            "beside": beside(snapshot),
+            "beside": beside(contest, snapshot),
+            "parts": parts(contest, snapshot),
             "found": found_rows(contest, snapshot, own),
             "charts": charts(snapshot),
             "awards": awards(contest, snapshot),

@@ -21,6 +21,7 @@ from kakurenbo.judge.pages.filled_forms import FilledForm, blank_files
 from kakurenbo.judge.pages.judged import judged_context
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.scoring import queries as scoring
+from kakurenbo.judge.serve.arrival import arrived_at
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions import rules, store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission
@@ -46,7 +47,7 @@ def submit(request: UserRequest, slug: str, round_name: str, kind: str) -> HttpR
 def begin(request: UserRequest, slug: str, round_name: str, kind: str) -> JsonResponse:
     """Open a submission for a script, which then sends each file in a stream."""
     phase, entry = _own_entry(request, slug, round_name, kind)
-    begun = rules.begin(request.user, entry, phase, timezone.now())
+    begun = rules.begin(request.user, entry, phase, arrived_at(request))
     if isinstance(begun, Problems):
         return _refusal(begun)
     pk = begun.value.pk
@@ -57,7 +58,7 @@ def begin(request: UserRequest, slug: str, round_name: str, kind: str) -> JsonRe
 @for_users
 def finish(request: UserRequest, pk: UUID) -> JsonResponse:
     """All files are there: it is handed in."""
-    done = rules.finish(_own(request, pk), timezone.now())
+    done = rules.finish(_own(request, pk), arrived_at(request))
     return _refusal(done) if isinstance(done, Problems) else JsonResponse({"page": reverse("submission", args=[pk])})
 
 
@@ -106,7 +107,7 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
         "phase": found.phase,
         "files": found.files.select_related("blob"),
         **judged_context(found.entry.team.contest, scoring.scores(found, request.user, now)),
-        "counts": submissions.which_counts(counting[found.pk]) if found.pk in counting else "",
+        "counts": submissions.why_it_counts(found, counting),
         "busy": found.state in UNDER_WAY,
         "declared": declared_phase(found.phase),
         "may_act": _may_act(request, found),
@@ -123,7 +124,7 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
 def withdraw(request: UserRequest, pk: UUID) -> HttpResponse:
     """Take it back."""
     found = _own(request, pk)
-    said(request, rules.withdraw(request.user, found, timezone.now()), "page.withdrawn")
+    said(request, rules.withdraw(request.user, found, arrived_at(request)), "page.withdrawn")
     return redirect("submission", pk=pk)
 
 
@@ -132,7 +133,7 @@ def withdraw(request: UserRequest, pk: UUID) -> HttpResponse:
 def choose(request: UserRequest, pk: UUID) -> HttpResponse:
     """Say that this one counts."""
     found = _own(request, pk)
-    said(request, rules.choose(request.user, found, timezone.now()), "page.chosen")
+    said(request, rules.choose(request.user, found, arrived_at(request)), "page.chosen")
     return redirect("submission", pk=pk)
 
 
@@ -148,16 +149,16 @@ def _may_act(request: UserRequest, submission: Submission) -> bool:
 
 def _handed_in(request: UserRequest, entry: Entry, phase: Phase, made: list[tuple[str, Blob]]) -> Reading[Submission]:
     """The files of a plain form, and those that were made here, as one submission."""
-    begun = rules.begin(request.user, entry, phase, timezone.now())
+    begun = rules.begin(request.user, entry, phase, arrived_at(request))
     if isinstance(begun, Problems):
         return begun
     sent = [(given.name or "", store.put(given.chunks())) for given in request.FILES.getlist("files")]
     added = [rules.add_file(begun.value, name, blob) for name, blob in (*sent, *made)]
     problems = Problems.of(*added)
     if problems:
-        rules.withdraw(request.user, begun.value, timezone.now())
+        rules.withdraw(request.user, begun.value, arrived_at(request))
         return problems
-    return rules.finish(begun.value, timezone.now())
+    return rules.finish(begun.value, arrived_at(request))
 
 
 def _own_entry(request: UserRequest, slug: str, round_name: str, kind: str) -> tuple[Phase, Entry]:
