@@ -147,7 +147,7 @@ class Contest:
                 "pre-anonymize-closes_at": self._wall(now + timedelta(hours=2)),
                 "pre-attack-opens_at": self._wall(now + timedelta(hours=2, minutes=15)),
                 "pre-attack-closes_at": self._wall(now + timedelta(hours=3, minutes=45)),
-                "option-vcm": "0.04",
+                "option-vcm": "0.02",
                 "option-dta_income": "0.7",
             }
         )

@@ -63,6 +63,14 @@ class Parameter:
         >>> Parameter("p", "", float, 0.9, low=0, high=1).expectation
         'a number from 0 to 1'
         """
+        told = self.value_expectation
+        if not self.optional:
+            return told
+        return text("expects.or_none_for" if self.none else "expects.or_none", expectation=told, none=retold(self.none))
+
+    @property
+    def value_expectation(self) -> str:
+        """What a value must be where one is given."""
         if self.choices:
             told = text("expects.choices", choices=self.choices)
         else:
@@ -74,9 +82,7 @@ class Parameter:
                 told = text("expects.at_least", kind=told, low=low)
             elif high is not None:
                 told = text("expects.at_most", kind=told, high=high)
-        if not self.optional:
-            return told
-        return text("expects.or_none_for" if self.none else "expects.or_none", expectation=told, none=retold(self.none))
+        return told
 
     def parse(self, given: str) -> object:
         """The value that ``given`` of a command line or a file stands for."""

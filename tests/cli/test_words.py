@@ -162,6 +162,10 @@ def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
             "D.csv: the file holds NUL bytes: it is not a text file; save it as UTF-8",
             "D.csv: NUL バイトがあり、テキストファイルではありません。UTF-8 で保存してください",
         ),
+        (
+            "D.csv:3: age: 91 is not an integer from 17 to 90; give an integer from 17 to 90",
+            "D.csv:3: age: 91 は 17 から 90 までの整数ではありません。17 から 90 までの整数を書いてください",
+        ),
         ("words of somebody's plugin", "words of somebody's plugin"),
     ],
 )

@@ -309,6 +309,10 @@ def test_no_other_times_let_phases_of_a_round_overlap() -> None:
     good(rules.reschedule(organizer(), second, first.closes_at, second.closes_at))
 
 
+def test_a_contest_on_the_time_of_everybody_tells_a_time_once() -> None:
+    assert told_time(START, "UTC") == f"{START:%Y-%m-%d %H:%M:%S} (UTC)"
+
+
 def test_where_another_phase_is_in_the_way_it_is_named_with_its_times_and_what_to_do() -> None:
     start = timezone.now().replace(microsecond=0) + timedelta(days=1)
     contest = making.contest(phases=plan(start, ("pre", "main")), zone="Europe/Berlin")
@@ -318,7 +322,7 @@ def test_where_another_phase_is_in_the_way_it_is_named_with_its_times_and_what_t
     opens, closes = (told_time(moment, "Europe/Berlin") for moment in (next_round.opens_at, wanted))
     assert problem.in_language("en").endswith(
         f"main anonymize opens at {opens}, before pre attack closes at {closes}; "
-        "move main anonymize to a later beginning first, or let pre attack close earlier"
+        "first let main anonymize begin then or later, or let pre attack close earlier"
     )
     (problem,) = rules.reschedule(organizer(), next_round, last.closes_at - timedelta(hours=1), next_round.closes_at)  # type: ignore[misc]
     assert "pre attack" in problem.in_language("ja")

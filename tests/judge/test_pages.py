@@ -512,6 +512,8 @@ def test_a_round_that_is_left_out_can_be_taken_in_again_after_a_mistake(page: Cl
     html = page.post(address, {**form_of(page, address), "title": "T", "slug": "t", "played": ["main"], "option-rate": "7"})
     assert 'name="pre-attack-closes_at"' in html.content.decode()
     assert "id_pre-attack-closes_at-errors" not in html.content.decode()
+    phases = re.findall(r'<fieldset data-round="(\w+)"', html.content.decode())
+    assert sorted(phases) == ["main", "main", "pre", "pre"]  # which the page hides where the round is not ticked
 
 
 def test_time_zones_are_those_people_live_in_the_usual_ones_first(page: Client) -> None:

@@ -23,7 +23,7 @@ def _fetch(contest: str, out: Path, round_: str | None, server: str | None, toke
     if out == STANDARD_OUTPUT:
         raise UsageError(text("usage.folder_on_stdout"))
     judge = judge_of(server, token_file)
-    meant = _round(judge.get("contests", contest)["rounds"], round_)
+    meant = _round(judge.contest(contest)["rounds"], round_)
     name = str(meant["name"])
     listed = judge.get("contests", contest, "rounds", name, "files")
     fetched: list[str] = []

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 import click
 
-from kakurenbo import __version__
+from kakurenbo import __version__, registry
 from kakurenbo.cli.common import PATH, option
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import escaped, language, shorten, text
@@ -64,6 +65,21 @@ class Judge:
             except _Away:
                 time.sleep(seconds)
         return self._once("GET", path)
+
+    def contest(self, slug: str, *path: str) -> Any:
+        """What the API says of a contest.
+
+        Raises
+        ------
+        UsageError
+            Where this account has no such contest, with the one that was probably meant.
+        """
+        try:
+            return self.get("contests", slug, *path)
+        except NotThere:
+            near = registry.nearest_name(slug, [str(one["slug"]) for one in self.get("me")["contests"]])
+            hint = text("judge_client.contest_meant", contest=near) if near else text("judge_client.contests_of_yours")
+            raise UsageError(text("judge_client.no_contest", contest=slug, hint=hint)) from None
 
     def post(self, *path: str) -> Any:
         """Ask the judge to do something, once."""
@@ -141,7 +157,12 @@ class Judge:
             message = str(told["message"])
         except (ValueError, KeyError, AttributeError, OSError):
             return UsageError(text("judge_client.no_judge", address=self.address, status=error.code))
-        return UsageError(text("judge_client.refused", address=self.address, message=message))
+        kind = NotThere if error.code == HTTPStatus.NOT_FOUND else UsageError
+        return kind(text("judge_client.refused", address=self.address, message=message))
+
+
+class NotThere(UsageError):
+    """The judge was reached and has nothing at an address, or nothing for this account."""
 
 
 class _Away(Exception):

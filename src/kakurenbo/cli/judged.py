@@ -30,7 +30,7 @@ def print_submission(submission: Mapping[str, Any]) -> None:
     output.print_notices(judging.get("notices", ()))
     console = output.console()
     console.print(text(f"submission.{submission['state']}", number=submission["number"]), markup=False)
-    if judging.get("cause"):
+    if judging.get("cause") and not judging.get("problems"):  # which the cause sums up
         console.print(retold(judging["cause"]), markup=False)
     if submission["counts"]:
         console.print(retold(submission["counts"]), markup=False)

@@ -25,7 +25,7 @@ def _status(contest: str | None, server: str | None, token_file: Path | None, as
         else:
             _print_contests(account)
         return output.DONE
-    told = judge.get("contests", contest, "status")
+    told = judge.contest(contest, "status")
     if as_json:
         output.print_json(told)
     else:
@@ -58,7 +58,7 @@ def _print_phase(phase: Mapping[str, Any]) -> None:
     table = output.plain_table(*(text(f"status.{heading}") for heading in ("number", "received", "state", "files", "counts")))
     for one in phase["submissions"]:
         files = ", ".join(file["name"] for file in one["files"])
-        words = text(f"judge_state.{one['state']}")
+        words = text(f"page.entry_state.{one['state']}")
         number = "" if one["number"] is None else str(one["number"])
         table.add_row(*map(escape, (number, when(one["received_at"]), words, files, retold(one["counts"] or ""))))
     console.print(table)

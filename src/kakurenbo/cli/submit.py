@@ -41,7 +41,7 @@ def _submit(
 ) -> int:
     judge = judge_of(server, token_file)
     chosen = _files(files)
-    known = judge.get("contests", contest)
+    known = judge.contest(contest)
     place = _place(known, round_, phase)
     try:
         _check_sizes(chosen, _patterns(known, place))
@@ -160,10 +160,12 @@ def _place(contest: Mapping[str, Any], round_: str | None, phase: str | None) ->
     opened = [(name, kind) for name, kind, state in asked if state == "open"]
     if len(opened) == 1:
         return opened[0]
-    if round_ is not None and phase is not None:  # the judge says why not, with the times
-        return round_, phase
-    code = "submit.several_open" if opened else "submit.none_open"
-    raise UsageError(text(code, phases=[f"{name} {kind}" for name, kind in opened]))
+    if opened:
+        raise UsageError(text("submit.several_open", phases=[f"{name} {kind}" for name, kind in opened]))
+    if round_ is None and phase is None:
+        raise UsageError(text("submit.none_open"))
+    waiting = [(name, kind) for name, kind, state in asked if state == "waiting"]
+    return waiting[0] if waiting else asked[-1][:2]  # the judge says why not, with the times
 
 
 def _refused(refusal: JudgeRefused, as_json: bool) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kakurenbo.messages.catalogue import Sentence, catalogue_of, language, render
 
 _ONLY_SPOKEN = frozenset(
-    {"argument", "claim", "cli", "click", "expects", "help", "knowledge", "option", "page", "usage", "verb"}
+    {"argument", "claim", "cli", "click", "contests", "expects", "help", "knowledge", "option", "page", "usage", "verb"}
 )
 _LEAST_WORDS = 5  # characters that a form has of its own; with fewer it would fit sentences that it does not mean
 _ANYTHING = r".+?"

@@ -106,7 +106,8 @@ def default_plan(rulebook: str, starts_at: datetime, zone: str) -> list[PhasePla
 def told_time(moment: datetime, zone: str) -> str:
     """A moment as people of a contest are told it: by the clocks of its zone, and by those of everybody."""
     local, everywhere = moment.astimezone(ZoneInfo(zone)), moment.astimezone(UTC)
-    return f"{local:%Y-%m-%d %H:%M:%S} ({zone}; {everywhere:%Y-%m-%d %H:%M:%S} UTC)"
+    also = f"; {everywhere:%Y-%m-%d %H:%M:%S} UTC" if zone != "UTC" else ""
+    return f"{local:%Y-%m-%d %H:%M:%S} ({zone}{also})"
 
 
 def plan_problems(

@@ -12,7 +12,7 @@ import msgspec
 from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contracts import Credit, Figure, RoundResults, Unit
-from kakurenbo.contracts.results import team_of
+from kakurenbo.contracts.results import DISQUALIFIED, team_of
 from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
@@ -89,9 +89,10 @@ def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> li
     names = _names(contest)
     declared = rules_of(contest).figures
     found = []
+    causes = _causes(snapshot)
     for name in RANKINGS:
         what = declared.get(name, Figure())
-        lines = [_line(line, what, names, own) for line in snapshot.standings.get(name, [])]
+        lines = [_line(line, what, names, own, causes) for line in snapshot.standings.get(name, [])]
         found.append(Board(name, ranking_title(name), what.definitions.get(language(), ""), lines))
     return found
 
@@ -178,16 +179,24 @@ def _inline(picture: str) -> SafeString:
     return mark_safe(_OWN_STYLE.sub("", picture).replace("<svg ", '<svg role="img" ', 1))
 
 
-def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: Team | None) -> Line:
+def _causes(snapshot: StandingSnapshot) -> dict[str, str]:
+    """Why a team's release is out of play, as far as the viewer may know: thresholds that it misses, an organizer's reason."""
+    rounds = snapshot.document.get("rounds", ())
+    releases = [release for one in rounds for release in one["releases"].values() if release["state"] == DISQUALIFIED]
+    return {release["team"]: retold(release["cause"]) for release in releases if release["cause"]}
+
+
+def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: Team | None, causes: Mapping[str, str]) -> Line:
     score = line.get("shown") or ("–" if line["score"] is None else figure(line["score"], what.unit))
-    team = line["team"]
+    team, note = line["team"], line.get("note", "")
+    cause = causes.get(team, "") if DISQUALIFIED in note else ""
     return Line(
         line["rank"],
         team if team in names else "",
         names.get(team) or sample_name(team),
         score,
         line["score"],
-        retold(line.get("note", "")),
+        f"{retold(note)}: {cause}" if cause else retold(note),
         own is not None and team == own.number,
     )
 

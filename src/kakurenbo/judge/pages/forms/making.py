@@ -17,7 +17,7 @@ from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, known_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
-from kakurenbo.messages import text, text_or
+from kakurenbo.messages import retold, text, text_or
 from kakurenbo.parameters import Parameter
 from kakurenbo.tables import Problems
 
@@ -206,10 +206,18 @@ def _option_field(rulebook: str, described: Parameter, *, several_rounds: bool) 
     if described.choices or described.kind is bool:
         values = described.choices or ("true", "false")
         return forms.ChoiceField(choices=[(value, value) for value in values], **known)
-    help_text = capfirst(described.expectation)
+    help_text = capfirst(_expectation(described))
     if described.default is None and several_rounds:  # each round has its own, until one is set
         help_text = text("page.hint.for_all_rounds", expectation=help_text)
     return forms.CharField(help_text=help_text, max_length=200, **known)
+
+
+def _expectation(described: Parameter) -> str:
+    """What may be written into the field; what is ``none`` on a command line is an empty field here."""
+    told = described.value_expectation
+    if not described.optional:
+        return told
+    return text("page.or_empty_for" if described.none else "page.or_empty", expectation=told, none=retold(described.none))
 
 
 def _shown_default(described: Parameter) -> str:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import permissions, queries
-from kakurenbo.judge.contests.models import Entry, Phase
+from kakurenbo.judge.contests.models import Entry, Phase, Role
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_membership, phase_of
 from kakurenbo.judge.pages.files import files_of_phase
@@ -29,6 +29,7 @@ def team(request: UserRequest, slug: str) -> HttpResponse:
     membership = own_membership(request, contest)
     known = {
         "team": membership.team,
+        "advises": membership.role == Role.ADVISER,
         "members": membership.team.memberships.select_related("user").order_by("joined_at"),
         "entries": membership.team.entries.select_related("round").order_by("round__position"),
     }

@@ -36,6 +36,18 @@ function countDown() {
   }
 }
 
+function hideLeftOutRounds() {
+  for (const tick of document.querySelectorAll('input[name="played"]')) {
+    for (const phase of document.querySelectorAll("fieldset[data-round]")) {
+      if (phase.dataset.round === tick.value) phase.hidden = phase.disabled = !tick.checked; // what is hidden is not asked for
+    }
+  }
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.name === "played") hideLeftOutRounds();
+});
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -75,6 +87,7 @@ document.addEventListener("htmx:afterSwap", () => { addViewersTime(document); sa
 // While somebody is asked to confirm, the question is not taken from under their hands.
 document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.querySelector("details.confirm[open]")) event.preventDefault(); });
 addViewersTime(document);
+hideLeftOutRounds();
 sayChanges();
 chooseOwnZone();
 sayZone();
