@@ -192,7 +192,7 @@ def test_phases_that_overlap_are_told_beside_a_bad_number(page: Client) -> None:
 
 def test_an_option_that_rounds_have_values_of_their_own_for_says_that_it_holds_for_all(page: Client) -> None:
     html = page.get(reverse("make-contest", args=["amic2020"])).content.decode()
-    assert "or none for the round&#x27;s own; what you set holds for all rounds" in html
+    assert "or leave it empty for the round&#x27;s own; what you set holds for all rounds" in html
 
 
 def test_who_joins_a_round_after_it_opened_is_late_and_nobody_else(contest: Contest, organizer: User) -> None:
@@ -688,7 +688,7 @@ def test_who_lets_phases_overlap_is_told_which_and_what_to_do(page: Client, cont
     late = {f"phase{phase.pk}-closes_at": "2031-01-01T09:00"}
     html = page.post(address, {**form_of(page, address), **late}).content.decode()
     assert re.search(r"before [^<]*anonymize[^<]* closes at", html)
-    assert re.search(r"move [^<]*attack[^<]* to a later beginning first", html)
+    assert re.search(r"first let [^<]*attack[^<]* begin then or later", html)
     other = contest.rounds.get(name="pre").phases.get(kind="attack")
     assert reverse("edit-phase", args=["spring", other.pk]) in html, "the way to the neighbour"
 
