@@ -164,7 +164,6 @@ class PhaseForm(WordedForm):
         return dataclasses.replace(self.plan, **moments) if len(moments) == len(_TIMES) else None
 
     def _moments(self, zone: str) -> dict[str, Any]:
-        self.full_clean()  # whoever asks for times has not always looked for mistakes
         return {name: as_moment(self.cleaned_data[name], zone) for name in _TIMES if name in self.cleaned_data}
 
 

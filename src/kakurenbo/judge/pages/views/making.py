@@ -44,7 +44,7 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     if isinstance(known, Problems):
         raise Http404
     rules = known.value
-    data = request.POST or None
+    data = request.POST if request.method == "POST" else None
     zone = _asked_zone(request)
     form = ContestForm(rules.rounds, data, initial={"slug": _free_slug(rules), "zone": zone, "places": 10})
     options = OptionsForm(rulebook, data)
