@@ -60,7 +60,7 @@ def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage, pe
     stage.open("only", ANONYMIZE)
     for player, reach in zip(players, (0, 2, 4), strict=True):
         handout = player.fetch() / "teams" / player.number
-        release = stage.folder / f"release{player.number}" / "hidden.csv"
+        release = stage.folder / f"hidden_{player.number}.csv"
         assert call("anonymize", "hide-and-seek", "blur", handout, release, "--reach", reach, "--seed", 7).code == 0
         judged = player.hand_in(release)
         assert (judged["state"], judged["number"]) == ("scored", 1), judged
@@ -112,7 +112,7 @@ def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_atta
     attacker.go()
     assert "01-2" in attacker.person.is_refused({guess.name: guess.read_bytes()})
     refused = stage.call("02", "submit", "cup", guess, "--wait", 0)
-    assert (refused.code, refused.json["problems"][0]["code"]) == (1, "submissions.no_try_on_target")
+    assert (refused.code, refused.json["problems"][0]["code"]) == (2, "submissions.no_try_on_target")
     for target in ("01-3", "01-4"):
         guess = stage.folder / f"guess_{target}_02.csv"
         assert call("attack", "darc2019", "tfidf", targets / target, "-o", guess, "--seed", 1).code == 0
