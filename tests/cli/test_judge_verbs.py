@@ -159,11 +159,11 @@ def test_a_threshold_that_does_not_hold_ends_with_1(fake: FakeJudge, call: Call,
     assert call("submit", "autumn", release)[0] == 1
 
 
-def test_json_is_what_the_judge_said_and_nothing_else(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_json_is_what_the_judge_said_with_its_receipt_and_nothing_else(fake: FakeJudge, call: Call, release: Path) -> None:
     takes(fake, submission("scored"))
     code, out, err = call("submit", "autumn", release, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == submission("scored")
+    assert json.loads(out) == {**submission("scored"), "receipt": None}
 
 
 def test_without_waiting_an_entry_is_only_handed_in(fake: FakeJudge, call: Call, release: Path) -> None:

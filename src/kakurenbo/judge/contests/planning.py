@@ -137,7 +137,8 @@ def plan_problems(
         if sorted(plan.kind for plan in own) != sorted(kinds):
             wrong.append(refused("contests.wrong_phases", "", round=round_name, phases=kinds))
         wrong += [problems for plan in own for problems in (*_number_problems(plan), _span_problems(plan, now, zone, shortest))]
-    return Problems.of(*wrong, order_problems(rulebook, plans, zone))
+    whole = [plan for plan in plans if sorted(one.kind for one in plans if one.round == plan.round) == sorted(kinds)]
+    return Problems.of(*wrong, order_problems(rulebook, whole, zone))
 
 
 def zone_problems(zone: str) -> Problems:
