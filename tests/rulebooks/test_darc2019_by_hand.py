@@ -290,11 +290,11 @@ def test_darc2019_has_one_round_and_every_table_its_utility() -> None:
         standings({"main": RoundResults({"01": {}}, ("01",), (), {})})
 
 
-def test_an_attacker_of_other_tables_only_is_missing_on_the_first_ranked_one() -> None:
+def test_an_attacker_of_other_tables_only_did_not_attack_the_first_ranked_one() -> None:
     given = RoundResults({"01": {}, "03": {"02": Credit(1, 2)}}, ("01", "03"), ("02",), {"01": 0.1, "03": 0.5})
     assert [(line.team, line.rank, line.note) for line in standings({"main": given}).attack] == [
         ("01", None, "owns the table"),
-        ("02", None, "missing"),
+        ("02", None, "did not attack the first-ranked table"),
         ("03", None, "missing"),
     ]
 
