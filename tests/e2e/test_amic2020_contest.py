@@ -6,17 +6,15 @@ at the end is plain Python from the rules page: it reads answers and guesses fro
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import json
 import shutil
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+from tests.calling import Called, call
 
 from kakurenbo.cli import main
 
@@ -39,23 +37,6 @@ SETTINGS = {
         "0.5",
     ),
 }
-
-
-class Called(NamedTuple):
-    """What a call of the command line left behind."""
-
-    code: int
-    json: Any
-    err: str
-
-
-def call(*arguments: object) -> Called:
-    """Call the command line with --json."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*map(str, arguments), "--json"])
-    assert "Traceback" not in err.getvalue()
-    return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
 
 
 class Contest:

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from tests.calling import Called, call
 from tests.judge import making
 
 from kakurenbo import registry
-from kakurenbo.cli import main
 from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
@@ -32,14 +32,6 @@ from kakurenbo.judge.trust import rules as trust
 
 RANKINGS = ("anonymization", "attack", "overall")
 _HOUR = timedelta(hours=1)
-
-
-class Called(NamedTuple):
-    """What a call of the command line left behind."""
-
-    code: int
-    json: Any
-    err: str
 
 
 class Stage:
@@ -169,15 +161,6 @@ class Stage:
         verified = call("verify", archive).json
         assert verified.get("complete"), verified
         return standings_from_files(archive, self._environment)[-1]
-
-
-def call(*arguments: object) -> Called:
-    """Call the command line with --json."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*map(str, arguments), "--json"])
-    assert "Traceback" not in err.getvalue()
-    return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
 
 
 def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:

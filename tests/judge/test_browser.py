@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
+from tests.calling import call
 from tests.judge.browsing import PASSWORD, Person
 from tests.judge.players import ByCommand, ByPage, Player, contents, scores_of
-from tests.judge.stage import Stage, call, on_page, ranks
+from tests.judge.stage import Stage, on_page, ranks
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests.models import Contest

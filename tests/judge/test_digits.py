@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.calling import call
 from tests.judge.browsing import Person
 from tests.judge.players import ByPage, scores_of
-from tests.judge.stage import Stage, call
+from tests.judge.stage import Stage
 
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions import store

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.judge.stage import call
+from tests.calling import call
 
 from kakurenbo import registry
 from kakurenbo.judge.scoring.ranking import standings

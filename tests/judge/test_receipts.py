@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from tests.calling import call
 from tests.judge import making
-from tests.judge.stage import call
 
 from kakurenbo.cli.judge_client import judge_of
 from kakurenbo.cli.submit import receipt_of

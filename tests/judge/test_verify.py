@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from tests.arena.conftest import installed
+from tests.calling import call
 from tests.judge import making
 from tests.judge.making import good, organizer
 from tests.judge.playing import Play, stage_for_playing
-from tests.judge.stage import call
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK

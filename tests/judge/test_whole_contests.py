@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.calling import call
 from tests.judge import making
 from tests.judge.browsing import Person
 from tests.judge.players import ByCommand, ByPage, Player, scores_of
-from tests.judge.stage import Stage, call, on_page, ranks
+from tests.judge.stage import Stage, on_page, ranks
 from tests.pwscup2024 import zipped
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
