@@ -56,8 +56,8 @@ class Pipeline(Anonymizer):
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         release = Release.of(table, Mechanism({}))  # nothing was touched yet
         for step in self.methods:
-            release = step.after(table, release, rng)
-        return release if len(self.methods) == 1 else Release(release.tables, release.mechanism)
+            release = step.after(table, release, rng).following(release)
+        return release if len(self.methods) == 1 else Release(release.tables, release.mechanism, rows=release.rows)
 
     def mechanism(self, table: Table) -> Mechanism | None:
         """Known where every step's is; a step that looks at the data, such as a repair, has none."""

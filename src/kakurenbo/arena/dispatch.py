@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kakurenbo.arena.judging import part_place, target_place
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.requests import (
     ANONYMIZE,
@@ -25,6 +26,7 @@ from kakurenbo.arena.requests import (
     Tree,
 )
 from kakurenbo.arena.store import DONE, OPEN, TEAMS, Result, Stores, content_hash, tree_digest
+from kakurenbo.contracts.facts import part_folder
 from kakurenbo.tables import read_folder
 
 FORMAT = 2  # raise when jobs come to mean something else
@@ -92,7 +94,7 @@ class Dispatcher:
             attacker=job.attacker,
             inputs={"attackers": self._handed_out(prepare, f"{OPEN}/attackers")},
             submitted=self._submitted(self._plan.by_team[job.attacker].guesses),
-            targets={target: self._handed_out(judge, f"{OPEN}/target-{target}") for judge, target in published},
+            targets={target: self._handed_out(judge, target_place(target)) for judge, target in published},
             answers={target: self._own(judge, f"answer-{target}") for judge, target in published},
         )
 
@@ -136,6 +138,8 @@ class Dispatcher:
     def _attack(self, job: Job) -> Request:
         prepare, judge = job.needs
         entrant = self._plan.by_team.get(job.attacker)
+        part = part_place(job.team, part_folder(job.attacker))
+        dealt = {"part": self._handed_out(judge, part)} if part in self._found[judge].handed_out else {}
         request = PlayerRequest(
             store=self._store(job),
             key="",
@@ -147,13 +151,14 @@ class Dispatcher:
             target=job.team,
             attacker=job.attacker,
             inputs={
-                "target": self._handed_out(judge, f"{OPEN}/target-{job.team}"),
+                "target": self._handed_out(judge, target_place(job.team)),
                 "attackers": self._handed_out(prepare, f"{OPEN}/attackers"),
+                **dealt,
             },
             limit=self._limit if entrant is not None else None,
         )
         seen = {"target": self._found[judge].value["targets"][job.team], "attackers": self._found[prepare].value["attackers"]}
-        return self._keyed(request, seen)
+        return self._keyed(request, seen | {role: tree.digest for role, tree in dealt.items()})
 
     def _nothing(self, job: Job) -> Request:
         request = PlayerRequest(self._store(job), "", job.kind, self._plan.rulebook_of[job.round], target=job.team)

@@ -98,15 +98,30 @@ def _judged(records: list[ReleaseRecord], folders: Mapping[str, Files]) -> Outco
         }
         for target in targets
     }
+    handed_out: dict[str, Files] = {}
+    for target, files in targets.items():
+        for name, data in files.items():
+            part, _, file = name.rpartition("/")
+            place = part_place(target, part) if part else target_place(target)
+            handed_out[place] = {**handed_out.get(place, {}), file: data}
     value = {
         "records": msgspec.to_builtins(records),
-        "targets": {target: essence(files) for target, files in targets.items()},
+        "targets": {target: essence(handed_out[target_place(target)]) for target in targets},
     }
-    handed_out = {f"{OPEN}/target-{target}": files for target, files in targets.items()}
     if targets:
         return Outcome(value, answers, handed_out)
     broke = [record for record in records if record.state == FAILED]
     return Outcome(value, answers, handed_out, FAILED if broke else REFUSED, "; ".join(record.cause for record in records))
+
+
+def target_place(target: str) -> str:
+    """Where attackers find what is everybody's of a target."""
+    return f"{OPEN}/target-{target}"
+
+
+def part_place(target: str, part: str) -> str:
+    """Where an attacker finds the part of a target that was dealt to it alone."""
+    return f"{target_place(target)}-{part}"
 
 
 # -- credit --------------------------------------------------------------------------------------------------------------
@@ -133,7 +148,7 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
             if isinstance(read, Problems):
                 refused.append(Refusal.of(attacker, name, read))
             else:
-                credits.append((target, attacker, rules.credit(answer, read.value)))
+                credits.append((target, attacker, rules.credit(rules.answer_for(answer, attacker), read.value)))
         except Exception as error:  # what one attack wrote must not cost the others
             refused.append(Refusal.of(attacker, name, broken_guess(name, error)))
     return _credited(credits, refused)
@@ -158,7 +173,7 @@ def _form_of(request: JudgeRequest, name: str, tree: Tree, attackers: Tree) -> T
     """A target with what a guess at it must look like, and nothing else: tables need not stay in memory."""
 
     def read() -> Target[None, Any]:
-        target = accepted(_rules(request, tree).read_target(tree.checked(), attackers.checked()))
+        target = accepted(_rules(request, tree).read_target(tree.checked(), attackers.checked(), attacker=""))
         return Target(name, None, target.form)
 
     return _FORMS.remembered((tree, attackers, request.rulebook), read)

@@ -33,8 +33,8 @@ def anonymize(request: PlayerRequest) -> Outcome:
 
 def attack(request: PlayerRequest) -> Outcome:
     """An attack on one target, from published files alone."""
-    target, attackers = request.inputs["target"], request.inputs["attackers"]
-    seen = _TARGETS.remembered((target.digest, attackers.digest, request.rulebook), lambda: _Seen.read(request))
+    inputs = tuple((role, tree.digest) for role, tree in request.inputs.items())
+    seen = _TARGETS.remembered((inputs, request.rulebook), lambda: _Seen.read(request))
     if request.method is not None:
         method, rng = request.method.make(), stream(int(request.seed), "attack")
     else:
@@ -52,10 +52,10 @@ class _Seen:
 
     @classmethod
     def read(cls, request: PlayerRequest) -> _Seen:
-        folder, beside = request.inputs["target"].checked(), request.inputs["attackers"].checked()
+        folder, *beside = (request.inputs[role].checked() for role in ("target", "part", "attackers") if role in request.inputs)
         facts = read_facts(folder)
         if facts is None:
             raise KakurenboError("a published folder lacks its contest.json")
         rules: AnyRulebook = request.rulebook.make().under(facts)
         with remembering_tables(_TABLES):
-            return cls(rules, facts, accepted(rules.read_target(folder, beside)).knowledge)
+            return cls(rules, facts, accepted(rules.read_target(folder, *beside, attacker="")).knowledge)

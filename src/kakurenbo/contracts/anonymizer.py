@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,16 +76,37 @@ class Release:
         How the cells were randomized, where that is known.
     claims : mapping of str to float
         Guarantees that hold by construction, under the questionnaire's names (``epsilon``, ``k``).
+    rows : array of int64 or None
+        Of a method that drops rows: the row of the input that each row of the release was, from 0. None where there is a row
+        for each row of the input, or none of them comes from one.
     """
 
     tables: tuple[Table, ...]
     mechanism: Mechanism | None = None
     claims: Mapping[str, float] = field(default_factory=dict)
+    rows: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, table: Table, mechanism: Mechanism | None = None, claims: Mapping[str, float] | None = None) -> Release:
+    def of(
+        cls,
+        table: Table,
+        mechanism: Mechanism | None = None,
+        claims: Mapping[str, float] | None = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> Release:
         """A release of a single table."""
-        return cls((table,), mechanism, dict(claims or {}))
+        return cls((table,), mechanism, dict(claims or {}), rows)
+
+    @classmethod
+    def keeping(cls, table: Table, kept: NDArray[np.bool_], claims: Mapping[str, float] | None = None) -> Release:
+        """The rows of a table for which ``kept`` says so, as they are."""
+        return cls.of(table.take(kept), claims=claims, rows=np.flatnonzero(kept))
+
+    def following(self, earlier: Release) -> Release:
+        """This release of a later step, with its rows counted as the input of the ``earlier`` step has them."""
+        if earlier.rows is None:
+            return self
+        return replace(self, rows=earlier.rows if self.rows is None else earlier.rows[self.rows])
 
     @property
     def table(self) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from kakurenbo.tables import STANDARD_INPUT, json_bytes, json_object
 
 CONTEST_FILE = "contest.json"
 _MAX_BYTES = 1_000_000
+_PART = re.compile(r"for_[0-9]+")
 
 PUBLIC, TEAM, ATTACKERS, TARGET, ANSWER, SECRET = "public", "team", "attackers", "target", "answer", "secret"
 """Kinds of folders: who may see one follows from its kind."""
@@ -67,15 +69,33 @@ class ContestFacts:
         return json_bytes(msgspec.to_builtins(self))
 
 
+def part_folder(attacker: str) -> str:
+    """The folder, inside that of a target or an answer, of the part that is dealt to one attacker alone."""
+    return f"for_{attacker}"
+
+
+def whole_of(folder: Path) -> Path:
+    """The folder of the target or answer of which this is a part that was dealt to one attacker; else the folder itself."""
+    dealt = _PART.fullmatch(folder.name) and not os.path.lexists(folder / CONTEST_FILE)
+    return folder.parent if dealt else folder
+
+
+def parts_in(folder: Path) -> list[Path]:
+    """The parts that were dealt to single attackers, of those that lie in the folder of a target."""
+    return sorted(path for path in folder.iterdir() if _PART.fullmatch(path.name) and path.is_dir())
+
+
 def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
     """What the ``contest.json`` of a folder, or beside a file, says; None where there is none.
+
+    A part of a target or an answer has none of its own: that of the whole is its.
 
     Raises
     ------
     UsageError
         Where it is not a ``contest.json`` of ours, or of another contest than ``rulebook``.
     """
-    place = (path if path.is_dir() else path.parent) / CONTEST_FILE
+    place = whole_of(path if path.is_dir() else path.parent) / CONTEST_FILE
     if path == STANDARD_INPUT or not os.path.lexists(place):
         return None
     content = json_object(place, "prepare or publish", _MAX_BYTES)

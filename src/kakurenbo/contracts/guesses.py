@@ -73,9 +73,9 @@ class GuessFile:
 
 
 def sort_guess_files(
-    phase: Phase, targets: Collection[str], sources: Iterable[Source], attacker: str
+    phase: Phase, targets: Collection[str], sources: Iterable[Source], attacker: str, round_: str = ""
 ) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
-    """Files by target and try; and those refused: no such name, another attacker's, one's own target, a try too many."""
+    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, a try too many."""
     pattern = phase.files[0]
     named: list[GuessFile] = []
     refusals: list[tuple[str, Problems]] = []
@@ -84,11 +84,13 @@ def sort_guess_files(
         problem = None
         if fields is None:
             other = next((target for target in targets if team_of(target) != attacker), "01")
-            example = pattern.name(target=other, attacker=attacker)
+            example = pattern.name(target=other, attacker=attacker, round=round_)
             code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
             problem = refused(code, source.name, example=example)
         elif fields["attacker"] != attacker:
             problem = refused("guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker)
+        elif fields.get("round", round_) != round_:
+            problem = refused("release.other_round", source.name, named=fields["round"], round=round_)
         elif team_of(fields["target"]) == attacker:
             problem = refused("guess.own_target", source.name, attacker=attacker)
         elif fields["target"] not in targets:

@@ -22,7 +22,19 @@ from kakurenbo.contracts.anonymizer import Anonymizer, Release
 from kakurenbo.contracts.attack import Attack
 from kakurenbo.contracts.credit import Credit
 from kakurenbo.contracts.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
-from kakurenbo.contracts.facts import ATTACKERS, CONTEST_FILE, PUBLIC, SECRET, TARGET, TEAM, ContestFacts, read_facts
+from kakurenbo.contracts.facts import (
+    ATTACKERS,
+    CONTEST_FILE,
+    PUBLIC,
+    SECRET,
+    TARGET,
+    TEAM,
+    ContestFacts,
+    part_folder,
+    parts_in,
+    read_facts,
+    whole_of,
+)
 from kakurenbo.contracts.guesses import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contracts.measure import Figure, Utility
 from kakurenbo.contracts.preparation import Files, Preparation, Publication, RoundData, Secrets, gathered
@@ -228,14 +240,30 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Those of the organizers' attacks that count for nothing by the rules: no figure of a release may rest on them."""
         return frozenset()
 
-    def read_target(self, *paths: Path, declared: Anonymizer | None = None) -> Reading[Target[K, F]]:
-        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files."""
+    def read_target(
+        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    ) -> Reading[Target[K, F]]:
+        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
+
+        Parameters
+        ----------
+        paths : Path
+            Where a contest deals a part of a target to each attacker, the folder of a part, ``targets/NN/for_TT``, is the
+            target as that attacker has it.
+        declared : Anonymizer or None
+            A method that the attacker assumes was used, beside what the files tell.
+        attacker : str or None
+            Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
+            as in a folder that one attacker was given.
+        """
         facts = read_facts(paths[0], self.name)
         if paths[0].is_dir() and facts is not None and facts.folder not in (TARGET, ATTACKERS):
             return refused("target.other_folder", str(paths[0]), folder=facts.folder)
-        beside = paths[0].parent.parent / "attackers"
-        if facts is not None and facts.folder == TARGET and len(paths) == 1 and beside.is_dir():
-            paths = (*paths, beside)
+        if paths[0].is_dir() and facts is not None and facts.folder == TARGET:
+            whole = whole_of(paths[0])
+            parts = [paths[0]] if whole != paths[0] else _dealt(whole, attacker)
+            beside = whole.parent.parent / "attackers"
+            paths = (whole, *parts, *paths[1:], *([beside] if len(paths) == 1 and beside.is_dir() else []))
         rules = self.under(facts)
         read = rules.read_knowledge(gathered(paths), declared)
         if isinstance(read, Problems):
@@ -245,14 +273,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
         """The files an attacker would submit for these guesses, one per target unless a contest has one for all."""
         return {
-            self.guess_pattern.name(target=target, attacker=attacker): self.guess_bytes(guess)
+            self.guess_pattern.name(target=target, attacker=attacker, round=self.round_name): self.guess_bytes(guess)
             for target, guess in guesses.items()
         }
 
     def read_guesses(self, targets: Mapping[str, Target[K, F]], sources: Sequence[Source], attacker: str) -> Guesses[G]:
         """Every guess in an attacker's files; a bad file costs that file alone."""
         phase = self.phase(ATTACK)
-        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker)
+        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker, self.round_name)
         found: list[FoundGuess[G]] = []
         for file in sorted_files:
             read = self.check_guess(targets[file.target].form, file.source)
@@ -279,6 +307,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     @abstractmethod
     def answer_form(self, answer: A) -> F:
         """What a guess at a target must look like, where only the answer is at hand."""
+
+    def answer_for(self, answer: A, attacker: str) -> A:
+        """The answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
+        return answer
 
     @abstractmethod
     def credit(self, answer: A, guess: G) -> Credit:
@@ -356,6 +388,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
         """The factor of each round that is ranked."""
         return weights_of(rounds, self.weights)
+
+
+def _dealt(target: Path, attacker: str | None) -> list[Path]:
+    """The part of a target's folder that one attacker was dealt, where there is one: see ``Rulebook.read_target``."""
+    parts = parts_in(target)
+    if attacker is None:
+        return parts if len(parts) == 1 else []
+    return [part for part in parts if part.name == part_folder(attacker)]
 
 
 AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]

@@ -27,7 +27,7 @@ from kakurenbo.contracts import (
     by_number,
     team_of,
 )
-from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts
+from kakurenbo.contracts.facts import ANSWER, PUBLIC, TARGET, ContestFacts, part_folder
 from kakurenbo.contracts.results import DISQUALIFIED, FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import spoken_in
@@ -177,7 +177,7 @@ def _unreadable(prepared: PreparedRound[Any], one: JudgedRelease) -> Problems | 
         write_folder(phase, release_folders(prepared, one))
         (phase / "attackers").symlink_to((prepared.path / "attackers").resolve(), target_is_directory=True)
         for read in (
-            prepared.rules.read_target(phase / "targets" / one.record.target),
+            prepared.rules.read_target(phase / "targets" / one.record.target, attacker=""),
             prepared.rules.read_answer(phase / "answers" / one.record.target),
         ):
             if isinstance(read, Problems):
@@ -275,8 +275,9 @@ def release_folders(prepared: PreparedRound[Any], one: JudgedRelease) -> dict[st
     files |= {f"targets/{name}/{file}": data for file, data in publication.target.items()}
     files |= {f"answers/{name}/{file}": data for file, data in publication.answer.items()}
     for attacker, (target_part, answer_part) in publication.parts.items():
-        files |= {f"targets/{name}/for_{attacker}/{file}": data for file, data in target_part.items()}
-        files |= {f"answers/{name}/for_{attacker}/{file}": data for file, data in answer_part.items()}
+        part = part_folder(attacker)
+        files |= {f"targets/{name}/{part}/{file}": data for file, data in target_part.items()}
+        files |= {f"answers/{name}/{part}/{file}": data for file, data in answer_part.items()}
     return files
 
 

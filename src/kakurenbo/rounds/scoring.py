@@ -155,7 +155,8 @@ def credit_files(
     notices: list[Problem] = []
     for found in guesses.found:
         try:
-            credits.append((found.target, found.file, rules.credit(answer_of(found.target), found.guess)))
+            answer = rules.answer_for(answer_of(found.target), attacker)
+            credits.append((found.target, found.file, rules.credit(answer, found.guess)))
             notices += found.notices
         except Exception as error:
             refusals.append(Refusal.of(attacker, found.file, broken_guess(found.file, error)))
@@ -219,7 +220,7 @@ class PhaseFolder:
         self.targets: dict[str, Target[Any, Any]] = {}
         there = [record.target for record in self.records if (path / "targets" / record.target).is_dir()]
         for name in sorted(there, key=by_number):
-            read = self.rules.read_target(path / "targets" / name)
+            read = self.rules.read_target(path / "targets" / name, attacker="")
             if isinstance(read, Problems):
                 raise KakurenboError(f"targets/{name} was damaged: {read[0]}")
             self.targets[name] = read.value

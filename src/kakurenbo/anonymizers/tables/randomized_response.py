@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kakurenbo.contracts import Anonymizer, Mechanism, Release, unknown_column
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Schema, Table
+from kakurenbo.tables import Category, Decimal, Integer, Schema, Table
 
 _LARGEST_DOMAIN = 4096  # values of a column whose transitions are written down, a number for each pair
 
@@ -48,11 +48,20 @@ class _KeepOrReplace(Anonymizer):
             {name: law > 0 for name, law in replacements.items()},
         )
 
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        """Tables of numbers and categories; of them only columns with a list of values can be randomized."""
+        return all(isinstance(column, Category | Integer | Decimal) for column in schema)
+
     def unfit(self, schema: Schema) -> str:
-        return super().unfit(schema) or unknown_column(schema, self.columns)
+        wrong = super().unfit(schema) or unknown_column(schema, self.columns)
+        endless = [name for name in self.columns or () if not wrong and schema[name].size is None]
+        return f"column {endless[0]!r} has no list of values; name others in columns" if endless else wrong
 
     def _names(self, table: Table) -> tuple[str, ...]:
-        names = table.schema.names if self.columns is None else table.schema.select(self.columns).names
+        if self.columns is None:
+            return tuple(column.name for column in table.schema if column.size is not None)
+        names = table.schema.select(self.columns).names
         for name in names:
             if table.schema[name].size is None:
                 raise ParameterError("columns", "columns with a finite domain", name)

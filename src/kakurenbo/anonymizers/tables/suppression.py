@@ -9,7 +9,7 @@ import numpy as np
 from kakurenbo.contracts import Anonymizer, Release, unknown_column
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Schema, Table
+from kakurenbo.tables import Category, Decimal, Integer, Schema, Table
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class SuppressRare(Anonymizer):
         ("education", "marital-status"), "columns that make up a combination", none="all columns"
     )
 
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        """Tables of numbers and categories."""
+        return all(isinstance(column, Category | Integer | Decimal) for column in schema)
+
     def unfit(self, schema: Schema) -> str:
         return super().unfit(schema) or unknown_column(schema, self.columns)
 
@@ -37,7 +42,6 @@ class SuppressRare(Anonymizer):
         if not names:
             raise ParameterError("columns", "at least one column", self.columns)
         _, group, counts = np.unique(table.keys(names), return_inverse=True, return_counts=True)
-        kept = table.take(counts[group] >= self.k)
         # The claim of the questionnaire is about whole records: only then does it follow from the suppression.
         claims = {"k": float(self.k)} if len(names) == len(table.schema) else {}
-        return Release.of(kept, claims=claims)
+        return Release.keeping(table, counts[group] >= self.k, claims)

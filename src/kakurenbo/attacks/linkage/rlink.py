@@ -1,0 +1,61 @@
+"""`rlink`: the organizers' sample attack of pwscup2021, nearest rows by Euclidean distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.linkage.knowledge import (
+    CHOICES,
+    DELETED,
+    LinkageGuess,
+    LinkageKnowledge,
+    category_names,
+    number_names,
+)
+from kakurenbo.contracts import Attack
+from kakurenbo.tables import Category, Table
+
+
+@dataclass(frozen=True)
+class NearestRows(Attack[LinkageKnowledge, LinkageGuess]):
+    """Name the three nearest rows; who is farther from the nearest than half of the people was deleted."""
+
+    knowledge: ClassVar[type] = LinkageKnowledge
+
+    def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
+        distances = squared_distances(knowledge)
+        nearest = nearest_columns(distances)
+        least = distances[np.arange(len(distances)), nearest[:, 0]]
+        return LinkageGuess(np.where((least > np.median(least))[:, None], DELETED, nearest))
+
+
+def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
+    """Squared Euclidean distances of people and rows: numbers as they are, 2 for each word that differs."""
+    people, release = knowledge.people, knowledge.release
+    distances = np.zeros((len(people), len(release)))
+    for name in number_names(people.schema):
+        distances += (people.values(name)[:, None].astype(np.float64) - release.values(name)[None, :]) ** 2
+    for name in category_names(people.schema):
+        distances += 2.0 * differing(people, release, name)
+    return distances
+
+
+def differing(people: Table, release: Table, name: str) -> NDArray[np.bool_]:
+    """Which person and row have another word in a column, shape (people, rows); each table may know words of its own."""
+    (own, theirs) = (table.schema[name] for table in (people, release))
+    assert isinstance(own, Category)
+    assert isinstance(theirs, Category)
+    known = {word: code for code, word in enumerate(own.levels)}
+    codes = np.array([known.get(word, -1) for word in theirs.levels])
+    return people.codes[name].astype(np.int64)[:, None] != codes[release.codes[name]][None, :]
+
+
+def nearest_columns(distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The three nearest columns of every row, nearest first, ties by number; the last again where there are fewer."""
+    order = np.argsort(distances, axis=1, kind="stable")[:, :CHOICES]
+    missing = CHOICES - order.shape[1]
+    return np.pad(order, ((0, 0), (0, missing)), mode="edge").astype(np.int64)
