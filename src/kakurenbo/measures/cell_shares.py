@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ class Bins:
         >>> Bins.between(19, 44, 80).labels
         ('(19, 44]', '(44, 80]')
         """
-        return cls(edges, tuple(f"({low:g}, {high:g}]" for low, high in zip(edges, edges[1:], strict=False)))
+        return cls(edges, tuple(f"({low:g}, {high:g}]" for low, high in itertools.pairwise(edges)))
 
     def codes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """The interval of every value, shape (n,); -1 for none."""

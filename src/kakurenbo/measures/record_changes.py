@@ -1,17 +1,14 @@
-"""How far single records were changed (pwscup2021's ``Iloss``), and how many are one of a kind (its ``uniqrt``)."""
+"""How far single records were changed (pwscup2021's ``Iloss``)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contracts import Score
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
-
-TENS = 10
 
 
 def record_change(original: Table, released: Table, numbers: Sequence[str], others: Sequence[str]) -> Score:
@@ -39,17 +36,3 @@ def record_change(original: Table, released: Table, numbers: Sequence[str], othe
     limit = {"column": worst, "row": int(changes[worst].argmax())} if most[worst] else {}
     parts = {**most, **{f"mean_{name}": float(values.mean()) for name, values in changes.items()}}
     return Score(most[worst], higher_is_better=False, limit=limit, parts=parts)
-
-
-def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> NDArray[np.bool_]:
-    """Which records have a combination of cells that no other record has, shape (n,).
-
-    Numbers ``in_tens`` are rounded to tens before they are compared, half to even: 15 to 20, 25 to 20.
-    """
-    keys = table.keys(exact)
-    for name in in_tens:
-        tens = np.rint(table.values(name) / TENS).astype(np.int64)
-        _, keys = np.unique(np.stack([keys, tens]), axis=1, return_inverse=True)
-    _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    alone: NDArray[np.bool_] = counts[group] == 1
-    return alone

@@ -17,7 +17,8 @@ from kakurenbo.attacks.linkage.knowledge import (
     number_names,
 )
 from kakurenbo.contracts import Attack
-from kakurenbo.tables import Category, Table
+from kakurenbo.parameters import parameter
+from kakurenbo.tables.kinds import differing
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class NearestRows(Attack[LinkageKnowledge, LinkageGuess]):
 
     knowledge: ClassVar[type] = LinkageKnowledge
 
+    deleted: float = parameter(0.5, "share of the people who are taken for deleted; 0 to name rows for all", low=0, high=1)
+
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
         distances = squared_distances(knowledge)
         nearest = nearest_columns(distances)
         least = distances[np.arange(len(distances)), nearest[:, 0]]
-        return LinkageGuess(np.where((least > np.median(least))[:, None], DELETED, nearest))
+        return LinkageGuess(np.where((least > np.quantile(least, 1 - self.deleted))[:, None], DELETED, nearest))
 
 
 def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
@@ -42,16 +45,6 @@ def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
     for name in category_names(people.schema):
         distances += 2.0 * differing(people, release, name)
     return distances
-
-
-def differing(people: Table, release: Table, name: str) -> NDArray[np.bool_]:
-    """Which person and row have another word in a column, shape (people, rows); each table may know words of its own."""
-    (own, theirs) = (table.schema[name] for table in (people, release))
-    assert isinstance(own, Category)
-    assert isinstance(theirs, Category)
-    known = {word: code for code, word in enumerate(own.levels)}
-    codes = np.array([known.get(word, -1) for word in theirs.levels])
-    return people.codes[name].astype(np.int64)[:, None] != codes[release.codes[name]][None, :]
 
 
 def nearest_columns(distances: NDArray[np.float64]) -> NDArray[np.int64]:

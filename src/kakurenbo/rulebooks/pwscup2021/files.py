@@ -1,0 +1,221 @@
+"""The files of pwscup2021: names, what may stand in them, and the handout, submission and answer they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess
+from kakurenbo.contracts import FilePattern
+from kakurenbo.contracts.facts import parts_in, whole_of
+from kakurenbo.tables import (
+    Integer,
+    Layout,
+    ProblemCollector,
+    Problems,
+    Read,
+    Reading,
+    Schema,
+    Severity,
+    Source,
+    Table,
+    json_bytes,
+    notices_of,
+    read_json,
+    read_table,
+    refused,
+    sources_of,
+)
+
+PRE, MAIN = "pre", "main"
+PEOPLE, HALF = 100, 50
+"""Rows of a test table, and how many of them were deleted."""
+RELEASE = FilePattern("{round}_anony_{team}_d.csv")
+DELETED_ROWS = FilePattern("{round}_anony_{team}_x.csv", max_bytes=10_000_000)
+GUESS = FilePattern("{round}_attack_{target}_from_{attacker}.csv", max_bytes=1_000_000)
+SIZE_FILE = "size.json"
+
+_ROUND_TEAM = r"[a-z]+_anony_\d\d+"
+HANDOUT_NAME = re.compile(r"[a-z]+_B(_\d\d+)?\.csv(\.gz)?")
+RELEASE_NAME = re.compile(rf"{_ROUND_TEAM}_d\.csv(\.gz)?")
+DELETED_NAME = re.compile(rf"{_ROUND_TEAM}_x\.csv(\.gz)?")
+TEST_NAME = re.compile(rf"{_ROUND_TEAM}(_for_\d\d+)?_ct\.csv(\.gz)?")
+DEALT_NAME = re.compile(rf"{_ROUND_TEAM}_for_\d\d+_ct\.csv(\.gz)?")
+ANSWER_NAME = re.compile(rf"{_ROUND_TEAM}(_for_\d\d+)?_ea\.csv(\.gz)?")
+
+
+def handout_file(round_: str, team: str) -> str:
+    """Everybody has the same B in the preliminary, and one of their own in the main round."""
+    return f"{round_}_B.csv" if round_ == PRE else f"{round_}_B_{team}.csv"
+
+
+def people_file(round_: str, team: str, attacker: str = "") -> str:
+    return f"{round_}_anony_{team}{_for(attacker)}_ct.csv"
+
+
+def answer_file(round_: str, team: str, attacker: str = "") -> str:
+    return f"{round_}_anony_{team}{_for(attacker)}_ea.csv"
+
+
+def _for(attacker: str) -> str:
+    return f"_for_{attacker}" if attacker else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Handout:
+    """What anonymizer i is given: its table B."""
+
+    team: str
+    table: Table
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """A valid entry.
+
+    Attributes
+    ----------
+    release : Table
+        D.
+    kept, deleted : array of int64
+        The rows of B that are in D, in its order, and those of X, ascending.
+    """
+
+    release: Table
+    kept: NDArray[np.int64]
+    deleted: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GuessForm:
+    """What a guess must look like: how many people there are, and of how many rows it may name one."""
+
+    people: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Where the people of a test table are.
+
+    Attributes
+    ----------
+    rows : array of int64, shape (people,)
+        The row of D of each, -1 for who was deleted.
+    released : int or None
+        Rows of D, where that is known.
+    by_attacker : mapping of attacker to array
+        The same for the tables that were dealt to one attacker each.
+    """
+
+    rows: NDArray[np.int64]
+    released: int | None = None
+    by_attacker: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+
+def find_file(folder: Path, name: re.Pattern[str], example: str) -> Source | Problems:
+    """The one file of a folder that goes by such a name, packed or not."""
+    found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
+    if len(found) == 1:
+        return found[0]
+    return refused("pwscup2021.not_one_file", folder.name, severity=Severity.MALFORMED, count=len(found), example=example)
+
+
+# -- row numbers -----------------------------------------------------------------------------------------------------------
+
+
+def read_deleted(source: Source, rows: int) -> Reading[NDArray[np.int64]]:
+    """X: different row numbers of B, from 0, one in each line."""
+    read = read_table(source, Schema([Integer("row", 0, rows - 1)]), Layout(min_rows=HALF, max_rows=rows))
+    if isinstance(read, Problems):
+        return read
+    numbers = read.value.values("row")
+    found = ProblemCollector(source.name)
+    first: dict[int, int] = {}
+    for record, number in enumerate(numbers.tolist()):
+        if number in first:
+            told = {"number": number, "line": first[number] + 1}
+            found.add("pwscup2021.row_twice", row=record + 1, record=record, column="row", value=str(number), **told)
+        first.setdefault(number, record)
+    return found.problems() if found else Read(np.sort(numbers), read.notices)
+
+
+def numbers_bytes(numbers: NDArray[np.int64]) -> bytes:
+    """Whole numbers as a file: one in each line, or one row of a table in each."""
+    return "".join(",".join(map(str, np.atleast_1d(row).tolist())) + "\n" for row in numbers).encode()
+
+
+def read_guess(source: Source, form: GuessForm) -> Reading[LinkageGuess]:
+    """E: three rows of D for each person, or -1, the best first."""
+    schema = Schema([Integer(name, DELETED, form.rows - 1) for name in ("first", "second", "third")])
+    read = read_table(source, schema, Layout(min_rows=form.people, max_rows=form.people))
+    if isinstance(read, Problems):
+        return read
+    rows = np.stack([read.value.values(name) for name in schema.names], axis=1)
+    assert rows.shape == (form.people, CHOICES)
+    return Read(LinkageGuess(rows), read.notices)
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------------
+
+
+def answer_files(round_: str, team: str, rows: NDArray[np.int64], attacker: str = "") -> dict[str, bytes]:
+    return {answer_file(round_, team, attacker): numbers_bytes(rows)}
+
+
+def size_bytes(released: int) -> bytes:
+    """What a guess must be checked against where the release itself is not at hand."""
+    return json_bytes({"released": released})
+
+
+def read_answer(path: Path, rows: int) -> Reading[Answer]:
+    """The answer to the test tables of a release: its folder, that of one attacker's part of it, or a file.
+
+    ``rows`` is how many rows B has: no row of a release has a higher number.
+    """
+    if not path.is_dir():
+        return _read_places(Source.of(path), rows).map(Answer)
+    released = _read_size(whole_of(path))
+    readings = {part.name.removeprefix("for_"): _read_in(part, rows) for part in parts_in(path)}
+    own = _read_in(path, rows)
+    problems = [read for read in (own, released, *readings.values()) if isinstance(read, Problems)]
+    if problems or isinstance(own, Problems) or isinstance(released, Problems):
+        return Problems.of(*problems)
+    dealt = {attacker: read.value for attacker, read in readings.items() if not isinstance(read, Problems)}
+    return Read(Answer(own.value, released.value, dealt), notices_of(own, *readings.values()))
+
+
+def _read_in(folder: Path, rows: int) -> Reading[NDArray[np.int64]]:
+    source = find_file(folder, ANSWER_NAME, answer_file(MAIN, "01"))
+    return source if isinstance(source, Problems) else _read_places(source, rows)
+
+
+def _read_places(source: Source, rows: int) -> Reading[NDArray[np.int64]]:
+    read = read_table(source, Schema([Integer("row", DELETED, rows - 1)]), Layout(min_rows=1))
+    return read if isinstance(read, Problems) else Read(read.value.values("row"), read.notices)
+
+
+def _read_size(folder: Path) -> Reading[int | None]:
+    if not (folder / SIZE_FILE).exists():
+        return Read(None)
+    read = read_json(Source.of(folder / SIZE_FILE))
+    if isinstance(read, Problems):
+        return read
+    size = read.value.get("released") if isinstance(read.value, dict) else None
+    if not isinstance(size, int) or size < 1:
+        return refused("pwscup2021.no_size", SIZE_FILE, severity=Severity.MALFORMED)
+    return Read(size)
+
+
+def told_apart(sources: Sequence[Source]) -> tuple[list[Source], list[Source], list[Source]]:
+    """Test tables, releases and tables B among what attackers are given, by their names; of test tables the dealt one alone."""
+    tests = [source for source in sources if TEST_NAME.fullmatch(source.name)]
+    dealt = [source for source in tests if DEALT_NAME.fullmatch(source.name)]
+    releases = [source for source in sources if RELEASE_NAME.fullmatch(source.name)]
+    known = [source for source in sources if HANDOUT_NAME.fullmatch(source.name)]
+    return dealt or tests, releases, known

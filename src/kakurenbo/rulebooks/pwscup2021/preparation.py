@@ -1,0 +1,137 @@
+"""The organizer's work before a round: one B for all in the preliminary, one for each team in the main round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kakurenbo.commitments import digest
+from kakurenbo.contracts import RoundData
+from kakurenbo.datasets import nhanes
+from kakurenbo.datasets.store import load_part
+from kakurenbo.errors import UsageError
+from kakurenbo.generators import Generator, distinct_rows, fidelity, generate, tilted_rows
+from kakurenbo.generators.moments import calibrated
+from kakurenbo.rng import stream as fixed_stream
+from kakurenbo.rulebooks.pwscup2021 import files
+from kakurenbo.tables import Moments, Problems, Source, Table, table_bytes
+
+AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
+DATASET, PART = "nhanes", "B"
+SOURCES = {
+    EMBEDDED: "embedded statistics: B is drawn from stored moments of health checks (NHANES), not its real rows",
+    IMPORTED: "NHANES, imported files",
+    OWN: "a table B of the organizer's own",
+}
+ROWS: Mapping[str, int | None] = {"full": None, "small": 2000}
+"""Rows of B by scale; None for as many as the source has."""
+DRAWN_PER_ROW = 2  # rows that are drawn for each row of B, before duplicates are dropped
+
+Streams = Callable[..., np.random.Generator]
+"""Randomness of a purpose in this round."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What tables B come from.
+
+    Attributes
+    ----------
+    kind : str
+        ``embedded``, ``imported`` or ``own``.
+    table : Table or None
+        The real B, where there is one.
+    moments : Moments
+        What tables are generated from.
+    """
+
+    kind: str
+    table: Table | None
+    moments: Moments
+
+    def described(self) -> dict[str, Any]:
+        """For ``contest.json``: enough to see whether somebody else has the same data."""
+        if self.table is not None:
+            return {"source": SOURCES[self.kind], "sha256": self.table.digest()}
+        stored = resources.files("kakurenbo.datasets").joinpath("data", nhanes.STATISTICS_FILE).read_bytes()
+        return {"source": SOURCES[self.kind], "sha256": digest(stored)}
+
+    @property
+    def rows(self) -> int:
+        return nhanes.ROWS if self.table is None else len(self.table)
+
+
+def population(data: str, own: str) -> Population:
+    """The data that was asked for; ``auto`` takes a table of one's own, else an imported one, else the embedded statistics."""
+    if own and data not in (AUTO, OWN):
+        raise UsageError(f"--table names a table of one's own, but --data asks for {data}; give one of the two")
+    if own:
+        read = nhanes.read_health(Source.of(Path(own)), 2 * files.PEOPLE)
+        if isinstance(read, Problems):
+            raise UsageError(f"{own}: {read[0]}")
+        return _real(OWN, read.value)
+    if data == OWN:
+        raise UsageError("the round was prepared from a table B of the organizer's own; name its file with --table")
+    imported = None if data == EMBEDDED else load_part(DATASET, PART, nhanes.SCHEMA)
+    if imported is not None:
+        return _real(IMPORTED, imported)
+    if data == IMPORTED:
+        raise UsageError("NHANES is not imported; run: kakurenbo data import nhanes DEMO_I.XPT DIQ_I.XPT ... or one file B.csv")
+    return Population(EMBEDDED, None, nhanes.embedded_statistics())
+
+
+def _real(kind: str, table: Table) -> Population:
+    return Population(kind, table, Moments.of(nhanes.counted(table)))
+
+
+def draw_round(
+    source: Population, teams: Sequence[str], streams: Streams, *, round_: str, scale: str, rows: int | None
+) -> RoundData:
+    """B for everybody, of so many rows or as many as the scale has; ``streams(purpose, ...)`` gives the randomness."""
+    rows = rows or ROWS[scale] or source.rows
+    if round_ == files.PRE:
+        tables = dict.fromkeys(teams, _common(source, rows, streams("B")))
+    else:
+        tables = {team: generated_table(source.moments, rows, streams("B", team)) for team in teams}
+    handouts = {team: {files.handout_file(round_, team): table_bytes(table)} for team, table in tables.items()}
+    closeness = fidelity(source.moments, nhanes.counted(next(iter(tables.values()))))
+    return RoundData(
+        handouts=handouts,
+        attackers=dict(next(iter(handouts.values()))) if round_ == files.PRE else {},
+        data=source.described(),
+        settings={"data": source.kind, "rows": rows},
+        report={"rows": rows, "fidelity": closeness.as_json()},
+    )
+
+
+def _common(source: Population, rows: int, rng: np.random.Generator) -> Table:
+    """The B that everybody has: the real one, or some of its rows; else a generated one."""
+    if source.table is None:
+        return generated_table(source.moments, rows, rng)
+    if rows >= len(source.table):
+        return source.table
+    return source.table.take(np.sort(rng.choice(len(source.table), rows, replace=False)))
+
+
+def generated_table(moments: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = True) -> Table:
+    """A table like the source: twice as many rows are drawn, duplicates dropped, and so many of the rest chosen."""
+    generator = _generator(moments)
+    drawn = (
+        distinct_rows(generator, moments, rows, rows * DRAWN_PER_ROW, rng)
+        if distinct
+        else generate(generator, moments, rows, rng)
+    )
+    return nhanes.uncounted(drawn)
+
+
+@cache
+def _generator(moments: Moments) -> Generator:
+    """Calibrated once: a function of the statistics alone, which tells nothing of a seed."""
+    draw = calibrated(moments, fixed_stream(0, "pwscup2021", "calibration"))
+    return Generator(lambda _, rows, rng: draw(rows, rng), tilted_rows)

@@ -1,0 +1,149 @@
+"""An entry of pwscup2021: D and X, what the checks of the rules and of the contest's script want of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kakurenbo.contracts import Files, Release
+from kakurenbo.datasets import nhanes
+from kakurenbo.errors import KakurenboError
+from kakurenbo.messages import Phrase
+from kakurenbo.rulebooks.pwscup2021 import files
+from kakurenbo.rulebooks.pwscup2021.files import HALF, Handout, Submission
+from kakurenbo.tables import (
+    Category,
+    Column,
+    Decimal,
+    Integer,
+    Layout,
+    ProblemCollector,
+    Problems,
+    Read,
+    Reading,
+    Schema,
+    Source,
+    Table,
+    notices_of,
+    read_table,
+    refused,
+    table_bytes,
+)
+
+RULES, SCRIPTS = "rules", "scripts"
+NO_EDUCATION = ("", "Missing")
+"""What the contest's checker takes for an education beside the levels that occur."""
+
+
+def least_rows(rows: int, mode: str) -> int:
+    """How many of B's rows must be kept: half by the rules, more than half by the script.
+
+    Examples
+    --------
+    >>> least_rows(4190, "rules"), least_rows(4190, "scripts"), least_rows(3985, "rules")
+    (2095, 2096, 1993)
+    """
+    return rows // 2 + 1 if mode == SCRIPTS else (rows + 1) // 2
+
+
+def _read_schema(mode: str) -> Schema:
+    """What D is read by: flags may be written as decimals, which the check looks at after."""
+    changed: dict[str, Column] = {
+        nhanes.AGE: Decimal(nhanes.AGE, *nhanes.AGES),
+        nhanes.BMI: Decimal(nhanes.BMI, *nhanes.BMIS),
+        **{name: Decimal(name, 0, 1) for name in nhanes.FLAGS},
+        **{name: Decimal(name) for name in nhanes.UNUSED},
+    }
+    if mode == SCRIPTS:
+        changed[nhanes.EDU] = Category(nhanes.EDU, (*NO_EDUCATION, *nhanes.LEVELS[nhanes.EDU]))
+    return Schema(changed.get(column.name, column) for column in nhanes.SCHEMA)
+
+
+def read_release(source: Source, mode: str, layout: Layout | None = None) -> Reading[Table]:
+    """D: twelve columns, no header; where all its flags are 0 or 1, they are whole numbers after."""
+    read = read_table(source, _read_schema(mode), layout or Layout(min_rows=1))
+    if isinstance(read, Problems):
+        return read
+    table = read.value
+    whole = {name: table.values(name) == np.rint(table.values(name)) for name in (*nhanes.FLAGS, *nhanes.UNUSED)}
+    if mode == RULES:
+        found = ProblemCollector(source.name)
+        for name, right in whole.items():
+            allowed = right if name in nhanes.FLAGS else table.values(name) == 0
+            code = "pwscup2021.no_flag" if name in nhanes.FLAGS else "pwscup2021.not_zero"
+            for record in np.flatnonzero(~allowed).tolist():
+                value = f"{table.values(name)[record]:g}"
+                found.add(code, row=record + 1, record=record, column=name, value=value)
+        if found:
+            return found.problems()
+    return Read(_with_whole_numbers(table, [name for name, right in whole.items() if right.all()]), read.notices)
+
+
+def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
+    """The table with these columns, all of whose numbers are whole, as whole numbers; they are written without a point."""
+    columns: dict[str, Column] = {}
+    codes = dict(table.codes)
+    for name in names:
+        values = table.values(name).astype(np.int64)
+        low, high = (0, 1) if name in nhanes.FLAGS else (min(0, int(values.min())), max(0, int(values.max())))
+        columns[name], codes[name] = Integer(name, low, high), values - low
+    schema = Schema(columns.get(column.name, column) for column in table.schema)
+    return Table(schema, codes)
+
+
+def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -> Reading[Submission]:
+    """An entry from its two files."""
+    rows, example = len(handout.table), _examples(round_, handout.team)
+    tables = [source for source in sources if files.RELEASE_NAME.fullmatch(source.name)]
+    lists = [source for source in sources if files.DELETED_NAME.fullmatch(source.name)]
+    if len(sources) == 2 and not tables and not lists:
+        tables, lists = [sources[0]], [sources[1]]
+    if (len(tables), len(lists), len(sources)) != (1, 1, 2):
+        given = [source.name for source in sources]
+        told = {"files": given or Phrase("word.none"), "first": example[0], "second": example[1]}
+        return refused("pwscup2021.two_files", given[0] if given else example[0], **told)
+    layout = Layout(min_rows=least_rows(rows, mode), max_rows=rows - HALF)
+    release, deleted = read_release(tables[0], mode, layout), files.read_deleted(lists[0], rows)
+    if isinstance(release, Problems) or isinstance(deleted, Problems):
+        return Problems.of(release, deleted)
+    if len(release.value) + len(deleted.value) != rows:
+        told = {"released": len(release.value), "deleted": len(deleted.value), "rows": rows}
+        return refused("pwscup2021.other_rows", lists[0].name, **told)
+    kept = np.setdiff1d(np.arange(rows), deleted.value)
+    return Read(Submission(release.value, kept, deleted.value), notices_of(release, deleted))
+
+
+def _examples(round_: str, team: str) -> tuple[str, str]:
+    fields = {"round": round_, "team": team or "01"}
+    return files.RELEASE.name(**fields), files.DELETED_ROWS.name(**fields)
+
+
+def as_entry(handout: Handout, release: Release, rng: np.random.Generator) -> Release:
+    """A method's release as the contest wants one: rows in B's order, numbers in their range, 50 deleted rows at least.
+
+    Raises
+    ------
+    KakurenboError
+        Where the method gives other rows than those it was given, and does not say which.
+    """
+    rows = len(handout.table)
+    kept = np.arange(rows) if release.rows is None else release.rows
+    if len(kept) != len(release.table) or len(np.unique(kept)) != len(kept):
+        raise KakurenboError("the method does not say which rows of B it kept, which this contest asks for")
+    missing = max(0, HALF - (rows - len(kept)))
+    chosen = np.sort(rng.permutation(len(kept))[missing:])
+    chosen = chosen[np.argsort(kept[chosen])]
+    table = release.table.take(chosen)
+    limits: Mapping[str, tuple[int, int]] = {nhanes.AGE: nhanes.AGES, nhanes.BMI: nhanes.BMIS}
+    inside = {name: np.clip(table.codes[name], *ends) for name, ends in limits.items()}
+    return replace(release, tables=(table.with_codes(inside),), rows=kept[chosen])
+
+
+def entry_files(handout: Handout, release: Release, round_: str) -> Files:
+    """D and X."""
+    assert release.rows is not None
+    first, second = _examples(round_, handout.team)
+    deleted = np.setdiff1d(np.arange(len(handout.table)), release.rows)
+    return {first: table_bytes(release.table), second: files.numbers_bytes(deleted)}

@@ -1,0 +1,252 @@
+"""`Pwscup2021`: the steps of PWS Cup 2021 in order, each a call into the module that holds its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.linkage import DELETED, LinkageGuess, LinkageKnowledge, NearestRows
+from kakurenbo.contracts import (
+    ANONYMIZE,
+    ATTACK,
+    Anonymizer,
+    ContestFacts,
+    Credit,
+    Figure,
+    Files,
+    Phase,
+    Player,
+    Publication,
+    Release,
+    RoundData,
+    RoundResults,
+    Rulebook,
+    Secrets,
+    Standings,
+    Utility,
+    read_facts,
+)
+from kakurenbo.datasets import nhanes
+from kakurenbo.datasets.nhanes import ROWS, SCHEMA, read_health
+from kakurenbo.errors import UsageError
+from kakurenbo.generators import fidelity
+from kakurenbo.parameters import parameter
+from kakurenbo.rulebooks.pwscup2021 import files, preparation, published, release, scores, utility
+from kakurenbo.rulebooks.pwscup2021.figures import FIGURES
+from kakurenbo.rulebooks.pwscup2021.files import HALF, MAIN, PEOPLE, PRE, Answer, GuessForm, Handout, Submission
+from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
+from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
+from kakurenbo.tables import Problems, Read, Reading, Schema, Source, notices_of, table_bytes
+
+SMOOTHING = {PRE: 0.0, MAIN: 0.01}
+"""What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
+
+
+@dataclass(frozen=True)
+class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answer, LinkageGuess]):
+    """PWS Cup 2021: who was deleted from anonymized health checks, and who is in which row."""
+
+    name: ClassVar[str] = "pwscup2021"
+    title: ClassVar[str] = "PWS Cup 2021, membership and record linkage in health checks"
+    rounds: ClassVar[tuple[str, ...]] = (PRE, MAIN)
+    weights: ClassVar[Mapping[str, Fraction]] = {PRE: Fraction(1, 10), MAIN: Fraction(9, 10)}
+    phases: ClassVar[tuple[Phase, ...]] = (
+        Phase(ANONYMIZE, (files.RELEASE, files.DELETED_ROWS), cost=0.5),
+        Phase(ATTACK, (files.GUESS,), cost=0.1),
+    )
+    schema: ClassVar[Schema] = SCHEMA
+    knowledge: ClassVar[type] = LinkageKnowledge
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "prepare": ("round", "scale", "rows", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
+        "check": ("round", "mode"),
+        "measure": ("round", "mode", *utility.LIMITS),
+        "attack": ("mode",),
+        "generate": ("data", "table"),
+        "credit": ("round", "mode", "d"),
+        "verify": ("table",),
+        "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
+    }
+    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small", "round": MAIN}
+    figures: ClassVar[Mapping[str, Figure]] = FIGURES
+    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+
+    round: str = parameter(PRE, "which round's files, data and limits", choices=(PRE, MAIN))
+    scale: str = parameter("full", "as many rows of B as the contest had, or about half", choices=("full", "small"))
+    rows: int | None = parameter(None, "rows of B", low=2 * PEOPLE, high=100_000, none="as scale says")
+    mode: str = parameter(RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS))
+    data: str = parameter(
+        preparation.AUTO,
+        "where B comes from; auto takes an imported table, own is the one that the option table names",
+        choices=(preparation.AUTO, preparation.EMBEDDED, preparation.IMPORTED, preparation.OWN),
+    )
+    table: str = parameter("", "file of a B of one's own", none="as data says")
+    tests: str = parameter("pair", "a test table for each attacker, or one for all", choices=("pair", "one"))
+    order: str = parameter(
+        "auto", "rows of a test table; auto sorts them in pre and shuffles them in main", choices=("auto", "sorted", "shuffled")
+    )
+    d: float | None = parameter(None, "added to each factor of R", low=0, high=1, none="0 in pre, 0.01 in main")
+    uniqrt: float | None = parameter(None, "largest share of unique records", low=0, none="the round's own")
+    rate: float | None = parameter(None, "largest change of a cell's share", low=0, none="the round's own")
+    odds_ratio: float | None = parameter(None, "largest change of an odds ratio", low=0, none="the round's own")
+    cor: float | None = parameter(None, "largest change of a correlation", low=0, none="the round's own")
+    iloss: float | None = parameter(None, "largest change of a record", low=0, none="the round's own")
+
+    # -- options ---------------------------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
+        return {name: value for name, value in super().settings().items() if name != "table"}
+
+    def under(self, facts: ContestFacts | None) -> Self:
+        """As the contest fixes it; but where another of its rounds is asked for, that round's own limits hold."""
+        if facts is None or "round" not in self.given or self.round == facts.round:
+            return super().under(facts)
+        own = {name: value for name, value in facts.settings.items() if name not in (*utility.LIMITS, "d")}
+        return super().under(replace(facts, settings=own))
+
+    def limits(self) -> dict[str, float]:
+        """What every figure may be at most: as it was set, else as the round's rules have it."""
+        own = utility.ROUND_LIMITS[self.round]
+        return {name: own[name] if (value := getattr(self, name)) is None else value for name in utility.LIMITS}
+
+    @property
+    def smoothing(self) -> float:
+        """What is added to each factor of R."""
+        return SMOOTHING[self.round] if self.d is None else self.d
+
+    @property
+    def shuffled(self) -> bool:
+        """Whether the rows of a test table are in an order that tells nothing."""
+        return self.round == MAIN if self.order == "auto" else self.order == "shuffled"
+
+    # -- a team anonymizes -----------------------------------------------------------------------------------------
+
+    def read_handout(self, path: Path) -> Reading[Handout]:
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder")
+        example = files.handout_file(self.round, "01")
+        source = files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
+        if isinstance(source, Problems):
+            return source
+        facts = read_facts(path, self.name)
+        return read_health(source, 2 * PEOPLE).map(lambda table: Handout(facts.team if facts else "", table))
+
+    def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
+        """Run a method on B; where it deletes fewer than 50 rows, others are drawn at random."""
+        return release.as_entry(handout, anonymizer(handout.table, rng), rng)
+
+    def release_files(self, handout: Handout, release_: Release) -> Files:
+        return release.entry_files(handout, release_, self.round)
+
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+        return release.check(handout, sources, self.round, self.mode)
+
+    def measure(self, handout: Handout, submission: Submission) -> Utility:
+        return utility.measure(handout.table, submission.kept, submission.release, self.limits(), self.mode)
+
+    # -- attackers guess -------------------------------------------------------------------------------------------
+
+    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> Reading[LinkageKnowledge]:
+        """CT, D and, where everybody knows it, B: files of their names, or files in this order."""
+        tests, releases, known = files.told_apart(sources)
+        if not tests and not releases and not known and len(sources) in (2, 3):
+            tests, releases, known = [sources[0]], [sources[1]], list(sources[2:])
+        if len(tests) != 1 or len(releases) != 1 or len(known) > 1:
+            raise UsageError(
+                "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order; or"
+                " give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
+            )
+        people, released = read_health(tests[0]), release.read_release(releases[0], self.mode)
+        population = [read_health(source) for source in known]
+        problems = [read for read in (people, released, *population) if isinstance(read, Problems)]
+        if problems or isinstance(people, Problems) or isinstance(released, Problems):
+            return Problems.of(*problems)
+        everybody = next((read.value for read in population if isinstance(read, Read)), None)
+        knowledge = LinkageKnowledge(people.value, released.value, len(people.value) // 2, everybody)
+        return Read(knowledge, notices_of(people, released, *population))
+
+    def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
+        return self._form(len(knowledge.people), len(knowledge.release))
+
+    def check_guess(self, form: GuessForm, source: Source) -> Reading[LinkageGuess]:
+        return files.read_guess(source, form)
+
+    def guess_bytes(self, guess: LinkageGuess) -> bytes:
+        return files.numbers_bytes(guess.rows)
+
+    @property
+    def sample_attacks(self) -> Mapping[str, NearestRows]:
+        return {published.SAMPLE_ATTACK: NearestRows()}
+
+    def _form(self, people: int, released: int | None) -> GuessForm:
+        """Rows of the release by the rules; the script knows only how many rows B has."""
+        return GuessForm(people, self._most_rows if self.mode == SCRIPTS or released is None else released)
+
+    @property
+    def _most_rows(self) -> int:
+        return ROWS if self.rows is None else self.rows
+
+    # -- the judge ---------------------------------------------------------------------------------------------------
+
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        source = preparation.population(self.data, self.table)
+        drawn = preparation.draw_round(
+            source, teams, lambda *names: self.stream(seed, *names), round_=self.round, scale=self.scale, rows=self.rows
+        )
+        return replace(drawn, settings={**drawn.settings, "d": self.smoothing, **self.limits()})
+
+    def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
+        source = preparation.population(self.data, self.table)
+        table = preparation.generated_table(source.moments, rows, rng, distinct=distinct)
+        closeness = fidelity(source.moments, nhanes.counted(table))
+        return table_bytes(table), {"data": preparation.SOURCES[source.kind], "fidelity": closeness.as_json()}
+
+    def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
+        """D with a test table that everybody sees, on which the organizers' attack is played; and one for each attacker."""
+        team, table = secrets.team, secrets.handout.table
+        target = {files.RELEASE.name(round=self.round, team=team): table_bytes(submission.release)}
+        answer = {files.SIZE_FILE: files.size_bytes(len(submission.release))}
+        parts: dict[str, tuple[Files, Files]] = {}
+        others = [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
+        for attacker in ("", *others):
+            chosen = self._test_rows(submission, secrets.stream("test", attacker or "everybody"))
+            test = {files.people_file(self.round, team, attacker): table_bytes(table.take(chosen))}
+            places = np.where(np.isin(chosen, submission.kept), np.searchsorted(submission.kept, chosen), DELETED)
+            told = files.answer_files(self.round, team, places, attacker)
+            if attacker:
+                parts[attacker] = (test, told)
+            else:
+                target, answer = {**target, **test}, {**answer, **told}
+        return Publication(target, answer, parts)
+
+    def _test_rows(self, submission: Submission, rng: np.random.Generator) -> NDArray[np.int64]:
+        """50 rows of B that were deleted and 50 that were kept."""
+        drawn = [rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, submission.kept)]
+        rows = np.concatenate(drawn)
+        return rng.permutation(rows) if self.shuffled else np.sort(rows)
+
+    def read_answer(self, path: Path) -> Reading[Answer]:
+        return files.read_answer(path, self._most_rows)
+
+    def answer_form(self, answer: Answer) -> GuessForm:
+        return self._form(len(answer.rows), answer.released)
+
+    def answer_for(self, answer: Answer, attacker: str) -> Answer:
+        return replace(answer, rows=answer.by_attacker.get(attacker, answer.rows), by_attacker={})
+
+    def credit(self, answer: Answer, guess: LinkageGuess) -> Credit:
+        return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
+        return scores.standings(rounds, self.weighed(rounds))
+
+    def read_published(self, source: Source) -> Reading[RoundResults]:
+        return published.read_matrix(source)

@@ -1,0 +1,99 @@
+"""Utility of pwscup2021: the five figures that decide, and their limits in each round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from kakurenbo.contracts import Score, Threshold, Utility
+from kakurenbo.datasets import nhanes
+from kakurenbo.measures.cell_shares import Bins, CellCounts, cell_counts, share_difference
+from kakurenbo.measures.odds_ratios import odds_ratio_difference
+from kakurenbo.measures.one_hot_correlation import Correlations, correlation_change, one_hot_correlations
+from kakurenbo.measures.record_changes import record_change
+from kakurenbo.rulebooks.pwscup2021.files import MAIN, PRE
+from kakurenbo.rulebooks.pwscup2021.release import SCRIPTS
+from kakurenbo.tables import Category, Table
+from kakurenbo.tables.kinds import one_of_a_kind
+from kakurenbo.tables.regression import Regression, logistic_regression
+
+LIMITS = ("uniqrt", "rate", "odds_ratio", "cor", "iloss")
+"""The figures that decide; each is a setting of a contest."""
+_COMMON = {"uniqrt": 0.5, "rate": 0.05, "odds_ratio": 0.1, "cor": 0.1}
+ROUND_LIMITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {PRE: {**_COMMON, "iloss": 6.0}, MAIN: {**_COMMON, "iloss": 4.0}}
+)
+
+VARIABLES = (
+    *(nhanes.GEN, nhanes.AGE, nhanes.RACE, nhanes.EDU, nhanes.MAR),
+    *(nhanes.BMI, nhanes.DEP, nhanes.PIR, nhanes.QM),
+)
+"""What is tabulated against diabetes, what explains it in the regression, and what makes a record one of a kind."""
+_FLAG_BINS = Bins((-1.0, 0.5, 2.0), ("0", "1"))
+BINS: Mapping[str, Bins] = MappingProxyType(
+    {
+        nhanes.AGE: Bins.between(19, 44, 64, 80),
+        nhanes.BMI: Bins.between(15, 18.5, 25, 30, 70),
+        nhanes.DEP: _FLAG_BINS,
+        nhanes.PIR: _FLAG_BINS,
+    }
+)
+_CELLS = tuple(name for name in nhanes.NAMES if name not in (*nhanes.NUMBERS, *nhanes.UNUSED))
+
+
+def measure(original: Table, kept: np.ndarray, released: Table, limits: Mapping[str, float], mode: str) -> Utility:
+    """All figures of an entry.
+
+    Parameters
+    ----------
+    original : Table
+        B.
+    kept : array of int64
+        The rows of B that are in D.
+    released : Table
+        D.
+    limits : mapping of figure to number
+        What each figure may be at most.
+    mode : str
+        ``rules``: a level that one of the tables does not have counts; ``scripts``: it is passed over, and the records that
+        are one of a kind are a share of 4,190, whatever B has.
+    """
+    remaining, count_absent = original.take(kept), mode != SCRIPTS
+    scores = {
+        "uniqrt": unique_share(remaining, nhanes.ROWS if mode == SCRIPTS else len(original)),
+        "rate": share_difference(_cells(original), _cells(released), count_absent=count_absent),
+        "odds_ratio": odds_ratio_difference(_regression(original), _regression(released), count_absent=count_absent),
+        "cor": correlation_change(_correlations(original), _correlations(released), count_absent=count_absent),
+        "iloss": record_change(remaining, released, nhanes.NUMBERS, _CELLS),
+    }
+    return Utility(scores, {name: Threshold(value, minimum=False) for name, value in limits.items()})
+
+
+def unique_share(remaining: Table, rows: int) -> Score:
+    """uniqrt: how many records of C are one of a kind, as a share of the rows of B."""
+    alone = one_of_a_kind(remaining, [name for name in VARIABLES if name not in nhanes.NUMBERS], nhanes.NUMBERS)
+    count = int(alone.sum())
+    return Score(count / rows, higher_is_better=False, parts={"count": count})
+
+
+def _cells(table: Table) -> CellCounts:
+    return table.derived("pwscup2021 cells", lambda own: cell_counts(own, nhanes.DIA, VARIABLES, BINS))
+
+
+def _correlations(table: Table) -> Correlations:
+    return table.derived("pwscup2021 correlations", one_hot_correlations)
+
+
+def _regression(table: Table) -> Regression | None:
+    """The regression over the rows that have an education: one that is empty is missing."""
+
+    def made(own: Table) -> Regression | None:
+        column = own.schema[nhanes.EDU]
+        assert isinstance(column, Category)
+        if "" in column.levels:
+            own = own.take(own.codes[nhanes.EDU] != column.code(""))
+        return logistic_regression(own, nhanes.DIA, VARIABLES) if len(own) else None
+
+    return table.derived("pwscup2021 regression", made)
