@@ -11,7 +11,8 @@ from typing import Any
 
 import platformdirs
 
-from kakurenbo.datasets import adult, online_retail, ratings
+from kakurenbo.datasets import adult, nhanes, online_retail, ratings
+from kakurenbo.datasets.xport import is_xport
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.tables import (
@@ -165,7 +166,16 @@ def _import_ratings(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Pr
     return Problems.of(*found) or Read(tables, notices_of(*readings))
 
 
+def _import_nhanes(sources: Sequence[Source]) -> Read[Mapping[str, Table]] | Problems:
+    """The files of a survey as they were published, or one table B that was made from them."""
+    first = sources[0].read()
+    if isinstance(first, Problems):
+        return first
+    made = nhanes.read_health(sources[0], 200) if len(sources) == 1 and not is_xport(first) else nhanes.read_survey(sources)
+    return made.map(lambda table: {"B": table})
+
+
 IMPORTERS: Mapping[str, Importer] = MappingProxyType(
-    {"adult": _import_adult, "online_retail": _import_online_retail, "ratings": _import_ratings}
+    {"adult": _import_adult, "nhanes": _import_nhanes, "online_retail": _import_online_retail, "ratings": _import_ratings}
 )
 """Every data set that ``data import`` knows."""

@@ -30,15 +30,21 @@ def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) ->
 
 def in_reach(some: Table, others: Table, reach: float, cells: int) -> NDArray[np.bool_]:
     """Which records differ by at most ``reach`` in every decimal number, and in at most ``cells`` other cells, shape (n, m)."""
-    near = np.ones((len(some), len(others)), dtype=bool)
+    moved, changed = changes(some, others)
+    return (moved <= reach) & (changed <= cells)
+
+
+def changes(some: Table, others: Table) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m)."""
+    moved = np.zeros((len(some), len(others)))
     changed = np.zeros((len(some), len(others)), dtype=np.int8)
     for column in some.schema:
         if isinstance(column, Decimal):
             apart = np.abs(some.values(column.name)[:, None] - others.values(column.name)[None, :])
-            near &= apart <= reach + _ROUNDING
+            np.maximum(moved, apart - _ROUNDING, out=moved)
         else:
             changed += differing(some, others, column.name)
-    return near & (changed <= cells)
+    return moved, changed
 
 
 def differing(some: Table, others: Table, name: str) -> NDArray[np.bool_]:

@@ -25,14 +25,16 @@ from kakurenbo.attacks.linkage.rlink import nearest_columns
 from kakurenbo.contracts import Attack
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
-from kakurenbo.tables.kinds import differing, in_reach
+from kakurenbo.tables.kinds import changes, differing, in_reach
 
 Matrix = NDArray[np.float64]
 
-_ROUNDS = 15
+_ROUNDS = 8
 _LEAST_SCALE, _LEAST_CHANGE = 0.1, 0.003  # of the noise: nothing is taken for certain
 _FIRST_SCALE, _FIRST_CHANGE = 2.0, 0.1
+_ALIKE = 1.0  # a record of the same words whose numbers are no farther off is taken for the same
 _LETTER_FOR_LETTER = 0.9  # of the people who are there: so many found as they were tell of swaps
+_SHARES = (0.5, 0.75, 1.0)
 _BLOCK = 512
 _UNLIKELY = 1e-12
 
@@ -50,33 +52,45 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
     cells: int = parameter(4, "how many other cells may have changed by a swap", low=0)
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
-        odds = learned_odds(knowledge)
-        presence = np.logaddexp.reduce(odds, axis=1)
+        likelihood, odds = learned(knowledge)
         kept = np.zeros(len(odds), dtype=bool)
-        kept[np.argsort(-presence, kind="stable")[: knowledge.kept]] = True
+        # Whoever has a rare value would have high odds, be it that people like that were deleted: likelihood alone counts.
+        kept[np.argsort(-likelihood.max(axis=1), kind="stable")[: knowledge.kept]] = True
         rows = nearest_columns(-odds)
-        exact = in_reach(knowledge.people, knowledge.release, 0, 0)
-        if exact.any(axis=1).sum() >= _LETTER_FOR_LETTER * knowledge.kept:
-            rows[:, 1:] = nearest_columns(-self._exchanged(knowledge, exact))[:, : CHOICES - 1]
+        alike = in_reach(knowledge.people, knowledge.release, _ALIKE, 0)
+        if alike.any(axis=1).sum() >= _LETTER_FOR_LETTER * knowledge.kept:
+            chances = self._exchanged(knowledge)
+            chances[np.arange(len(rows)), rows[:, 0]] = 0
+            rows[:, 1:] = nearest_columns(-chances)[:, : CHOICES - 1]
         shifted = np.concatenate([np.full((len(rows), 1), DELETED), rows[:, : CHOICES - 1]], axis=1)
         return LinkageGuess(np.where(kept[:, None], rows, shifted))
 
-    def _exchanged(self, knowledge: LinkageKnowledge, exact: NDArray[np.bool_]) -> Matrix:
+    def _exchanged(self, knowledge: LinkageKnowledge) -> Matrix:
         """How likely each row is a person's own that got another record, where records in reach were swapped at random.
 
-        A record that many others are near to is taken by each of them less likely.
+        How far swaps reach is not known: all reaches up to the largest are as likely. A record that many others are near to
+        is taken by each of them less likely.
         """
         release = knowledge.release
-        near = in_reach(knowledge.people, release, self.reach, self.cells) & ~exact
-        rivals = np.zeros(len(release))
+        boxes = [(share * self.reach, cells) for share in _SHARES for cells in range(max(1, self.cells - 2), self.cells + 1)]
+        rivals = np.zeros((len(boxes), len(release)))
         for start in range(0, len(release), _BLOCK):
             block = release.take(np.arange(start, min(start + _BLOCK, len(release))))
-            rivals += in_reach(block, release, self.reach, self.cells).sum(axis=0)
-        return np.where(near, 1 / np.maximum(rivals, 1), 0.0)
+            moved, changed = changes(block, release)
+            for number, (reach, cells) in enumerate(boxes):
+                rivals[number] += ((moved <= reach) & (changed <= cells)).sum(axis=0)
+        moved, changed = changes(knowledge.people, release)
+        chances = np.zeros(moved.shape)
+        for (reach, cells), count in zip(boxes, rivals, strict=True):
+            chances += ((moved <= reach) & (changed <= cells)) / np.maximum(count, 1)
+        return chances
 
 
-def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
-    """log P(row | it is the person's) - log P(row | it is anybody's), shape (people, rows); noise by maximum likelihood."""
+def learned(knowledge: LinkageKnowledge) -> tuple[Matrix, Matrix]:
+    """log P(row | it is the person's), and that minus log P(row | it is anybody's), both of shape (people, rows).
+
+    The noise of every column is what makes the people likeliest, half of whom are somewhere in the release.
+    """
     people, release = knowledge.people, knowledge.release
     words = {name: differing(people, release, name) for name in category_names(people.schema)}
     words |= {name: differing(people, release, name) for name in number_names(people.schema) if _is_flag(people, name)}
@@ -86,23 +100,25 @@ def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
         if name not in words
     }
     changed, scales = dict.fromkeys(words, _FIRST_CHANGE), dict.fromkeys(apart, _FIRST_SCALE)
-    common = {name: np.clip((~unlike).mean(axis=1), _UNLIKELY, 1 - _UNLIKELY)[:, None] for name, unlike in words.items()}
-    density = {name: _density(people, release, name)[:, None] for name in apart}
+    background = np.zeros((len(people), len(release)))
+    for unlike in words.values():
+        common = np.clip((~unlike).mean(axis=1), _UNLIKELY, 1 - _UNLIKELY)[:, None]
+        background += np.where(unlike, np.log(1 - common), np.log(common))
+    for name in apart:
+        background += np.log(_density(people, release, name))[:, None]
     prior = np.log(knowledge.kept / max(1, len(people) - knowledge.kept) / len(release)) if knowledge.kept else 0.0
-    odds = np.zeros((len(people), len(release)))
+    likelihood = np.zeros_like(background)
     for _ in range(_ROUNDS):
-        odds = np.zeros_like(odds)
+        likelihood = np.zeros_like(background)
         for name, unlike in words.items():
-            odds += np.where(unlike, np.log(changed[name] / (1 - common[name])), np.log((1 - changed[name]) / common[name]))
+            likelihood += np.where(unlike, np.log(changed[name]), np.log(1 - changed[name]))
         for name, distance in apart.items():
-            odds += -distance / scales[name] - np.log(2 * scales[name]) - np.log(density[name])
-        weights = _posterior(odds + prior)
+            likelihood -= distance / scales[name] + np.log(2 * scales[name])
+        weights = _posterior(likelihood - background + prior)
         total = max(float(weights.sum()), 1.0)
-        changed = {
-            name: float(np.clip((weights * unlike).sum() / total, _LEAST_CHANGE, 0.5)) for name, unlike in words.items()
-        }
+        changed = {name: float(np.clip((weights * unlike).sum() / total, _LEAST_CHANGE, 0.5)) for name, unlike in words.items()}
         scales = {name: max(float((weights * distance).sum() / total), _LEAST_SCALE) for name, distance in apart.items()}
-    return odds
+    return likelihood, likelihood - background
 
 
 def _posterior(odds: Matrix) -> Matrix:

@@ -1,9 +1,30 @@
-"""The field that plays pwscup2021 where nobody is named."""
+"""The field that plays pwscup2021 where nobody is named: releases that hold the limits, the contest's own sample, attackers."""
 
 from __future__ import annotations
 
 from kakurenbo.contracts import Player
 
-_COMPARED = "gen;age;race;edu;mar;bmi;dep;pir;qm"
+# In a pipeline ``;`` stands for the comma.
+_THIN = "thin:columns=gen;age;race;edu;mar;bmi;dep;pir;qm"
+_DROPPED = "kanony:k=7;columns=race;edu;mar|top:column=age;above=75|top:column=bmi;above=50|bottom:column=age;below=22|bottom:column=bmi;below=20"  # fmt: skip  # noqa: E501
+_WORDS = "columns=gen;race;edu;mar;dep;pir;qm"
 
-DEFAULT_PLAYERS = (Player("near swaps", "pipeline:steps=thin|swap_near", "rlink"),)
+DEFAULT_PLAYERS = (
+    Player("near swaps", f"pipeline:steps={_THIN}|swap_near", "likelihood_link"),
+    Player("short swaps", f"pipeline:steps={_THIN}|swap_near:reach=2;cells=3", "rlink"),
+    Player("swaps among equals", f"pipeline:steps={_THIN}|swap_near:cells=1", "rlink:deleted=0"),
+    Player("few words redrawn", f"pipeline:steps={_THIN}|rr:p=0.995;{_WORDS}", "index_link"),
+    Player("noisy activity", f"pipeline:steps={_THIN}|rr:p=0.95;columns=qm"),
+    Player(
+        "noisy numbers",
+        f"pipeline:steps={_THIN}|dp:column=age;epsilon=4|dp:column=bmi;epsilon=8;whole=false",
+    ),
+    Player(
+        "short swaps with noise",
+        f"pipeline:steps={_THIN}|swap_near:reach=2;cells=4|dp:column=age;epsilon=16|dp:column=bmi;epsilon=16;whole=false",
+    ),
+    Player(
+        "the contest's sample",
+        f"pipeline:steps={_DROPPED}|rr:p=0.9;{_WORDS}|dp:column=age;epsilon=1|dp:column=bmi;epsilon=2",
+    ),
+)
