@@ -12,7 +12,7 @@ from kakurenbo.arena import default_teams
 from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
 from kakurenbo.tables import Problems, Source, write_folder
 
-CONTESTS = ("amic2020", "darc2019", "pwscup2024")
+CONTESTS = ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
 
 
 @pytest.mark.parametrize(("scale", "seeds"), [("small", (1, 2, 3)), ("full", (2020,))])

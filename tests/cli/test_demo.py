@@ -36,11 +36,11 @@ def test_the_demo_plays_a_contest_in_less_than_a_minute(capsys: pytest.CaptureFi
     assert "embedded statistics" in out, "it says where the data comes from"
     assert "chance: 10 hits on average, 95 % of blind guesses get 5 to 16" in out
     assert "always 0" in out, "where the contest has one"
-    assert out.count("What this contest taught:") == 3
+    assert out.count("What this contest taught:") == 4
     assert not re.search(r"\de[+-]\d|\b1 teams|Round round|±1", out), "figures as people read them"
     for title in ("Releases", "Hits", "Anonymization", "Attack", "Overall"):
         assert title in out
-    for contest in ("amic2020", "darc2019", "pwscup2024"):
+    for contest in ("amic2020", "darc2019", "pwscup2021", "pwscup2024"):
         assert re.search(rf"^{contest}: \d+/\d+ jobs, ", err, re.MULTILINE), "plain lines where there is no terminal"
         assert str(Path("out", "demo", f"{contest}.html")) in out.splitlines()[-1], "the last line says which files to open"
     assert "kakurenbo prepare amic2020 -o contest --teams 2" in out.splitlines()[-1], "and what to type next"

@@ -99,7 +99,7 @@ def test_every_built_in_method_and_parameter_is_described_in_japanese_and_nothin
 
 
 def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_else() -> None:
-    loaded = [registry.load("rulebooks", name) for name in ("amic2020", "darc2019", "pwscup2024")]
+    loaded = [registry.load("rulebooks", name) for name in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")]
     fields = [cls(scale=scale).field() for cls in loaded for scale in ("full", "small")]
     assert set(entries("en", "players").values()) == {player.name for field in fields for player in field}
 

@@ -8,14 +8,24 @@ import pytest
 
 from kakurenbo import registry, testing
 from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
+from kakurenbo.anonymizers.tables.near_swaps import SwapNear
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
+from kakurenbo.anonymizers.tables.suppression import SuppressRare
 from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.contracts import AnyRulebook, fits, rulebooks_for
 
 RULEBOOKS: dict[str, AnyRulebook] = {
-    name: registry.load("rulebooks", name)(scale="small", data="embedded") for name in ("amic2020", "darc2019", "pwscup2024")
+    name: registry.load("rulebooks", name)(scale="small", data="embedded")
+    for name in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
 }
-DEFENCES = {"amic2020": ProportionalResponse(), "darc2019": Pseudonyms(), "pwscup2024": PermuteColumns()}
+DEFENCES = {
+    "amic2020": ProportionalResponse(),
+    "darc2019": Pseudonyms(),
+    "pwscup2021": SwapNear(),
+    "pwscup2024": PermuteColumns(),
+}
+FITTED = {("pwscup2021", "kanony"): SuppressRare(k=7, columns=("race", "edu", "mar"))}
+"""Methods whose defaults are another contest's columns."""
 
 
 def of_methods(group: str) -> Iterator[object]:
@@ -26,7 +36,7 @@ def of_methods(group: str) -> Iterator[object]:
             if not fits(type(rulebook), cls):
                 continue
             checks = (
-                testing.anonymizer_checks(cls(), rulebook)
+                testing.anonymizer_checks(FITTED.get((title, name)) or cls(), rulebook)
                 if group == "anonymizers"
                 else testing.attack_checks(cls(), rulebook, DEFENCES[title])
             )

@@ -41,17 +41,19 @@ def test_built_in_methods_play_a_rulebook_that_was_written_later() -> None:
 @pytest.mark.parametrize(
     ("group", "name", "rulebooks"),
     [
-        ("anonymizers", "rr", {"amic2020"}),
+        ("anonymizers", "rr", {"amic2020", "pwscup2021"}),
+        ("anonymizers", "top", {"amic2020", "pwscup2021"}),
         ("anonymizers", "crowds", {"darc2019"}),
         ("anonymizers", "crosstab_repair", {"pwscup2024"}),
-        ("anonymizers", "pipeline", {"amic2020", "darc2019", "pwscup2024"}),
+        ("anonymizers", "pipeline", {"amic2020", "darc2019", "pwscup2021", "pwscup2024"}),
         ("attacks", "nearest", {"amic2020"}),
         ("attacks", "tfidf", {"darc2019"}),
+        ("attacks", "rlink", {"pwscup2021"}),
         ("attacks", "posterior", {"pwscup2024"}),
     ],
 )
 def test_built_in_methods_play_the_contests_whose_data_they_take(group: str, name: str, rulebooks: set[str]) -> None:
-    built_in = {"amic2020", "darc2019", "pwscup2024"}
+    built_in = {"amic2020", "darc2019", "pwscup2021", "pwscup2024"}
     assert set(rulebooks_for(registry.load(group, name))) & built_in == rulebooks
 
 

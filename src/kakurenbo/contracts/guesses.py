@@ -75,7 +75,7 @@ class GuessFile:
 def sort_guess_files(
     phase: Phase, targets: Collection[str], sources: Iterable[Source], attacker: str, round_: str = ""
 ) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
-    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, a try too many."""
+    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, too many."""
     pattern = phase.files[0]
     named: list[GuessFile] = []
     refusals: list[tuple[str, Problems]] = []

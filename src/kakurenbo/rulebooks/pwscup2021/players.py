@@ -6,7 +6,15 @@ from kakurenbo.contracts import Player
 
 # In a pipeline ``;`` stands for the comma.
 _THIN = "thin:columns=gen;age;race;edu;mar;bmi;dep;pir;qm"
-_DROPPED = "kanony:k=7;columns=race;edu;mar|top:column=age;above=75|top:column=bmi;above=50|bottom:column=age;below=22|bottom:column=bmi;below=20"  # fmt: skip  # noqa: E501
+_DROPPED = "|".join(
+    (
+        "kanony:k=7;columns=race;edu;mar",
+        "top:column=age;above=75",
+        "top:column=bmi;above=50",
+        "bottom:column=age;below=22",
+        "bottom:column=bmi;below=20",
+    )
+)
 _WORDS = "columns=gen;race;edu;mar;dep;pir;qm"
 
 DEFAULT_PLAYERS = (

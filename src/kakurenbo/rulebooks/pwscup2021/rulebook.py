@@ -42,7 +42,7 @@ from kakurenbo.rulebooks.pwscup2021.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2021.files import HALF, MAIN, PEOPLE, PRE, Answer, GuessForm, Handout, Submission
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
-from kakurenbo.tables import Problems, Read, Reading, Schema, Source, notices_of, table_bytes
+from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, notices_of, table_bytes
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 """What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
@@ -159,8 +159,8 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
             tests, releases, known = [sources[0]], [sources[1]], list(sources[2:])
         if len(tests) != 1 or len(releases) != 1 or len(known) > 1:
             raise UsageError(
-                "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order; or"
-                " give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
+                "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order;"
+                " or give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
             )
         people, released = read_health(tests[0]), release.read_release(releases[0], self.mode)
         population = [read_health(source) for source in known]
@@ -209,15 +209,14 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         """D with a test table that everybody sees, on which the organizers' attack is played; and one for each attacker."""
-        team, table = secrets.team, secrets.handout.table
+        team = secrets.team
         target = {files.RELEASE.name(round=self.round, team=team): table_bytes(submission.release)}
         answer = {files.SIZE_FILE: files.size_bytes(len(submission.release))}
         parts: dict[str, tuple[Files, Files]] = {}
         others = [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
         for attacker in ("", *others):
-            chosen = self._test_rows(submission, secrets.stream("test", attacker or "everybody"))
-            test = {files.people_file(self.round, team, attacker): table_bytes(table.take(chosen))}
-            places = np.where(np.isin(chosen, submission.kept), np.searchsorted(submission.kept, chosen), DELETED)
+            people, places = self.test_table(secrets.handout, submission, secrets.stream("test", attacker or "everybody"))
+            test = {files.people_file(self.round, team, attacker): table_bytes(people)}
             told = files.answer_files(self.round, team, places, attacker)
             if attacker:
                 parts[attacker] = (test, told)
@@ -225,11 +224,12 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
                 target, answer = {**target, **test}, {**answer, **told}
         return Publication(target, answer, parts)
 
-    def _test_rows(self, submission: Submission, rng: np.random.Generator) -> NDArray[np.int64]:
-        """50 rows of B that were deleted and 50 that were kept."""
+    def test_table(self, handout: Handout, submission: Submission, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:
+        """CT and Ea: 50 records of B that were deleted and 50 that were kept, and the row of D of each, -1 for none."""
         drawn = [rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, submission.kept)]
-        rows = np.concatenate(drawn)
-        return rng.permutation(rows) if self.shuffled else np.sort(rows)
+        rows = rng.permutation(np.concatenate(drawn)) if self.shuffled else np.sort(np.concatenate(drawn))
+        places = np.where(np.isin(rows, submission.kept), np.searchsorted(submission.kept, rows), DELETED)
+        return handout.table.take(rows), places
 
     def read_answer(self, path: Path) -> Reading[Answer]:
         return files.read_answer(path, self._most_rows)
