@@ -25,7 +25,7 @@ PLAYERS = {player.name: player.anonymizer for player in DEFAULT_PLAYERS}
 
 @cache
 def original() -> Table:
-    return generated_table(nhanes.embedded_statistics(), 1200, np.random.default_rng(2))
+    return generated_table(nhanes.embedded_statistics(), 800, np.random.default_rng(2))
 
 
 @cache
@@ -49,14 +49,13 @@ def danger(player: str, attack: Attack[LinkageKnowledge, LinkageGuess], tables: 
     return float(np.mean(earned))
 
 
-@pytest.mark.parametrize("player", ["near swaps", "noisy activity", "noisy numbers", "the contest's sample"])
+@pytest.mark.parametrize("player", ["near swaps", "noisy numbers and words", "the contest's sample"])
 def test_likelihood_link_earns_more_than_the_sample_attack(player: str) -> None:
-    tables = 8 if "swaps" in player else 4
-    assert danger(player, LikelihoodLink(), tables) > danger(player, NearestRows(), tables)
+    assert danger(player, LikelihoodLink(), 3) > danger(player, NearestRows(), 3)
 
 
 def test_where_b_is_known_the_order_of_rows_gives_the_links_away() -> None:
-    assert danger("near swaps", IndexLink(), 2, known=True) > 0.8 > 10 * danger("near swaps", NearestRows(), 2)
+    assert danger("near swaps", IndexLink(), 2, known=True) > 0.8 > danger("near swaps", NearestRows(), 2)
 
 
 def test_rows_that_were_only_deleted_are_found_exactly() -> None:
@@ -68,16 +67,16 @@ def test_rows_that_were_only_deleted_are_found_exactly() -> None:
 
 
 def test_without_b_the_index_attack_guesses_as_the_likelihood_does() -> None:
-    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy activity"), np.random.default_rng(1))
-    knowledge = LinkageKnowledge(people, entry("noisy activity").release, 50)
+    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1))
+    knowledge = LinkageKnowledge(people, entry("noisy numbers").release, 50)
     ours, theirs = (attack(knowledge, np.random.default_rng(1)).rows for attack in (IndexLink(), LikelihoodLink()))
     assert (ours == theirs).all()
     assert (ours[:, 0] == DELETED).sum() == 50
 
 
 def test_naming_rows_for_everybody_takes_nobody_for_deleted() -> None:
-    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy activity"), np.random.default_rng(1))
-    knowledge = LinkageKnowledge(people, entry("noisy activity").release, 50)
+    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1))
+    knowledge = LinkageKnowledge(people, entry("noisy numbers").release, 50)
     assert (NearestRows(deleted=0)(knowledge, np.random.default_rng(1)).rows >= 0).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def rate_cells(rows: Sequence[Record]) -> dict[tuple[object, ...], Fraction]:
         if edges is None:
             return value
         number = min(max(float(str(value)), edges[0]), edges[-1])
-        return next((high for low, high in zip(edges, edges[1:], strict=False) if low < number <= high), None)
+        return next((high for low, high in itertools.pairwise(edges) if low < number <= high), None)
 
     counts = Counter((place, level(place, row[place]), row[11]) for row in rows for place in (0, 1, 2, 3, 4, 5, 6, 7, 10))
     return {cell: Fraction(count, len(rows)) for cell, count in counts.items() if cell[1] is not None}

@@ -48,8 +48,8 @@ def transport(columns: Mapping[str, Sequence[float]]) -> bytes:
     data += card(f"{head}NAMESTR HEADER RECORD!!!!!!!000000{len(columns):04d}00000000000000000000")
     described = b""
     for place, name in enumerate(columns):
-        described += struct.pack(">4h8s40s8s3h2s8s2hl", 1, 0, 8, place + 1, name.encode().ljust(8), b" " * 40, b" " * 8, 0, 0, 0,
-                                 b"  ", b" " * 8, 0, 0, 8 * place).ljust(140, b"\0")  # fmt: skip
+        fields = (1, 0, 8, place + 1, name.encode().ljust(8), b" " * 68, 8 * place)
+        described += struct.pack(">4h8s68sl", *fields).ljust(140, b"\0")
     data += described.ljust(-(-len(described) // 80) * 80)
     rows = b"".join(ibm(value) for row in zip(*columns.values(), strict=True) for value in row)
     return data + card(f"{head}OBS     HEADER RECORD{zeros}") + rows.ljust(-(-len(rows) // 80) * 80)

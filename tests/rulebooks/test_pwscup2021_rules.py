@@ -109,7 +109,8 @@ def test_half_of_the_rows_are_enough_by_the_rules_and_not_by_the_script() -> Non
         ("".join(f"{row}\n" for row in range(201, 300)), "pwscup2021.other_rows"),
         ("".join(f"{row},1\n" for row in range(200, 300)), "line.wrong_width"),
         ("".join(f"{row}.5\n" for row in range(200, 300)), "cell.not_in_domain"),
-        ("", "table.row_count"),
+        ("", "text.empty"),
+        ("200\n", "table.row_count"),
     ],
 )
 def test_x_lists_different_rows_of_b_as_many_as_d_lacks(data: str, code: str) -> None:
@@ -139,9 +140,8 @@ def test_limits_are_those_of_the_round_and_settings_of_a_contest() -> None:
 def test_a_level_that_d_lost_counts_by_the_rules_and_is_passed_over_by_the_script() -> None:
     women = handout().table.with_codes({"gen": np.zeros(ROWS, dtype=int)})
     submission = Submission(women, np.arange(ROWS), np.arange(0))
-    rules, scripts = (
-        Pwscup2021(round="main", mode=mode).measure(handout(), submission).scores for mode in ("rules", "scripts")
-    )
+    books = (Pwscup2021(round="main", mode=mode) for mode in ("rules", "scripts"))
+    rules, scripts = (book.measure(handout(), submission).scores for book in books)
     assert rules["odds_ratio"].value == np.inf
     assert rules["rate"].value > 0.1
     assert rules["cor"].value > 0.9, "Female and Male"

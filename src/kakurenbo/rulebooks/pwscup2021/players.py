@@ -17,16 +17,15 @@ _DROPPED = "|".join(
 )
 _WORDS = "columns=gen;race;edu;mar;dep;pir;qm"
 
+_NUMBERS = "dp:column=age;epsilon=3|dp:column=bmi;epsilon=4;whole=false"
+
 DEFAULT_PLAYERS = (
     Player("near swaps", f"pipeline:steps={_THIN}|swap_near", "likelihood_link"),
     Player("short swaps", f"pipeline:steps={_THIN}|swap_near:reach=2;cells=3", "rlink"),
     Player("swaps among equals", f"pipeline:steps={_THIN}|swap_near:cells=1", "rlink:deleted=0"),
-    Player("few words redrawn", f"pipeline:steps={_THIN}|rr:p=0.995;{_WORDS}", "index_link"),
-    Player("noisy activity", f"pipeline:steps={_THIN}|rr:p=0.95;columns=qm"),
-    Player(
-        "noisy numbers",
-        f"pipeline:steps={_THIN}|dp:column=age;epsilon=4|dp:column=bmi;epsilon=8;whole=false",
-    ),
+    Player("noisy numbers", f"pipeline:steps={_THIN}|{_NUMBERS}", "index_link"),
+    Player("noisy numbers and words", f"pipeline:steps={_THIN}|{_NUMBERS}|rr:p=0.995;{_WORDS}"),
+    Player("medium swaps", f"pipeline:steps={_THIN}|swap_near:reach=3;cells=3"),
     Player(
         "short swaps with noise",
         f"pipeline:steps={_THIN}|swap_near:reach=2;cells=4|dp:column=age;epsilon=16|dp:column=bmi;epsilon=16;whole=false",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from math import comb
 from typing import Any
 
 from kakurenbo.attacks.linkage import CHOICES, LinkageGuess
@@ -77,15 +79,14 @@ def blind_guessing(people: int, kept: int, rows: int, d: float) -> Chance:
     Examples
     --------
     >>> blind_guessing(100, 50, 3000, 0.01)
-    Chance(mean=0.005666..., low=0.005151, high=0.015453)
+    Chance(mean=0.0056661, low=0.005151, high=0.015453)
     """
-    from scipy.stats import binom
-
-    law = binom(kept, min(1.0, CHOICES / rows))
-    hits = (float(law.mean()), float(law.ppf(0.025)), float(law.ppf(0.975)))
+    chance = min(1.0, CHOICES / rows)
+    below = list(itertools.accumulate(comb(kept, n) * chance**n * (1 - chance) ** (kept - n) for n in range(kept + 1)))
+    low, high = (next((n for n, share in enumerate(below) if share >= part), kept) for part in (0.025, 0.975))
+    hits = (kept * chance, low, high)
     factor = (1 + d) * (kept / people + d)
-    mean, low, high = (round(factor * (hit / max(1, kept) + d), 12) for hit in hits)
-    return Chance(mean, low, high)
+    return Chance(*(round(factor * (hit / max(1, kept) + d), 12) for hit in hits))
 
 
 @dataclass(frozen=True)
