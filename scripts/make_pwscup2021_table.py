@@ -1,6 +1,6 @@
 """Play the linkage attacks on every release of pwscup2021's default field and write the table of docs/pwscup2021.md.
 
-    python scripts/make_pwscup2021_table.py [--tables 20] [--rows 4190]
+    python scripts/make_pwscup2021_table.py [--tables 12] [--rows 4190]
 
 B is drawn from the embedded statistics. Every figure is the mean R over so many test tables of each round, the same for all
 attacks; what a release scores is that of the main round.
@@ -58,7 +58,7 @@ def line(player: Player, handout: Handout, tables: int) -> str:
 def main() -> None:
     """Write the table into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--tables", type=int, default=12)
     parser.add_argument("--rows", type=int, default=nhanes.ROWS)
     given = parser.parse_args()
     handout = Handout("01", generated_table(nhanes.embedded_statistics(), given.rows, stream(0, "table", "B")))

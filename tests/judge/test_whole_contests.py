@@ -145,3 +145,30 @@ def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage, peopl
         assert attacker.hand_in(guess)["state"] == "scored"
     stage.finish()
     check_standings(stage, first.person)
+
+
+def test_pwscup2021_deals_each_attacker_a_test_table_of_its_own(stage: Stage) -> None:
+    stage.hold("pwscup2021", ("main",), teams=3, rows=400, data="embedded", uniqrt=1.0)
+    players = [ByCommand(stage, number) for number in ("01", "02", "03")]
+    for player in players:
+        handout = player.fetch() / "teams" / player.number
+        made = stage.folder / f"made{player.number}"
+        assert call("anonymize", "pwscup2021", "swap_near", handout, made, "--seed", 1).code == 0
+        judged = player.hand_in(*sorted(made.iterdir()))
+        assert (judged["state"], scores_of(judged)) == ("scored", call("measure", "pwscup2021", handout, made).json["scores"])
+    stage.open("main", ATTACK)
+    for player in players[:2]:
+        fetched = player.fetch() / "targets"
+        assert {part.name for part in fetched.glob("*/for_*")} == {f"for_{player.number}"}, "no part of anybody else"
+        guesses = [stage.folder / f"main_attack_{target}_from_{player.number}.csv" for target in {"01", "02"} - {player.number}]
+        for guess in guesses:
+            target = fetched / guess.name.split("_")[2]
+            assert call("attack", "pwscup2021", "likelihood_link", target, "-o", guess, "--seed", 1).code == 0
+        assert player.hand_in(*guesses)["state"] == "scored"
+    stage.finish()
+    told = stage.get(f"contests/{stage.contest.slug}/standings")["standings"]
+    archive = stage.archive()
+    assert ranks(told) == ranks(stage.standings_from_files(archive))
+    phase = archive / "rounds" / "main" / "phase"
+    answers = {place.parent.name: place.read_bytes() for place in (phase / "answers" / "01").glob("for_*/*_ea.csv")}
+    assert len(set(answers.values())) == len(answers) >= 2

@@ -18,7 +18,7 @@ FIGURES: Mapping[str, Figure] = dict(
         _figure("odds_ratio", Unit.DISTANCE),
         _figure("cor", Unit.DISTANCE, 2),
         _figure("iloss", Unit.DISTANCE),
-        _figure("hits", Unit.NUMBER),
+        _figure("hits", Unit.DISTANCE),
         *(_figure(name, Unit.SHARE) for name in ("recall", "precision", "topk")),
         *(_figure(name, Unit.DISTANCE) for name in ("anonymization", "attack")),
         _figure("overall", Unit.NUMBER),
