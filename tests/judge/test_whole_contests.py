@@ -148,7 +148,7 @@ def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage, peopl
 
 
 def test_pwscup2021_deals_each_attacker_a_test_table_of_its_own(stage: Stage) -> None:
-    stage.hold("pwscup2021", ("main",), teams=3, rows=400, data="embedded", uniqrt=1.0)
+    stage.hold("pwscup2021", ("main",), teams=3, rows=400, data="embedded", uniqrt=1.0, odds_ratio=9.0, rate=1.0, cor=1.0)
     players = [ByCommand(stage, number) for number in ("01", "02", "03")]
     for player in players:
         handout = player.fetch() / "teams" / player.number

@@ -69,7 +69,8 @@ def example_of(begun: str) -> str:
 def _release(rulebook: str) -> str:
     rules = registry.load("rulebooks", rulebook)()
     pattern, folder = rules.phase(ANONYMIZE).files[0], f"{SUBMISSIONS}/{_ANONYMIZER}"
-    if "{number}" in pattern.template:  # a release of several files is a folder
+    needed = [ways for ways in rules.phase(ANONYMIZE).ways() if not ways[0].optional]
+    if "{number}" in pattern.template or len(needed) > 1:  # a release of several files is a folder
         return folder
     return f"{folder}/{pattern.name(team=_ANONYMIZER, round=rules.round_name)}"
 

@@ -15,11 +15,14 @@ from rich.text import Text
 
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.streams import can_show
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Utility
+from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Unit, Utility
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting.document import constant_answer
 from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
 from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
+
+COUNTED = Figure(Unit.COUNT)
+"""What hits are where a contest does not say: things that are counted."""
 
 _ANYTHING = "かくれんぼ–🙈"
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
@@ -98,13 +101,14 @@ def titled(title: str, table: RichTable) -> Group:
 
 def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
     """Hits of a guess beside chance and the constant answer, further figures, and what they mean."""
-    out = console()
-    out.print(f"{text('credit.hits', hits=count(credit.hits), of=count(credit.of))} ({share(credit.accuracy)})", markup=False)
+    out, unit = console(), rulebook.figures.get("hits", COUNTED).unit
+    earned = text("credit.hits", hits=figure(credit.hits, unit), of=figure(credit.of, unit))
+    out.print(f"{earned} ({share(credit.accuracy)})", markup=False)
     if credit.chance is not None:
-        out.print(chance_text(credit.chance), markup=False)
+        out.print(chance_text(credit.chance, unit), markup=False)
     if credit.constant is not None:
         answer = constant_answer(rulebook.figures.get("constant", Figure()).definitions, language())
-        out.print(text("constant.hits", answer=answer, constant=count(credit.constant)), markup=False)
+        out.print(text("constant.hits", answer=answer, constant=figure(credit.constant, unit)), markup=False)
     for name, value in credit.details.items():
         declared = rulebook.figures.get(name, Figure())
         of = "" if declared.of is None else text("figure.of", of=count(declared.of))
@@ -168,9 +172,10 @@ def _mark(met: bool) -> str:
     return text("cli.meets") if met else f"[bold red]{text('cli.fails')}[/]"
 
 
-def chance_text(chance: Chance) -> str:
-    """Blind guessing in words, in hits."""
-    return text("chance.hits", mean=count(chance.mean), low=count(chance.low), high=count(chance.high))
+def chance_text(chance: Chance, unit: Unit) -> str:
+    """Blind guessing in words, in hits, which are what the contest says they are."""
+    low, mean, high = (figure(value, unit) for value in (chance.low, chance.mean, chance.high))
+    return text("chance.hits", mean=mean, low=low, high=high)
 
 
 def label(name: str) -> str:

@@ -12,7 +12,7 @@ from kakurenbo.cli.rankings import Columns, print_rankings
 from kakurenbo.contracts import Unit
 from kakurenbo.messages import language, retold, text
 from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.numbers import count, counted, estimated, share
+from kakurenbo.reporting.numbers import counted, estimated, figure, share
 
 _WIDEST_MATRIX = 14
 
@@ -73,43 +73,44 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
-    what = text("matrix.hits", of=count(entry.of or 0)) if single else text("matrix.shares")
+    unit = document.figures["hits"].unit if "hits" in document.figures else output.COUNTED.unit
+    what = text("matrix.hits", of=figure(entry.of or 0, unit)) if single else text("matrix.shares")
     methods = {attacker: retold(players[attacker].attack) for attacker in entry.attackers if attacker in players}
     described = any(methods.values())
     table = output.plain_table(text("table.attacker"), *([text("table.method")] if described else []))
     for target in entry.attacks:
         output.add_column(table, target, right=True)
     for attacker in entry.attackers:
-        cells = [_cell(row.get(attacker), single=single) for row in entry.attacks.values()]
+        cells = [_cell(row.get(attacker), unit if single else None) for row in entry.attacks.values()]
         table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
     for name, label in (("chance", text("baseline.chance")), ("constant", document.constant_answer(language()))):
-        cells = [_baseline(entry, target, name, single=single) for target in entry.attacks]
+        cells = [_baseline(entry, target, name, unit if single else None) for target in entry.attacks]
         if any(cells):
             dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
             table.add_row(f"[dim]{escape(label)}[/]", *([""] if described else []), *dim)
     console.print(output.titled(f"{what}{title}", table))
     if len(entry.repeats) > 1:
         console.print(f"[dim]{text('matrix.repeats', count=len(entry.repeats))}[/]")
-    _print_chance(console, entry, single=single)
+    _print_chance(console, entry, unit if single else None)
     meaning = document.figure("hits").definitions.get(language(), "")
     if meaning:
         console.print(f"[dim]{text('table.hits')}: {escape(meaning)}[/]")
 
 
-def _baseline(entry: RoundEntry, target: str, name: str, *, single: bool) -> str:
-    """What blind guessing or the constant answer earns on a target: in hits, or as a share where there are repeats."""
-    if not single:
+def _baseline(entry: RoundEntry, target: str, name: str, unit: Unit | None) -> str:
+    """What blind guessing or the constant answer earns on a target: in hits of a unit, or as a share where there is none."""
+    if unit is None:
         found = getattr(entry.releases.get(target), name, None)
         return "" if found is None else share(found)
     credit = next(iter(entry.repeats[0].credits[target].values()))
     earned = credit.constant if name == "constant" else credit.chance.mean if credit.chance else None
-    return "" if earned is None else count(earned)
+    return "" if earned is None else figure(earned, unit)
 
 
-def _print_chance(console: Console, entry: RoundEntry, *, single: bool) -> None:
+def _print_chance(console: Console, entry: RoundEntry, unit: Unit | None) -> None:
     """Blind guessing with its band, which tells what is more than chance explains."""
-    if single and entry.chance_hits is not None:
-        told = output.chance_text(entry.chance_hits)
+    if unit is not None and entry.chance_hits is not None:
+        told = output.chance_text(entry.chance_hits, unit)
     elif entry.chance is not None:
         shares = {name: share(getattr(entry.chance, name)) for name in ("mean", "low", "high")}
         told = text("chance.shares", **shares)
@@ -119,10 +120,10 @@ def _print_chance(console: Console, entry: RoundEntry, *, single: bool) -> None:
     console.print(f"[dim]{escape(told + bold)}[/]")
 
 
-def _cell(entry: AttackEntry | None, *, single: bool) -> str:
+def _cell(entry: AttackEntry | None, unit: Unit | None) -> str:
     if entry is None:
         return "–"
-    shown = count(entry.hits) if single else estimated(entry.accuracy, Unit.SHARE)
+    shown = estimated(entry.accuracy, Unit.SHARE) if unit is None else figure(entry.hits, unit)
     return f"[bold]{shown}[/]" if entry.beyond_chance else shown
 
 

@@ -73,7 +73,7 @@ def cell_counts(table: Table, target: str, variables: Sequence[str], bins: Mappi
         found = np.bincount(codes[codes >= 0] * len(values) + outcome[codes >= 0], minlength=len(labels) * len(values))
         by_label = found.reshape(len(labels), len(values))
         for label, row in zip(labels, by_label.tolist(), strict=True):
-            if everywhere or sum(row):
+            if everywhere or any(row):
                 counts |= {(name, label, value): count for value, count in zip(outcomes, row, strict=True)}
     return CellCounts(len(table), counts)
 

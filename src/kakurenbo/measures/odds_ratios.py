@@ -38,4 +38,5 @@ def odds_ratio_difference(before: Regression | None, after: Regression | None, *
 
 
 def _differences(names: Iterable[str], before: Mapping[str, float], after: Mapping[str, float]) -> NDArray[np.float64]:
-    return np.abs(np.array([before[name] - after[name] for name in names]))
+    moved: NDArray[np.float64] = np.abs(np.array([before[name] - after[name] for name in names]))
+    return moved

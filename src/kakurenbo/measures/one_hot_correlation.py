@@ -81,6 +81,6 @@ def _spread(names: tuple[str, ...], one: Correlations) -> NDArray[np.float64]:
     """The matrix over these names, NaN for those that the table does not have."""
     place: Mapping[str, int] = {name: index for index, name in enumerate(one.names)}
     own = np.array([place.get(name, -1) for name in names])
-    matrix = one.matrix[np.ix_(own, own)].copy()
+    matrix: NDArray[np.float64] = one.matrix[np.ix_(own, own)].copy()
     matrix[own < 0] = matrix[:, own < 0] = np.nan
     return matrix

@@ -83,8 +83,9 @@ def _design(table: Table, variables: Sequence[str]) -> tuple[NDArray[np.float64]
 def _fit(matrix: NDArray[np.float64], outcome: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Coefficients and Fisher information; None where they have no finite values."""
     chance = (outcome + 0.5) / 2
-    linear, deviance = np.log(chance / (1 - chance)), math.inf
-    coefficients = np.zeros(matrix.shape[1])
+    linear: NDArray[np.float64] = np.log(chance / (1 - chance))
+    deviance = math.inf
+    coefficients: NDArray[np.float64] = np.zeros(matrix.shape[1])
     information = np.zeros((matrix.shape[1], matrix.shape[1]))
     for _ in range(_MOST_STEPS):
         weights = chance * (1 - chance)

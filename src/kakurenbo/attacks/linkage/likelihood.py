@@ -72,7 +72,7 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
         is taken by each of them less likely.
         """
         release = knowledge.release
-        boxes = [(share * self.reach, cells) for share in _SHARES for cells in range(max(1, self.cells - 2), self.cells + 1)]
+        boxes = [(share * self.reach, cells) for share in _SHARES for cells in range(min(1, self.cells), self.cells + 1)]
         rivals = np.zeros((len(boxes), len(release)))
         for start in range(0, len(release), _BLOCK):
             block = release.take(np.arange(start, min(start + _BLOCK, len(release))))
@@ -138,4 +138,5 @@ def _density(people: Table, release: Table, name: str) -> Matrix:
     values, spread = release.values(name).astype(np.float64), float(release.values(name).std()) or 1.0
     width = spread / 4
     near = np.abs(people.values(name)[:, None] - values[None, :]) <= width
-    return np.maximum(near.mean(axis=1), 1 / len(values)) / (2 * width)
+    density: Matrix = np.maximum(near.mean(axis=1), 1 / len(values)) / (2 * width)
+    return density

@@ -28,7 +28,7 @@ def read_matrix(source: Source) -> Reading[RoundResults]:
     header = rows[0][1] if rows else ()
     columns = {place: two_digits(match[1]) for place, cell in enumerate(header) if (match := _COLUMN.fullmatch(cell))}
     targets = list(columns.values())
-    body = [(number, cells) for number, cells in rows[1:] if cells[0] not in _LEFT_OUT]
+    body = [row for row in rows[1:] if row[1][0] not in _LEFT_OUT]
     attackers = [two_digits(cells[0]) for _, cells in body]
     if not targets or not attackers:
         found.add("pwscup2021.no_matrix", severity=Severity.MALFORMED)

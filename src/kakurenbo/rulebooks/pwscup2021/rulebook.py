@@ -66,7 +66,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "prepare": ("round", "scale", "rows", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
         "check": ("round", "mode"),
         "measure": ("round", "mode", *utility.LIMITS),
-        "attack": ("mode",),
         "generate": ("data", "table"),
         "credit": ("round", "mode", "d"),
         "verify": ("table",),
