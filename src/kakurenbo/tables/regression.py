@@ -93,7 +93,8 @@ def _fit(matrix: NDArray[np.float64], outcome: NDArray[np.float64]) -> tuple[NDA
             return None
         information = matrix.T @ (matrix * weights[:, None])
         working = linear + (outcome - chance) / weights
-        coefficients = np.linalg.lstsq(matrix * np.sqrt(weights)[:, None], working * np.sqrt(weights), rcond=None)[0]
+        solved = np.linalg.lstsq(matrix * np.sqrt(weights)[:, None], working * np.sqrt(weights), rcond=None)[0]
+        coefficients = solved.astype(np.float64, copy=False)
         linear = np.clip(matrix @ coefficients, -700, 700)
         chance = 1 / (1 + np.exp(-linear))
         before, deviance = deviance, _deviance(linear, outcome)

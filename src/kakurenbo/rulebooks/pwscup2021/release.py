@@ -102,15 +102,15 @@ def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -
         tables, lists = [sources[0]], [sources[1]]
     if (len(tables), len(lists), len(sources)) != (1, 1, 2):
         given = [source.name for source in sources]
-        told = {"files": given or Phrase("word.none"), "first": example[0], "second": example[1]}
-        return refused("pwscup2021.two_files", given[0] if given else example[0], **told)
+        file, listed = (given[0], given) if given else (example[0], Phrase("word.none"))
+        return refused("pwscup2021.two_files", file, files=listed, first=example[0], second=example[1])
     layout = Layout(min_rows=least_rows(rows, mode), max_rows=rows - HALF)
     release, deleted = read_release(tables[0], mode, layout), files.read_deleted(lists[0], rows)
     if isinstance(release, Problems) or isinstance(deleted, Problems):
         return Problems.of(release, deleted)
     if len(release.value) + len(deleted.value) != rows:
-        told = {"released": len(release.value), "deleted": len(deleted.value), "rows": rows}
-        return refused("pwscup2021.other_rows", lists[0].name, **told)
+        kept, gone = len(release.value), len(deleted.value)
+        return refused("pwscup2021.other_rows", lists[0].name, released=kept, deleted=gone, rows=rows)
     kept = np.setdiff1d(np.arange(rows), deleted.value)
     return Read(Submission(release.value, kept, deleted.value), notices_of(release, deleted))
 

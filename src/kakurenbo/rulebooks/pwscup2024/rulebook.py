@@ -164,9 +164,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def read_target(self, *paths: Path, declared: Anonymizer | None = None) -> Reading[Target[RatingsKnowledge, GuessForm]]:
+    def read_target(
+        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    ) -> Reading[Target[RatingsKnowledge, GuessForm]]:
         """One target, which knows its own columns of an E file."""
-        read = super().read_target(*paths, declared=declared)
+        read = super().read_target(*paths, declared=declared, attacker=attacker)
         return read.map(lambda target: replace(target, form=replace(target.form, target=target.name)))
 
     def check_guess(self, form: GuessForm, source: Source) -> Reading[RatingsGuess]:
