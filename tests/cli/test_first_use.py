@@ -63,7 +63,7 @@ def test_help_lists_the_verbs_that_exist_and_no_others(call: Call) -> None:
 def test_methods_are_listed_by_the_contest_they_play(call: Call) -> None:
     for group in ("anonymizers", "attacks"):
         text = call(group)[1]
-        parts = re.split(r"^(amic2020|darc2019|pwscup2024): ", text, flags=re.MULTILINE)
+        parts = re.split(r"^(amic2020|darc2019|pwscup2021|pwscup2024): ", text, flags=re.MULTILINE)
         contests = zip(parts[1::2], parts[2::2], strict=True)
         listed = {name: set(re.findall(r"^([a-z_]+)  ", part, re.MULTILINE)) for name, part in contests}
         assert set(listed) == set(registry.names("rulebooks"))
@@ -72,7 +72,7 @@ def test_methods_are_listed_by_the_contest_they_play(call: Call) -> None:
     assert "tfidf" in listed["darc2019"]
 
 
-@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2024"])
+@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2021", "pwscup2024"])
 def test_the_examples_of_the_listings_work_as_typed(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rulebook: str
 ) -> None:
@@ -88,7 +88,7 @@ def test_the_examples_of_the_listings_work_as_typed(
 
 def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> None:
     text = " ".join(call("attack", "--help")[1].split())
-    for files in ("amic2020: B.csv D.csv", "darc2019: T.csv S.csv", "pwscup2024: a.csv b.csv C_DIR"):
+    for files in ("amic2020: B.csv D.csv", "darc2019: T.csv S.csv", "pwscup2021: CT.csv D.csv", "pwscup2024: a.csv b.csv"):
         assert files in text
     text = " ".join(call("attack", "darc2019", "--help")[1].split())
     assert "T.csv S.csv" in text
@@ -199,7 +199,7 @@ def test_letters_in_another_order_are_understood(capfd: pytest.CaptureFixture[st
 def forgetful_calls() -> list[tuple[str, ...]]:
     """Every verb of every contest with nothing given, which lacks an argument or an option at least."""
     verbs = ("prepare", "check", "measure", "publish", "credit", "score", "run", "verify")
-    calls = [(verb, rulebook) for verb in verbs for rulebook in ("amic2020", "darc2019", "pwscup2024")]
+    calls = [(verb, rulebook) for verb in verbs for rulebook in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")]
     methods = [("attack", "amic2020", "nearest"), ("anonymize", "darc2019", "dates"), ("anonymize", "pwscup2024", "olh")]
     return [*calls, *methods, ("generate", "amic2020"), ("sample", "amic2020"), ("report",), ("data", "import")]
 

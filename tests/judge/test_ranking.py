@@ -113,7 +113,7 @@ def test_a_team_that_is_disqualified_and_handed_in_nothing_takes_no_award() -> N
 
 
 @pytest.mark.parametrize("out", ["01", "02"])
-@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2024", "hide-and-seek"])
+@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2021", "pwscup2024", "hide-and-seek"])
 def test_who_is_disqualified_stands_where_the_command_line_puts_them(
     rulebook: str, out: str, plugins: Path, tmp_path: Path
 ) -> None:

@@ -91,7 +91,7 @@ def test_counts_have_their_nouns_in_the_right_number() -> None:
     assert [counted(number, "team", "en") for number in (0, 1, 2)] == ["0 teams", "1 team", "2 teams"]
 
 
-@pytest.mark.parametrize("name", ["amic2020", "darc2019", "pwscup2024"])
+@pytest.mark.parametrize("name", ["amic2020", "darc2019", "pwscup2021", "pwscup2024"])
 def test_every_figure_of_a_contest_says_what_it_means_in_every_language(name: str) -> None:
     for figure_name, declared in registry.load("rulebooks", name)().figures.items():
         assert set(declared.definitions) == set(LANGUAGES), figure_name

@@ -109,8 +109,8 @@ def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -
     if isinstance(release, Problems) or isinstance(deleted, Problems):
         return Problems.of(release, deleted)
     if len(release.value) + len(deleted.value) != rows:
-        kept, gone = len(release.value), len(deleted.value)
-        return refused("pwscup2021.other_rows", lists[0].name, released=kept, deleted=gone, rows=rows)
+        left, gone = len(release.value), len(deleted.value)
+        return refused("pwscup2021.other_rows", lists[0].name, released=left, deleted=gone, rows=rows)
     kept = np.setdiff1d(np.arange(rows), deleted.value)
     return Read(Submission(release.value, kept, deleted.value), notices_of(release, deleted))
 
