@@ -56,7 +56,7 @@ class Answers(ASGIHandler):
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
-        response: HttpResponseBase = refusal if request is None else self.get_response(request)
+        response = self.get_response(request) if refusal is None else refusal
         if not response.streaming:
             response.close()
             body.close()
