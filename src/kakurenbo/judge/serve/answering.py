@@ -56,7 +56,8 @@ class Answers(ASGIHandler):
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
-        response = self.get_response(request) if refusal is None else refusal
+        response = self.get_response(request) if request is not None else refusal
+        assert response is not None, "there is a request or a refusal"
         if not response.streaming:
             response.close()
             body.close()
