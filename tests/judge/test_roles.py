@@ -11,11 +11,12 @@ from django.db.utils import ProgrammingError
 from django.utils import timezone
 
 from kakurenbo.judge.accounts.models import User
+from kakurenbo.judge.contests.advancing import end_contest
 from kakurenbo.judge.contests.models import Contest, Round, Team
 from kakurenbo.judge.scoring.models import Earned, SecretFile, Target
 from kakurenbo.judge.serve.roles import WEB, make_web_role
 from kakurenbo.judge.trust.models import LogEntry, SigningKey
-from kakurenbo.judge.trust.rules import new_key, record
+from kakurenbo.judge.trust.rules import checkpoint, new_key, record
 
 pytestmark = pytest.mark.django_db
 
@@ -50,9 +51,12 @@ def test_answers_and_credits_are_not_there_for_the_web_before_the_end() -> None:
     assert (SecretFile.objects.count(), Earned.objects.count()) == (1, 1)
 
 
-def test_they_are_there_when_the_contest_is_over(contest: Contest) -> None:
-    contest.ended_at = timezone.now()
-    contest.save()
+def test_they_are_there_when_the_signed_log_tells_that_the_contest_is_over(contest: Contest) -> None:
+    checkpoint(contest)
+    with as_web():  # whoever runs code in the web says so, and may take it back
+        end_contest(contest, timezone.now())
+        assert (SecretFile.objects.count(), Earned.objects.count()) == (0, 0)
+    checkpoint(contest)
     with as_web():
         assert (SecretFile.objects.count(), Earned.objects.count()) == (1, 1)
 
