@@ -26,9 +26,7 @@ _CLOCK_SECONDS = 5.0  # so far may a machine of workers be from the database's t
 _OF_THE_WEB = ("host", "port", "url", "demo")
 
 
-def _serve(
-    home: Path | None, host: str, port: int, url: str, workers: int, demo: bool, workers_only: bool
-) -> NoReturn:
+def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool, workers_only: bool) -> NoReturn:
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise UsageError(text("judge_serve.not_installed"))
     if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:

@@ -1,4 +1,4 @@
-"""``python -m kakurenbo.judge.serve PLAN CREDENTIALS``: the supervisor in a process of its own, which the verb ``serve`` becomes.
+"""``python -m kakurenbo.judge.serve PLAN CREDENTIALS``: the supervisor in a process of its own, as which ``serve`` goes on.
 
 The command line watches for Ctrl-C in a thread of its own and has much in memory; a supervisor wants neither.
 """

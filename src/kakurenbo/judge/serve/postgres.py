@@ -212,7 +212,7 @@ class EmbeddedPostgres:
 
 
 def check_given(url: str) -> float:
-    """Say at once that a database of one's own cannot be used, and why; gives how many seconds this machine's clock is ahead."""
+    """Say at once that a database of one's own cannot be used, and why; gives by how many seconds our clock is ahead."""
     try:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
             version = connection.info.server_version

@@ -118,6 +118,8 @@ def _made(role: str, login: sql.Composed | None, rights: str, tables: tuple[str,
 def _grant_tables(cursor: CursorWrapper, role: str, beginnings: tuple[str, ...]) -> None:
     """Every right over the rows of tables whose names begin so, those that a later version adds too."""
     for beginning in beginnings:
-        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, %s)", [beginning])
+        cursor.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, %s)", [beginning]
+        )
         for (table,) in cursor.fetchall():
             cursor.execute(f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO {role}')

@@ -213,12 +213,13 @@ def _check_free(host: str, port: int) -> None:
 
 
 def _answers(plan: Plan) -> bool:
-    """Whether everything works, as somebody on this machine sees it."""
+    """Whether everything works, as somebody on this machine sees it; workers of other machines may come later."""
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host)
     connection = http.client.HTTPConnection(local, plan.port, timeout=_ANSWER_SECONDS)
     try:
         connection.request("GET", "/health", headers={"Host": urlsplit(plan.url).netloc})
-        return connection.getresponse().status == http.client.OK
+        answered = connection.getresponse().status
+        return answered == http.client.OK or (not plan.workers and answered == http.client.SERVICE_UNAVAILABLE)
     except (OSError, http.client.HTTPException):
         return False
     finally:
