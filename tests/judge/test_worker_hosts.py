@@ -10,11 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.bench_judge import family
 from django.core.files.storage import storages
 from django.db import connections
 from psycopg.conninfo import conninfo_to_dict
 from tests.judge.scoring_helpers import hand_in, new_round
-from tests.judge.worker_hosts import S3_PORT, Machine, Site, enter, new_site, skip_without_namespaces, wait_until
+from tests.judge.test_serve import holds
+from tests.judge.worker_hosts import (
+    KEYS_TO_SECRETS,
+    S3_PORT,
+    Machine,
+    Site,
+    enter,
+    new_site,
+    skip_without_namespaces,
+    wait_until,
+)
 
 from kakurenbo.judge.contests.models import Round
 from kakurenbo.judge.scoring import rules
@@ -64,17 +75,12 @@ def test_both_hosts_score_one_that_ends_or_is_cut_off_loses_its_job_to_the_other
     site: Site, beside: Beside, plugins: Path, tmp_path: Path
 ) -> None:
     site.start_judge()
+    _web_has_neither_password_nor_keys_to_secrets(site)
     site.start_workers()
     beside.ask(_begin)
     wait_until(lambda: site.ask("SELECT 1 FROM contests_round WHERE prepared_at IS NOT NULL"), lambda: _logs(site))
 
-    gate = plugins / "both"
-    beside.ask(_hand_in, "01", f"wait {gate}")
-    beside.ask(_hand_in, "02", f"wait {gate}")
-    wait_until(lambda: _hosts_at_work(site) == ["one", "two"], lambda: _logs(site))
-    gate.touch()
-    wait_until(lambda: _is_idle(site), lambda: _logs(site))
-
+    _both_score(site, beside, plugins / "both")
     waits = plugins / "told to end"
     beside.ask(_hand_in, "01", f"wait {waits}")
     ending, other = _at_work_and_other(site)
@@ -92,8 +98,39 @@ def test_both_hosts_score_one_that_ends_or_is_cut_off_loses_its_job_to_the_other
         host.stop()
     found = beside.ask(_found)
     assert {worker.partition(":")[0] for worker, _ in found["judged"]} == {"one", "two"}
-    assert len(found["judged"]) == found["submissions"] == 3 + _WHOLE
+    assert len(found["judged"]) == found["submissions"] == 3 + 3 * _WHOLE
     assert beside.ask(_found_locally, tmp_path / "local") == found["results"]
+
+
+def _web_has_neither_password_nor_keys_to_secrets(site: Site) -> None:
+    """Neither in what it was started with nor in its memory; nor does the supervisor, whose memory it was given."""
+    assert site.judge.process is not None
+    ours = [pid for pid in family(site.judge.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    (web,) = (pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text())
+    (sweep,) = set(ours) - {web, site.judge.process.pid}
+    for secret in (site.password.encode(), *(key.encode() for key in KEYS_TO_SECRETS)):
+        assert [holds(pid, secret) for pid in (site.judge.process.pid, web, sweep)] == [False, False, True]
+        assert not any(secret in Path(f"/proc/{pid}/environ").read_bytes() for pid in ours)
+        assert secret not in _open_files(web)
+    assert "credentials" in os.readlink(f"/proc/{site.judge.process.pid}/fd/{_credentials_of(site.judge.process.pid)}")
+
+
+def _credentials_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[-2].decode()
+
+
+def _open_files(pid: int) -> bytes:
+    links = [path for path in Path(f"/proc/{pid}/fd").iterdir() if "memfd" in os.readlink(path)]
+    return b"".join(path.read_bytes() for path in links)
+
+
+def _both_score(site: Site, beside: Beside, gate: Path) -> None:
+    """Each machine has one worker, which takes one of two submissions that wait."""
+    beside.ask(_hand_in, "01", f"wait {gate}")
+    beside.ask(_hand_in, "02", f"wait {gate}")
+    wait_until(lambda: _hosts_at_work(site) == ["one", "two"], lambda: _logs(site))
+    gate.touch()
+    wait_until(lambda: _is_idle(site), lambda: _logs(site))
 
 
 def _cut_off_in_mid_scoring(site: Site, beside: Beside, gate: Path) -> None:
@@ -106,7 +143,7 @@ def _cut_off_in_mid_scoring(site: Site, beside: Beside, gate: Path) -> None:
     gate.touch()  # both find their result now
     wait_until(lambda: _is_idle(site), lambda: _logs(site))
     cut.plug(connected=True)
-    wait_until(lambda: "taken over" in cut.log.read_text() or "it starts again" in cut.log.read_text(), cut.log.read_text)
+    _both_score(site, beside, gate.with_name("both again"))
 
 
 def _ends_in_time(host: Machine, site: Site) -> None:

@@ -22,11 +22,13 @@ import psycopg
 import pytest
 from psycopg.pq import PGconn, Ping
 
+from kakurenbo.judge.serve.credentials import SECRET_KEY, SECRET_KEY_ID
 from kakurenbo.judge.serve.postgres import OWNER, Account, EmbeddedPostgres, _binaries
 
 PATIENCE = 120.0  # machines that run tests are busy
 BUCKET, S3_PORT, DATABASE_PORT = "contest", 5000, 5432
 WORKERS_PASSWORD = "of workers"
+KEYS_TO_SECRETS = ("name-of-the-key-to-secrets", "text-of-the-key-to-secrets")
 _CLONE_NEWNET = 0x40000000
 _MARK = f"kk{os.getpid()}"
 
@@ -100,6 +102,8 @@ class Machine:
             "AWS_ACCESS_KEY_ID": "key",
             "AWS_SECRET_ACCESS_KEY": "secret",
             "AWS_DEFAULT_REGION": "us-east-1",
+            SECRET_KEY_ID: KEYS_TO_SECRETS[0],
+            SECRET_KEY: KEYS_TO_SECRETS[1],
             "KAKURENBO_LANG": "en",
         }
 
@@ -182,7 +186,9 @@ class Site:
         self.ask(f"ALTER ROLE kakurenbo_worker LOGIN PASSWORD '{WORKERS_PASSWORD}'")
 
     def start_workers(self) -> None:
-        for host in self.hosts:
+        """Start those that do not run."""
+        for host in (one for one in self.hosts if one.process is None):
+            host.log.unlink(missing_ok=True)
             host.serve(host.environment("kakurenbo_worker", WORKERS_PASSWORD), "--workers-only", "--workers", "1")
         for host in self.hosts:
             wait_until(lambda host=host: host.has_told("wait for work"), host.log.read_text)  # type: ignore[misc]
