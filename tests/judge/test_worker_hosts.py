@@ -112,16 +112,13 @@ def _web_has_neither_password_nor_keys_to_secrets(site: Site) -> None:
         assert [holds(pid, secret) for pid in (site.judge.process.pid, web, sweep)] == [False, False, True]
         assert not any(secret in Path(f"/proc/{pid}/environ").read_bytes() for pid in ours)
         assert secret not in _open_files(web)
-    assert "credentials" in os.readlink(f"/proc/{site.judge.process.pid}/fd/{_credentials_of(site.judge.process.pid)}")
-
-
-def _credentials_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[-2].decode()
+    assert KEYS_TO_SECRETS[0].encode() in _open_files(site.judge.process.pid)  # which nobody else can open
 
 
 def _open_files(pid: int) -> bytes:
-    links = [path for path in Path(f"/proc/{pid}/fd").iterdir() if "memfd" in os.readlink(path)]
-    return b"".join(path.read_bytes() for path in links)
+    """What it has open of files in memory."""
+    open_ones = list(Path(f"/proc/{pid}/fd").iterdir())
+    return b"".join(path.read_bytes() for path in open_ones if "memfd" in str(path.readlink()))
 
 
 def _both_score(site: Site, beside: Beside, gate: Path) -> None:
