@@ -147,6 +147,8 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _write_bytes(place: Path, parts: Iterable[bytes]) -> None:
+    if ".." in place.parts:
+        raise ValueError(f"{place}: the path of a file leads out of its folder")
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("wb") as file:
         for part in parts:
