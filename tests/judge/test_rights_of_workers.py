@@ -22,10 +22,11 @@ from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests.models import Contest, PhaseState
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ForkServer
-from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, StandingSnapshot, Target
+from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, RoundFile, StandingSnapshot, Target
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.serve import parts, postgres
 from kakurenbo.judge.serve.roles import WORKER, make_web_role, make_worker_role
+from kakurenbo.judge.submissions import store
 from kakurenbo.messages import retold
 
 pytestmark = pytest.mark.django_db
@@ -195,3 +196,14 @@ def test_workers_of_another_version_than_the_database_do_not_start() -> None:
         transaction.set_rollback(True)
     told = [parts.hindrance(int(str(ended.value.code))) for ended in (newer, older)]
     assert ["newer version" in told[0], "older version" in told[1]] == [True, True]
+
+
+# -- whatever is written in the database -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["teams/01/../../../x", "teams/01//x"])
+def test_no_path_in_the_database_leads_a_worker_out_of_its_folder(path: str, worker: Worker, tmp_path: Path) -> None:
+    round_ = new_round("trouble", {"size": 20}, "only")
+    RoundFile.objects.create(round=round_, path=path, visible="team", subject="01", blob=store.put(b"x"))
+    with pytest.raises(ValueError, match="out of its folder"):
+        worker.workspace.copy_handout(tmp_path / "step", round_, "01")

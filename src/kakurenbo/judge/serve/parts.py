@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from kakurenbo.judge import confinement
 from kakurenbo.judge.serve.credentials import SECRET_KEY, SECRET_KEY_ID
@@ -42,10 +43,15 @@ def log_in(password: str) -> None:
 
 def use_secret_keys(held: Mapping[str, str]) -> None:
     """Reach the store of secrets by keys of its own, where there are such."""
+    if SECRET_KEY_ID in held:
+        _stores()["secret"]["OPTIONS"] |= {"access_key": held[SECRET_KEY_ID], "secret_key": held[SECRET_KEY]}
+
+
+def _stores() -> dict[str, dict[str, Any]]:
+    """How the stores are described, until the first of them is used."""
     from django.core.files.storage import storages
 
-    if SECRET_KEY_ID in held:
-        storages.backends["secret"]["OPTIONS"] |= {"access_key": held[SECRET_KEY_ID], "secret_key": held[SECRET_KEY]}
+    return cast("dict[str, dict[str, Any]]", storages.backends)
 
 
 def migrate(web_password: str) -> None:
@@ -107,7 +113,6 @@ def _is_newer_than_database() -> bool:
 def web(host: str, port: int, password: str) -> None:
     """Answer requests, until told to end; with a password, by the web's own account in the database."""
     from django.conf import settings
-    from django.core.files.storage import storages
     from django.db import connections
     from granian.constants import Interfaces
     from granian.server.embed import Server
@@ -123,7 +128,7 @@ def web(host: str, port: int, password: str) -> None:
     database["OPTIONS"]["pool"] = _POOL
     if password:
         database.update(USER=WEB, PASSWORD=password)
-    storages.backends["secret"] = {"BACKEND": "kakurenbo.judge.serve.closed.ClosedStore"}
+    _stores()["secret"] = {"BACKEND": "kakurenbo.judge.serve.closed.ClosedStore"}
     _confine_web(settings.HOME)
 
     async def answer() -> None:
