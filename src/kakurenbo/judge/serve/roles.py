@@ -45,7 +45,7 @@ REVOKE INSERT, UPDATE ON scoring_target FROM {WEB};
 REVOKE UPDATE, DELETE ON scoring_job, procrastinate_jobs, procrastinate_workers FROM {WEB};
 REVOKE UPDATE, DELETE ON submissions_blob, submissions_submission FROM {WEB};
 REVOKE UPDATE ON contests_round FROM {WEB};
-GRANT UPDATE (state, again) ON scoring_job TO {WEB};
+GRANT UPDATE (state, again, finished_at) ON scoring_job TO {WEB};
 GRANT UPDATE (created_at) ON submissions_blob TO {WEB};
 GRANT UPDATE (state, number, received_at, chosen_at, "user_id") ON submissions_submission TO {WEB};
 REVOKE ALL ON ALL TABLES IN SCHEMA secret FROM {WEB};
@@ -71,7 +71,8 @@ GRANT SELECT ON django_migrations, contests_contest, contests_round, contests_ph
 GRANT UPDATE (facts, commitments, fingerprint, prepared_at) ON contests_round TO {WORKER};
 GRANT UPDATE (id) ON contests_contest, contests_phase, contests_entry TO {WORKER}; -- to lock a row, not to change it
 GRANT SELECT, INSERT ON trust_logentry TO {WORKER};
-GRANT SELECT, INSERT, UPDATE, DELETE ON secret.file, secret.earned TO {WORKER};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA secret TO {WORKER};
+REVOKE ALL ON secret.signing_key FROM {WORKER};
 DROP POLICY IF EXISTS of_workers ON secret.file;
 DROP POLICY IF EXISTS of_workers ON secret.earned;
 DROP POLICY IF EXISTS of_workers ON scoring_target;
