@@ -21,9 +21,11 @@ class Plan:
     url : str
         How people reach it.
     workers : int
-        Processes that score.
+        Processes that score; none where other machines do.
     demo : bool
         Rehearse a contest as soon as it is ready, where there is none.
+    workers_only : bool
+        Nothing but workers, for a judge on another machine.
     """
 
     home: Path
@@ -32,6 +34,7 @@ class Plan:
     url: str
     workers: int
     demo: bool = False
+    workers_only: bool = False
 
     def environment(self, dsn: str, secret_key: str) -> dict[str, str]:
         """What the settings read."""
