@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.asgi import get_asgi_application
 
+from kakurenbo.judge.serve.bodies import Bodies
 from kakurenbo.judge.serve.clients import Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.turns import Turns
@@ -13,4 +14,4 @@ _django = get_asgi_application()
 from kakurenbo.judge.submissions.store import incoming  # noqa: E402 (needs Django, which is set up by now)
 
 _clients = Clients()
-application = Intake(Turns(_django, _clients), incoming, _clients)
+application = Intake(Bodies(Turns(_django, _clients), _clients), incoming, _clients)
