@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.utils import timezone
 from hypothesis import HealthCheck, given, seed, settings
 from schemathesis import checks
@@ -101,8 +103,10 @@ def _with_what_there_is(contest: Contest) -> dict[str, Any]:
 
 
 def _served(described: dict[str, Any]) -> Callable[..., Iterable[bytes]]:
-    """Django, and beside it a description."""
+    """Django, and beside it a description; it keeps the connection in which the test's own rows are."""
     django = WSGIHandler()
+    for told in (request_started, request_finished):
+        told.disconnect(close_old_connections)
 
     def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if environ["PATH_INFO"] != _DESCRIBED:

@@ -23,7 +23,7 @@ TABLES, ZIPS = "tables", "zips"
 FINAL = ("invalid", "scored", "failed", "parked", "withdrawn")
 MOST_MB = 600
 TEAMS = 3
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS = 0.1
 _PATIENCE = 120.0
 _CONTESTS = """
 import sys, django; django.setup()

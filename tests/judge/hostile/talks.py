@@ -117,7 +117,7 @@ def with_token(authorization: str) -> Act:
 def for_another_team(player: Player, submission: str) -> Answer:
     rival = player.field.team(player.contest, int(player.number) % 2)
     rival = rival if rival.number != player.number else player.field.team(player.contest, 2)
-    return rival.ask("PUT", place(player, submission), _ROWS)
+    return rival.ask("PUT", place(player, submission), _ROWS, player.language)
 
 
 def to_nobody(player: Player, _: str) -> Answer:
