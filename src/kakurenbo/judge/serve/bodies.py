@@ -41,8 +41,18 @@ class TooSlow(Exception):
         return Answer.refusal(_TIMEOUT, "too_slow", scope, slowest=_SLOWEST)
 
 
-class _TooLarge(Exception):
-    """More came than may come."""
+class TooLarge(Exception):
+    """More came than may come.
+
+    Attributes
+    ----------
+    unread : bool
+        Whether there is still more.
+    """
+
+    def __init__(self, *, unread: bool) -> None:
+        super().__init__()
+        self.unread = unread
 
 
 @dataclass
@@ -118,8 +128,9 @@ class Bodies:
             return
         try:
             await self._inner(scope, _counted(receive, limit), send)
-        except _TooLarge:
-            await drop(receive)
+        except TooLarge as error:
+            if error.unread:
+                await drop(receive)
             await too_large.give(send)
         except (CutOff, TooSlow) as error:
             await error.answer(scope).give(send)
@@ -138,9 +149,9 @@ def _counted(receive: Receive, limit: int) -> Receive:
         if whole:
             return await receive()
         message = await paced(receive, pace)
-        if pace.bytes > limit:
-            raise _TooLarge
         whole = not message.get("more_body", False)
+        if pace.bytes > limit:
+            raise TooLarge(unread=not whole)
         return message
 
     return counted

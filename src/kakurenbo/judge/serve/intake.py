@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kakurenbo.judge.serve.bodies import CutOff, Pace, TooSlow, announced, drop, paced
+from kakurenbo.judge.serve.bodies import CutOff, Pace, TooLarge, TooSlow, announced, drop, paced
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
@@ -80,8 +80,8 @@ class Intake:
         try:
             await body.fill(receive, limit)
             return await self._ask(scope, await body.complete()), False
-        except _TooLarge:
-            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), True
+        except TooLarge as error:
+            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), error.unread
         except (CutOff, TooSlow) as error:
             return error.answer(scope), False
         finally:
@@ -103,10 +103,6 @@ class Intake:
         return answer
 
 
-class _TooLarge(Exception):
-    """More came than may come."""
-
-
 class _Body:
     """A file that grows while its bytes come in."""
 
@@ -122,7 +118,7 @@ class _Body:
             piece += message.get("body", b"")
             more = message.get("more_body", False)
             if self._size + len(piece) > limit:
-                raise _TooLarge
+                raise TooLarge(unread=more)
             if len(piece) >= _PIECE or not more:
                 await self._in_thread(self._write, bytes(piece))
                 piece.clear()
