@@ -197,3 +197,25 @@ LINK, DEVICE, BLOCK, PIPE, SOCKET = stat.S_IFLNK, stat.S_IFCHR, stat.S_IFBLK, st
 ZIP64_GIANT = struct.pack("<HHQQ", 1, 16, 1 << 60, 1 << 60)
 ZIP64_BROKEN = struct.pack("<HH", 1, 60) + b"\1\2"
 QUINE_LIKE = zipped([("a/a.zip", zipped([("a.zip", b"PK\5\6" + bytes(18))]))])
+
+
+# -- large ones ------------------------------------------------------------------------------------------------------------
+
+
+def zeros_in_gzip(size: int) -> Maker:
+    """So many zeros, packed a thousandfold without ever being there."""
+
+    def make(_: bytes) -> bytes:
+        packer, piece = zlib.compressobj(1, zlib.DEFLATED, 31), bytes(10**6)
+        return b"".join(packer.compress(piece) for _ in range(size // len(piece))) + packer.flush()
+
+    return make
+
+
+def noise(size: int) -> Maker:
+    return lambda _: os.urandom(size)
+
+
+def zip_of_noise(size: int) -> Maker:
+    """Nearly as large as may come, and as large again when it is unpacked."""
+    return lambda _: zipped([(RELEASE_IN_ZIP, os.urandom(size))], zipfile.ZIP_STORED)

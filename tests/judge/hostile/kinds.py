@@ -205,5 +205,26 @@ TALK_KINDS = (
     Talk("posts without end where nothing is read", talks.posted_without_end, 413, "request_too_large"),
     Talk("packs the body in another gzip by a header", talks.content_encoding, 201, ""),
 )
+LARGE_CONTENTS = (
+    Content("gigabyte of zeros in gzip", f.zeros_in_gzip(10**9), "source.too_large", f"{TABLE}.gz"),
+    Content("gigabyte of zeros in a zip", f.zip_bomb(1000 * _MB), "archive.too_large", _ZIP),
+    Content("zip of noise", f.zip_of_noise(90 * _MB), "pwscup2024.files_missing", _ZIP),
+    Content("one line of 95 MB", f.repeated(b"a", 95 * 10**6), "line.too_long"),
+    Content("95 million empty lines", f.repeated(b"\n", 95 * 10**6), "text.empty"),
+    Content("47 million lines of one cell", f.repeated(b"1\n", 47 * 10**6), "table.row_count"),
+    Content("95 MB of good rows", f.rows_repeated(1250), "table.row_count"),
+    Content("95 MB of quotes", f.repeated(b'"', 95 * 10**6), "line.too_long"),
+    Content("95 MB of commas", f.repeated(b",", 95 * 10**6), "line.too_long"),
+    Content("noise of 95 MB", f.noise(95 * 10**6), "text.nul"),
+)
+LARGE_TALKS = (
+    Talk("announces a gigabyte and sends it", talks.sending("pre_anonymizeddata_NN.csv", 10**9, "announced"), 413, "too_large"),
+    Talk("streams a gigabyte", talks.sending("pre_anonymizeddata_NN.csv", 10**9, "streamed"), 413, "too_large"),
+    Talk("posts a gigabyte where nothing is read", talks.posting(10**9), 413, "request_too_large"),
+    Talk("drips a byte every second", talks.dripping, 408, "too_slow"),
+    Talk("falls silent", talks.falling_silent, 408, "too_slow"),
+    Talk("drips its headers", talks.dripping_headers, 0, ""),
+)
+"""What needs its size or its time: for a soak test."""
 CONTENTS = (*TABLE_KINDS, *ZIP_KINDS)
 KINDS = (*CONTENTS, *NAME_KINDS, *TALK_KINDS)

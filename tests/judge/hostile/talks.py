@@ -184,3 +184,47 @@ def content_encoding(player: Player, submission: str) -> Answer:
     answer = player.ask("PUT", place(player, submission), packed, **{"Content-Encoding": "gzip"})
     assert answer.said["size"] == len(packed)
     return answer
+
+
+# -- for a soak test -------------------------------------------------------------------------------------------------------
+
+_SECONDS = 150.0
+
+
+def sending(name: str, size: int, how: str) -> Act:
+    """So many zeros, until the judge has enough."""
+
+    def act(player: Player, submission: str) -> Answer:
+        line = f"Content-Length: {size}" if how == "announced" else "Transfer-Encoding: chunked"
+        return _sent(player, head(player, "PUT", place(player, submission, name), line), size, chunked=how != "announced")
+
+    return act
+
+
+def posting(size: int) -> Act:
+    def act(player: Player, _: str) -> Answer:
+        return _sent(player, head(player, "POST", "/contests", "Transfer-Encoding: chunked"), size, chunked=True)
+
+    return act
+
+
+def _sent(player: Player, first: bytes, size: int, *, chunked: bool) -> Answer:
+    piece = bytes(10**6)
+    framed = b"f4240\r\n" + piece + b"\r\n" if chunked else piece
+    return _last(send(player, first, *[framed] * (size // len(piece)), shut=False).answers)
+
+
+def dripping(player: Player, submission: str) -> Answer:
+    first = head(player, "PUT", place(player, submission), "Content-Length: 1000000")
+    return _last(send(player, first, *[b"1"] * 200, pause=1.0, shut=False, patience=_SECONDS).answers)
+
+
+def falling_silent(player: Player, submission: str) -> Answer:
+    first = head(player, "PUT", place(player, submission), "Content-Length: 1000000")
+    return _last(send(player, first, b"1,2\n", shut=False, patience=_SECONDS).answers)
+
+
+def dripping_headers(player: Player, submission: str) -> Answer:
+    """Nobody who does not come to the end of the first line is waited for."""
+    first = head(player, "PUT", place(player, submission))[:-2]
+    return _last(send(player, first, *[b"X-A: 1\r\n"] * 200, pause=1.0, shut=False, patience=_SECONDS).answers)

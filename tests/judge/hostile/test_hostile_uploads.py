@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +13,22 @@ import pytest
 from benchmarks.bench_judge import family
 from tests.judge.hostile.field import MOST_MB, TABLES, ZIPS, Answer, Field, Player, playing_field
 from tests.judge.hostile.files import PICKLE_MARK
-from tests.judge.hostile.kinds import CONTENTS, FORM, KINDS, NAME_KINDS, TABLE, TALK_KINDS, Content, Talk
+from tests.judge.hostile.kinds import (
+    CONTENTS,
+    FORM,
+    KINDS,
+    LARGE_CONTENTS,
+    LARGE_TALKS,
+    NAME_KINDS,
+    TABLE,
+    TALK_KINDS,
+    Content,
+    Talk,
+)
 
 _AT_ONCE = 4
 _PATIENCE = 30.0
+_WORTH_TELLING_MB = 100
 
 
 class Handed(NamedTuple):
@@ -33,15 +46,25 @@ def test_the_list_has_a_kind_once_and_more_than_sixty_of_them() -> None:
 
 
 def test_every_hostile_upload_is_refused_in_words_within_600_mb_and_leaves_nothing() -> None:
+    _all_are_refused(CONTENTS, TALK_KINDS)
+
+
+@pytest.mark.skipif("KAKURENBO_HOSTILE_GIGABYTES" not in os.environ, reason="takes minutes: make soak runs it")
+def test_so_is_every_hostile_upload_that_needs_its_size_or_its_time() -> None:
+    _all_are_refused(LARGE_CONTENTS, LARGE_TALKS)
+
+
+def _all_are_refused(contents: Sequence[Content], talks: Sequence[Talk]) -> None:
     with playing_field() as (field, watch, folder):
         before = len(family(watch.pid))
         tables = {TABLES: field.team(TABLES, 0).download("/contests/tables/rounds/pre/files/teams/01/pre_samplingdata_01.csv")}
         wrong = [*_names(field)]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            handed = list(pool.map(lambda kind: _hand_in(field, kind, tables.get(kind.contest, b"")), CONTENTS))
-            wrong += [line for lines in pool.map(lambda kind: [*_talk(field, kind)], TALK_KINDS) for line in lines]
+            handed = list(pool.map(lambda kind: _hand_in(field, kind, tables.get(kind.contest, b"")), contents))
+            wrong += [line for lines in pool.map(lambda kind: [*_talk(field, kind)], talks) for line in lines]
             wrong += [line for lines in pool.map(lambda one: [*_judged(one)], handed) for line in lines]
         assert not wrong, "\n".join(wrong)
+        print({name: round(most) for name, most in watch.most.items() if most > _WORTH_TELLING_MB})
         assert max(watch.most.values()) < MOST_MB, watch.most
         _nothing_is_left(field, folder)
         assert len(family(watch.pid)) <= before

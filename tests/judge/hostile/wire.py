@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 from typing import NamedTuple
 
@@ -33,24 +34,25 @@ class Sent(NamedTuple):
 
 def send(player: Player, *pieces: bytes, pause: float = 0.0, shut: bool = True, patience: float = _PATIENCE) -> Sent:
     """What a judge answers to bytes; afterwards the sender says no more, unless it stays."""
-    got = b""
     with socket.create_connection(("127.0.0.1", player.field.port), patience) as connection:
-        connection.settimeout(patience)
-        with contextlib.suppress(ConnectionError, BrokenPipeError, TimeoutError):
+        with contextlib.suppress(ConnectionError, TimeoutError):  # who has heard enough closes, and has mostly said why
             for number, piece in enumerate(pieces):
-                if number and pause:
-                    connection.settimeout(pause)
-                    with contextlib.suppress(TimeoutError):
-                        got += connection.recv(65536)
-                    connection.settimeout(patience)
+                if number and pause and _has_answer(connection, pause):
+                    break
                 connection.sendall(piece)
             if shut:
                 connection.shutdown(socket.SHUT_WR)
+        got = b""
+        with contextlib.suppress(ConnectionError, TimeoutError):
             while piece := connection.recv(65536):
                 got += piece
                 if not shut and Sent(got).answers and b"connection: close" not in got.lower():
                     break
     return Sent(got)
+
+
+def _has_answer(connection: socket.socket, seconds: float) -> bool:
+    return bool(select.select([connection], [], [], seconds)[0])
 
 
 def head(player: Player, method: str, path: str, *lines: str) -> bytes:
