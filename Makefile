@@ -99,6 +99,8 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/towncrier build --draft --version unreleased >/dev/null
+	$(BIN)/python -m scripts.scan_secrets
+	$(BIN)/python -m scripts.audit_dependencies
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import django
 
+from kakurenbo.judge.serve.bodies import Bodies
 from kakurenbo.judge.serve.clients import Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.turns import Turns
@@ -14,4 +15,4 @@ from kakurenbo.judge.serve.answering import Answers  # noqa: E402 (needs Django,
 from kakurenbo.judge.submissions.store import incoming  # noqa: E402
 
 _clients = Clients()
-application = Intake(Turns(Answers(), _clients), incoming, _clients)
+application = Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients)

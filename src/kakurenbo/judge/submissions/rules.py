@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 
-from kakurenbo.contracts import Counting
+from kakurenbo.contracts import Counting, FilePattern
 from kakurenbo.contracts.declarations import size_limit
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
@@ -31,7 +31,7 @@ from kakurenbo.tables import Problems, Read, Reading, refused
 
 RATE, RATE_SPAN = 60, timedelta(minutes=10)
 """So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
-_COUNTED = ("{target}", "{number}", "{-try}")
+_TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _ZIP = ".zip"
 
 
@@ -288,9 +288,15 @@ def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
 
 
 def _most_files(phase: Phase) -> int:
-    """How many files an entry can need: one of each kind, unless there are some for each target, number or try."""
-    patterns = declared_phase(phase).files
-    return MOST_FILES if any(field in one.template for one in patterns for field in _COUNTED) else len(patterns)
+    """How many files an entry can need: of each kind one, or one for each number or target that there is."""
+    return min(MOST_FILES, sum(_most_of(pattern, phase) for pattern in declared_phase(phase).files))
+
+
+def _most_of(pattern: FilePattern, phase: Phase) -> int:
+    if _TRY in pattern.template or (_NUMBER in pattern.template and not pattern.numbers):
+        return MOST_FILES
+    targets = phase.round.targets.count() if _TARGET in pattern.template else 1
+    return targets * max(1, len(pattern.numbers))
 
 
 def _unfinished(submission: Submission, name: str) -> dict[str, int]:
