@@ -20,7 +20,9 @@ _PORT = 8020
 _NEEDED = ("django", "granian", "procrastinate", "psycopg")
 
 
-def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+def _serve(
+    home: Path | None, host: str, port: int, url: str, workers: int, demo: bool, log: str, metrics_token_file: Path | None
+) -> NoReturn:
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise UsageError(text("judge_serve.not_installed"))
     if os.environ.get("KAKURENBO_JUDGE_S3_BUCKET") and importlib.util.find_spec("storages") is None:
@@ -28,7 +30,9 @@ def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo
     from kakurenbo.judge.serve.home import default_home
     from kakurenbo.judge.serve.plan import Plan
 
-    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo)
+    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo, log, metrics_token_file)
+    if metrics_token_file is not None:
+        plan.metrics_token()  # so that a file that cannot be read is told before anything starts
     streams.flush_output()
     # The same process goes on as the supervisor: whoever started it watches the right one.
     os.execv(sys.executable, [sys.executable, "-P", "-m", "kakurenbo.judge.serve", plan.as_text()])
@@ -67,5 +71,7 @@ def serve() -> click.Command:
         _option("url", default="", metavar="URL"),
         _option("workers", type=click.IntRange(1, 64), default=2, show_default=True),
         _option("demo", is_flag=True),
+        _option("log", type=click.Choice(("text", "json")), default="text", show_default=True),
+        _option("metrics-token-file", type=click.Path(path_type=Path), metavar="FILE"),
     ]
     return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

@@ -10,7 +10,8 @@ from kakurenbo.judge.serve.turns import Turns
 
 _django = get_asgi_application()
 
-from kakurenbo.judge.submissions.store import incoming  # noqa: E402 (needs Django, which is set up by now)
+from kakurenbo.judge.operations.watching import Watched  # noqa: E402 (these need Django, which is set up by now)
+from kakurenbo.judge.submissions.store import incoming  # noqa: E402
 
 _clients = Clients()
-application = Intake(Turns(_django, _clients), incoming, _clients)
+application = Watched(Intake(Turns(_django, _clients), incoming, _clients))

@@ -42,6 +42,10 @@ _SETTINGS = {
     "shared_buffers": "64MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # Whoever makes a mistake is told; statements, and the values in them, are for nobody's log.
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 
 

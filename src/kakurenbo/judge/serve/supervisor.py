@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge import confinement
+from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
@@ -51,11 +52,11 @@ class Supervisor:
         """Serve until somebody asks to stop."""
         _check_free(self._plan.host, self._plan.port)
         self._home.take()
-        _tell(text("judge_serve.starting", home=str(self._plan.home)))
+        self._tell(text("judge_serve.starting", home=str(self._plan.home)))
         if not self._plan.is_private:
-            _tell(text("judge_serve.open_without_tls", url=self._plan.url))
+            self._tell(text("judge_serve.open_without_tls", url=self._plan.url))
         if not confinement.version():
-            _tell(text("judge_serve.no_landlock"))
+            self._tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
             try:
@@ -113,7 +114,7 @@ class Supervisor:
             self._start_due()
             if not ready and _answers(self._plan):
                 ready = True
-                _tell(text("judge_serve.ready", url=self._plan.url))
+                self._tell(text("judge_serve.ready", url=self._plan.url))
                 if self._plan.demo:
                     self._processes.append(self._part("demo", parts.demo, once=True))
                     continue
@@ -138,9 +139,16 @@ class Supervisor:
             log.warning("PostgreSQL ended; it starts again")
             self._database.start()
 
+    def _tell(self, line: str) -> None:
+        """Say something to whoever started the judge: a person reads it, or a program that reads lines of the log."""
+        if self._plan.log == logs.JSON:
+            log.info("%s", line)
+        else:
+            print(line, flush=True)
+
     def _stop(self) -> None:
         if self._processes:
-            _tell(text("judge_serve.stopping"))
+            self._tell(text("judge_serve.stopping"))
         until = time.monotonic() + _STOP_SECONDS
         for process in self._processes:
             process.signal(signal.SIGTERM)
@@ -151,7 +159,7 @@ class Supervisor:
         if self._database is not None:
             self._database.stop()
         if self._processes:
-            _tell(text("judge_serve.stopped"))
+            self._tell(text("judge_serve.stopped"))
 
 
 def _check_free(host: str, port: int) -> None:
@@ -176,7 +184,3 @@ def _answers(plan: Plan) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _tell(line: str) -> None:
-    print(line, flush=True)
