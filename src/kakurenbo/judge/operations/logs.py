@@ -108,7 +108,7 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         told = _told(record)
-        request = f" (request {told['request']})" if "request" in told else ""
+        request = f" (request {told['request']} {told.get('route', '')})" if "request" in told else ""
         fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
         lines = [f"{told['time']} {told['process']} {told['level']} {told['logger']}: {told['event']}{fields}{request}"]
         if "error" in told:
@@ -145,6 +145,8 @@ def _told(record: logging.LogRecord) -> dict[str, Any]:
 def _event(record: logging.LogRecord) -> str:
     if record.name.split(".")[0] == _OWN or record.name in _TRUSTED:
         return record.getMessage()
+    if hasattr(record, "status_code"):  # Django's, whose words are all filled in
+        return f"the answer was {record.status_code}"
     if record.name == _WARNINGS:
         place = _WHERE_AND_WHAT.match(record.getMessage())
         return place[1] if place else "a warning"

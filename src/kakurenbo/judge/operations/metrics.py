@@ -33,6 +33,8 @@ WHERE job.state = 'done' AND finished_at IS NOT NULL AND started_at IS NOT NULL 
 """
 _DEATHS = "SELECT coalesce(sum(attempts), 0)::float FROM scoring_job WHERE state <> 'done'"
 
+_NOTHING_IS_ZERO = ("oldest_waiting_job_seconds", "unsigned_log_seconds")
+
 registry = CollectorRegistry()
 _requests = Counter("kakurenbo_requests", "Requests that were answered.", ["route", "method", "status"], registry=registry)
 _latency = Histogram(
@@ -104,8 +106,10 @@ def _of_state(state: probing.State) -> Iterable[Metric]:
         "clock_ahead_seconds": ("How far the database's clock is ahead of the web's.", state.clock),
     }
     for name, (meaning, age) in ages.items():
-        if age is not None or name in ("oldest_waiting_job_seconds", "unsigned_log_seconds"):
-            yield _gauge(name, meaning, age.total_seconds() if age is not None else 0)
+        family = GaugeMetricFamily(f"kakurenbo_{name}", meaning)
+        if age is not None or name in _NOTHING_IS_ZERO:
+            family.add_metric([], age.total_seconds() if age is not None else 0)
+        yield family
     yield _gauge("parked_jobs", "Jobs that wait for an organizer.", state.parked)
     yield _gauge("workers", "Workers of which something was heard in the last minute.", state.workers)
     yield _gauge("log_entries", "Entries in the logs of all contests.", state.log_entries)

@@ -112,7 +112,7 @@ class EmbeddedPostgres:
     @property
     def address(self) -> str:
         """Where to connect, and as whom, as psycopg takes it; without the password."""
-        return f"host={self._sockets.resolve()} user={OWNER} dbname=postgres"
+        return _address_at(self._sockets)
 
     @property
     def password(self) -> str:
@@ -213,6 +213,21 @@ class EmbeddedPostgres:
                 return
             time.sleep(0.05)
         raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
+
+
+def dsn_in(home: Path) -> str:
+    """How to connect to the database in a folder, for whoever may read its password; nothing is made or changed.
+
+    Raises
+    ------
+    OSError
+        Where there is none, or its password is not for us.
+    """
+    return f"{_address_at(home / 'run')} password={(home / 'postgres.password').read_text(encoding='ascii')}"
+
+
+def _address_at(sockets: Path) -> str:
+    return f"host={sockets.resolve()} user={OWNER} dbname=postgres"
 
 
 def check_given(url: str) -> None:

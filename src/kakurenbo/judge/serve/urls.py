@@ -1,4 +1,4 @@
-"""Where everything is: pages at the root, the API under ``/api/v1``, ``/health`` and ``/metrics`` for those who watch over it."""
+"""Where everything is: pages at the root, the API under ``/api/v1``, ``/health`` and ``/metrics`` for those who watch it."""
 
 from __future__ import annotations
 
