@@ -17,7 +17,7 @@ from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
-from kakurenbo.judge.serve.postgres import dsn_in
+from kakurenbo.judge.serve.postgres import address_in, dsn_in
 from kakurenbo.messages import language, text
 
 _PATIENCE = {"connect_timeout": 5, "options": "-c statement_timeout=60000"}
@@ -110,7 +110,7 @@ def _settle(home: Path) -> None:
     try:
         dsn = make_conninfo(given or dsn_in(home), **_PATIENCE)
     except OSError:  # there is no database here: whoever tries to connect is told
-        dsn = make_conninfo(host=str(home.resolve() / "run"), **_PATIENCE)
+        dsn = make_conninfo(address_in(home), **_PATIENCE)
     os.environ.update(
         DJANGO_SETTINGS_MODULE="kakurenbo.judge.serve.settings",
         KAKURENBO_JUDGE_HOME=str(home.resolve()),

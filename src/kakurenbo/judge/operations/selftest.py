@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK, PreparedRound
+from kakurenbo.contracts.measure import Utility
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
@@ -78,8 +79,7 @@ def play(rulebook: str, worker: Worker) -> Played:
     with worker.workspace.folder() as folder:
         worker.workspace.link_preparation(folder, stage.round)
         prepared = PreparedRound(rules_of(contest, stage.round), folder / "preparation")
-        scores = {entry: _hand_in_release(stage, prepared, entry, team, played) for entry, team in stage.teams.items()}
-    _compare(scores, played)
+        _release(stage, prepared, played)
     stage.go_on(_during(stage.phase(ATTACK)))
     with worker.workspace.folder() as folder:
         _attack(stage, folder, played)
@@ -91,23 +91,35 @@ def play(rulebook: str, worker: Worker) -> Played:
 # -- releases ------------------------------------------------------------------------------------------------------------
 
 
-def _hand_in_release(
-    stage: _Stage, prepared: PreparedRound[Any], entry: str, team: Entry, played: Played
-) -> Mapping[str, Any] | None:
-    """Hand in one release, and compare what the judge says with what the rules say; its record where it was scored."""
-    files = files_of(entry, prepared, team.team.number)
-    known = prepared.rules.check_release(prepared.handout(team.team.number), [Source(*file) for file in files.items()])
-    judging = stage.judged(team, ANONYMIZE, files)
-    if isinstance(known, Problems) or entry in (EMPTY, BROKEN):
-        codes = sorted({problem.code for problem in known}) if isinstance(known, Problems) else []
-        found = sorted({problem["code"] for problem in judging.result["problems"]})
-        refused = judging.verdict == INVALID and found == codes and bool(codes)
-        played.expect(refused, text("doctor.test_refused", entry=entry, codes=codes, found=found or judging.verdict))
-        return None
+def _release(stage: _Stage, prepared: PreparedRound[Any], played: Played) -> None:
+    """Every team hands in its release; what the judge says of it is what the rules say."""
+    files = {entry: files_of(entry, prepared, team.team.number) for entry, team in stage.teams.items()}
+    handed_in = {entry: stage.hand_in(team, ANONYMIZE, files[entry]) for entry, team in stage.teams.items()}
+    stage.worker.drain()
+    records: dict[str, Mapping[str, Any] | None] = {}
+    for entry, team in stage.teams.items():
+        handout = prepared.handout(team.team.number)
+        known = prepared.rules.check_release(handout, [Source(*file) for file in files[entry].items()])
+        judging = _judging(handed_in[entry])
+        if isinstance(known, Problems) or entry in (EMPTY, BROKEN):
+            _expect_refusal(entry, known, judging, played)
+            records[entry] = None
+        else:
+            records[entry] = _expect_scores(entry, prepared.rules.measure(handout, known.value), judging, played)
+    _compare(records, played)
+
+
+def _expect_refusal(entry: str, known: Read[Any] | Problems, judging: Judging, played: Played) -> None:
+    codes = sorted({problem.code for problem in known}) if isinstance(known, Problems) else []
+    found = sorted({problem["code"] for problem in judging.result["problems"]})
+    refused = judging.verdict == INVALID and found == codes and bool(codes)
+    played.expect(refused, text("doctor.test_refused", entry=entry, codes=codes, found=found or judging.verdict))
+
+
+def _expect_scores(entry: str, measured: Utility, judging: Judging, played: Played) -> Mapping[str, Any]:
+    """The record of a release that was scored; its digits are those that are measured here."""
     record: Mapping[str, Any] = judging.result["record"]
-    here = {
-        one.name: one.value for one in prepared.rules.measure(prepared.handout(team.team.number), known.value).measurements()
-    }
+    here = {one.name: one.value for one in measured.measurements()}
     judged = {one["name"]: one["value"] for one in record["measurements"] if one["name"] in here}
     other = [f"{name}: {judged.get(name)} ≠ {value}" for name, value in here.items() if judged.get(name) != value]
     played.expect(not other, text("doctor.test_digits", entry=entry, count=len(here), other=other or "-"))
@@ -152,21 +164,24 @@ def _attack(stage: _Stage, folder: Path, played: Played) -> None:
     right = {
         entry: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name) for entry, name in names.items()
     }
-    if right[IDENTITY] is not None:
-        credit = _hand_in_guess(stage, targets, TWIN, names[IDENTITY], right[IDENTITY])
-        well = credit is not None and credit["hits"] == credit["of"]
-        played.expect(well, text("doctor.test_all_hits", **_figures(credit)))
-        foreign = targets.rules.guess_bytes(right[IDENTITY])
-        read = targets.rules.check_guess(targets[names[TWIN]].form, Source("guess", foreign))
-        if isinstance(read, Read) and foreign != targets.rules.guess_bytes(right[TWIN]):
-            credit = _hand_in_guess(stage, targets, IDENTITY, names[TWIN], read.value)
-            played.expect(credit is not None and _is_chance(credit), text("doctor.test_chance", **_figures(credit)))
+    if right[IDENTITY] is None:
+        return
+    answer = stage.hand_in_guess(targets, TWIN, names[IDENTITY], right[IDENTITY])
+    foreign = targets.rules.guess_bytes(right[IDENTITY])
+    read = targets.rules.check_guess(targets[names[TWIN]].form, Source("guess", foreign))
+    tells_apart = isinstance(read, Read) and foreign != targets.rules.guess_bytes(right[TWIN])
+    other = stage.hand_in_guess(targets, IDENTITY, names[TWIN], read.value) if isinstance(read, Read) and tells_apart else None
+    stage.worker.drain()
+    credit = _credit(answer)
+    played.expect(credit is not None and credit["hits"] == credit["of"], text("doctor.test_all_hits", **_figures(credit)))
+    if other is not None:
+        credit = _credit(other)
+        played.expect(credit is not None and _is_chance(credit), text("doctor.test_chance", **_figures(credit)))
 
 
-def _hand_in_guess(stage: _Stage, targets: Targets, attacker: str, target: str, guess: Any) -> Mapping[str, Any] | None:
-    team = stage.teams[attacker]
-    judging = stage.judged(team, ATTACK, targets.rules.guess_files({target: guess}, team.team.number))
-    earned = Earned.objects.filter(submission=judging.submission, target__name=target).first()
+def _credit(submission: Submission) -> Mapping[str, Any] | None:
+    """What the only guess of a submission earned."""
+    earned = Earned.objects.filter(submission=submission).first()
     return None if earned is None else earned.credit
 
 
@@ -200,8 +215,8 @@ class _Stage:
         while advance(now) or self.worker.drain():
             pass
 
-    def judged(self, team: Entry, kind: str, files: Mapping[str, bytes]) -> Judging:
-        """Hand files in for a team, and have them judged."""
+    def hand_in(self, team: Entry, kind: str, files: Mapping[str, bytes]) -> Submission:
+        """Hand files in for a team, while a phase is open."""
         phase = self.phase(kind)
         now = _during(phase)
         submission: Submission = _done(submissions.begin(team.team.memberships.get().user, team, phase, now))
@@ -209,9 +224,12 @@ class _Stage:
             added = submissions.add_file(submission, name, store.put(data))
             if isinstance(added, Problems):
                 raise RuntimeError(repr(added))
-        submission = _done(submissions.finish(submission, now))
-        self.worker.drain()
-        return Judging.objects.select_related("submission").get(submission=submission, in_effect=True)
+        handed_in: Submission = _done(submissions.finish(submission, now))
+        return handed_in
+
+    def hand_in_guess(self, targets: Targets, attacker: str, target: str, guess: Any) -> Submission:
+        team = self.teams[attacker]
+        return self.hand_in(team, ATTACK, targets.rules.guess_files({target: guess}, team.team.number))
 
     def target(self, entry: str) -> str:
         """What the release of an entry is called under attack; empty where it is not."""
@@ -244,6 +262,10 @@ def _contest(rulebook: str) -> Contest:
         phases=[phase for phase in planned if phase.round == planned[0].round],
     )
     return _done(made)
+
+
+def _judging(submission: Submission) -> Judging:
+    return Judging.objects.get(submission=submission, in_effect=True)
 
 
 def _during(phase: Phase) -> datetime:

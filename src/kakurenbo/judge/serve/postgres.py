@@ -96,7 +96,7 @@ class EmbeddedPostgres:
 
     def __init__(self, home: Path) -> None:
         self._account = Account.found()
-        self._data, self._sockets = home / "postgres", home / "run"
+        self._home, self._data, self._sockets = home, home / "postgres", home / "run"
         self._password_file, self._log_file = home / "postgres.password", home / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self._sockets.resolve())) > _LONGEST_SOCKET_PATH:
@@ -112,7 +112,7 @@ class EmbeddedPostgres:
     @property
     def address(self) -> str:
         """Where to connect, and as whom, as psycopg takes it; without the password."""
-        return _address_at(self._sockets)
+        return address_in(self._home)
 
     @property
     def password(self) -> str:
@@ -223,11 +223,12 @@ def dsn_in(home: Path) -> str:
     OSError
         Where there is none, or its password is not for us.
     """
-    return f"{_address_at(home / 'run')} password={(home / 'postgres.password').read_text(encoding='ascii')}"
+    return f"{address_in(home)} password={(home / 'postgres.password').read_text(encoding='ascii')}"
 
 
-def _address_at(sockets: Path) -> str:
-    return f"host={sockets.resolve()} user={OWNER} dbname=postgres"
+def address_in(home: Path) -> str:
+    """Where the database in a folder is reached, and as whom; without the password."""
+    return f"host={(home / 'run').resolve()} user={OWNER} dbname=postgres"
 
 
 def check_given(url: str) -> None:
