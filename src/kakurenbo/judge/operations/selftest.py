@@ -154,42 +154,45 @@ def _not_better(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
 
 
 def _attack(stage: _Stage, folder: Path, played: Played) -> None:
-    """One team has the answer, another has that of something else."""
-    names = {entry: stage.target(entry) for entry in (IDENTITY, TWIN)}
-    played.expect(all(names.values()), text("doctor.test_published"))
-    if not all(names.values()):
+    """One team has every answer; another has that of its own table, and gives it for all others."""
+    names = {entry: name for entry in ENTRIES if (name := stage.target(entry))}
+    played.expect({IDENTITY, TWIN} <= set(names), text("doctor.test_published"))
+    if not {IDENTITY, TWIN} <= set(names):
         return
     stage.worker.workspace.link_phase(folder, stage.round, names.values(), answers=True)
     targets = Targets(rules_of(stage.contest, stage.round), folder / "phase", names.values())
-    right = {
-        entry: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name) for entry, name in names.items()
-    }
-    if right[IDENTITY] is None:
+    right = {name: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name) for name in names.values()}
+    own, twin = names[IDENTITY], names[TWIN]
+    if any(guess is None for guess in right.values()):  # an answer of this contest does not look like a guess
         return
-    answer = stage.hand_in_guess(targets, TWIN, names[IDENTITY], right[IDENTITY])
-    foreign = targets.rules.guess_bytes(right[IDENTITY])
-    read = targets.rules.check_guess(targets[names[TWIN]].form, Source("guess", foreign))
-    tells_apart = isinstance(read, Read) and foreign != targets.rules.guess_bytes(right[TWIN])
-    other = stage.hand_in_guess(targets, IDENTITY, names[TWIN], read.value) if isinstance(read, Read) and tells_apart else None
+    answers = stage.hand_in_guesses(targets, TWIN, {name: guess for name, guess in right.items() if name != twin})
+    foreign = {name: _same_guess_at(targets, name, right[own]) for name in names.values() if name != own}
+    tells_apart = targets.rules.guess_bytes(right[own]) != targets.rules.guess_bytes(right[twin])
+    fits = tells_apart and all(guess is not None for guess in foreign.values())
+    others = stage.hand_in_guesses(targets, IDENTITY, foreign) if fits else None
     stage.worker.drain()
-    credit = _credit(answer)
+    credit = _credit(answers, own)
     played.expect(credit is not None and credit["hits"] == credit["of"], text("doctor.test_all_hits", **_figures(credit)))
-    if other is not None:
-        credit = _credit(other)
+    if others is not None:
+        credit = _credit(others, twin)
         played.expect(credit is not None and _is_chance(credit), text("doctor.test_chance", **_figures(credit)))
 
 
-def _credit(submission: Submission) -> Mapping[str, Any] | None:
-    """What the only guess of a submission earned."""
-    earned = Earned.objects.filter(submission=submission).first()
+def _same_guess_at(targets: Targets, name: str, guess: Any) -> Any | None:
+    """A guess at one target, given for another; None where it cannot be."""
+    read = targets.rules.check_guess(targets[name].form, Source("guess", targets.rules.guess_bytes(guess)))
+    return read.value if isinstance(read, Read) else None
+
+
+def _credit(submission: Submission, target: str) -> Mapping[str, Any] | None:
+    """What a submission earned on a target."""
+    earned = Earned.objects.filter(submission=submission, target__name=target).first()
     return None if earned is None else earned.credit
 
 
 def _is_chance(credit: Mapping[str, Any]) -> bool:
     chance = credit["chance"]
-    if chance is None:
-        return bool(credit["hits"] < credit["of"])
-    return bool(credit["hits"] <= chance["mean"] + _BANDS * (chance["high"] - chance["mean"]) + 1)
+    return chance is None or bool(credit["hits"] <= chance["mean"] + _BANDS * (chance["high"] - chance["mean"]) + 1)
 
 
 def _figures(credit: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -227,9 +230,10 @@ class _Stage:
         handed_in: Submission = _done(submissions.finish(submission, now))
         return handed_in
 
-    def hand_in_guess(self, targets: Targets, attacker: str, target: str, guess: Any) -> Submission:
+    def hand_in_guesses(self, targets: Targets, attacker: str, guesses: Mapping[str, Any]) -> Submission:
+        """Hand in for a team what it guesses at each target."""
         team = self.teams[attacker]
-        return self.hand_in(team, ATTACK, targets.rules.guess_files({target: guess}, team.team.number))
+        return self.hand_in(team, ATTACK, targets.rules.guess_files(guesses, team.team.number))
 
     def target(self, entry: str) -> str:
         """What the release of an entry is called under attack; empty where it is not."""
