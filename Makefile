@@ -57,9 +57,10 @@ test-all-pythons:
 	done; \
 	echo "not on this machine:$${missing:- none}"; echo "failed:$${failed:- none}"; test -z "$$failed"
 
-# What takes longer than a test should: runs killed ten times at random moments; a machine of workers that is cut off.
+# What takes longer than a test should.
 soak: $(STAMP) namespaces
-	KAKURENBO_KILLS=10 KAKURENBO_SOAK=1 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/test_worker_hosts.py
+	KAKURENBO_KILLS=10 KAKURENBO_SOAK=1 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/test_worker_hosts.py \
+	  tests/judge/test_selftest.py
 
 # What makes machines of network namespaces; without it those tests are skipped.
 namespaces:

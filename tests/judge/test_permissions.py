@@ -116,6 +116,7 @@ API_ROWS = [
 # A page that refuses by the rules of the moment says so on the next page, so that its answer is a ``+`` here.
 PAGE_ROWS = [
     Row("GET", "health", EVERYBODY),
+    Row("GET", "metrics", EVERYBODY),  # on this machine
     Row("GET", "", EVERYBODY),
     Row("GET", "look.css", EVERYBODY),
     Row("POST", "preferences", EVERYBODY),

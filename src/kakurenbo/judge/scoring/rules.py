@@ -133,14 +133,14 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
         if job.submission is not None:
             submissions.parked(job.submission)
         record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.error("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def park(job: Job, cause: str) -> None:
     """Put a job aside that came to its end without what it was for, as part of the caller's transaction; the log says so."""
     Job.objects.filter(pk=job.pk).update(state=JobState.PARKED, cause=cause)
     record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.warning("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.warning("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def postpone(lease: Lease, cause: str) -> None:
@@ -217,6 +217,12 @@ def _wake(job: Job) -> None:
 
 def _held(lease: Lease) -> Any:
     return Job.objects.filter(pk=lease.job.pk, state=JobState.RUNNING, lease=lease.token)
+
+
+def _logged(job: Job) -> dict[str, Any]:
+    """A job in a line of the log, by ids alone: a cause may quote what only the judge knows."""
+    about = {"submission": str(job.submission_id)} if job.submission_id else {}
+    return {"fields": {"job": job.pk, "kind": job.kind, "contest": job.contest.slug, **about}}
 
 
 def _described(job: Job) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.operations.beats import SWEEP, beat
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
 from kakurenbo.judge.submissions import store
@@ -34,6 +35,7 @@ def main() -> None:
     forgot_at = timezone.now()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
+        _attempt(lambda: beat(SWEEP, timezone.now()))
         _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))

@@ -11,8 +11,9 @@ from kakurenbo.judge.serve.turns import Turns
 
 django.setup(set_prefix=False)
 
-from kakurenbo.judge.serve.answering import Answers  # noqa: E402 (needs Django, which is set up by now)
+from kakurenbo.judge.operations.watching import Watched  # noqa: E402 (these need Django, which is set up by now)
+from kakurenbo.judge.serve.answering import Answers  # noqa: E402
 from kakurenbo.judge.submissions.store import incoming  # noqa: E402
 
 _clients = Clients()
-application = Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients)
+application = Watched(Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients))

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge import confinement
+from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.credentials import DATABASE, Credentials, password_in
 from kakurenbo.judge.serve.home import Home
@@ -64,13 +65,13 @@ class Supervisor:
             _check_free(self._plan.host, self._plan.port)
         self._home.take()
         if self._plan.workers_only:
-            _tell(text("judge_serve.starting_workers", home=str(self._plan.home)))
+            self._tell(text("judge_serve.starting_workers", home=str(self._plan.home)))
         else:
-            _tell(text("judge_serve.starting", home=str(self._plan.home)))
+            self._tell(text("judge_serve.starting", home=str(self._plan.home)))
             if not self._plan.is_private:
-                _tell(text("judge_serve.open_without_tls", url=self._plan.url))
+                self._tell(text("judge_serve.open_without_tls", url=self._plan.url))
         if not confinement.version():
-            _tell(text("judge_serve.no_landlock"))
+            self._tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
             try:
@@ -155,11 +156,11 @@ class Supervisor:
     def _is_ready(self) -> bool:
         """Whether everything works, which is told then."""
         if self._plan.workers_only:
-            _tell(text("judge_serve.workers_ready", workers=self._plan.workers, host=socket.gethostname()))
+            self._tell(text("judge_serve.workers_ready", workers=self._plan.workers, host=socket.gethostname()))
             return True
         if not _answers(self._plan):
             return False
-        _tell(text("judge_serve.ready", url=self._plan.url))
+        self._tell(text("judge_serve.ready", url=self._plan.url))
         return True
 
     def _start_due(self) -> None:
@@ -179,9 +180,16 @@ class Supervisor:
             log.warning("PostgreSQL ended; it starts again")
             self._database.start()
 
+    def _tell(self, line: str) -> None:
+        """Say something to whoever started the judge: a person reads it, or a program that reads lines of the log."""
+        if self._plan.log == logs.JSON:
+            log.info("%s", line)
+        else:
+            print(line, flush=True)
+
     def _stop(self) -> None:
         if self._processes:
-            _tell(text("judge_serve.stopping"))
+            self._tell(text("judge_serve.stopping"))
         until = time.monotonic() + _STOP_SECONDS
         for process in self._processes:
             process.signal(signal.SIGTERM)
@@ -192,7 +200,7 @@ class Supervisor:
         if self._database is not None:
             self._database.stop()
         if self._processes:
-            _tell(text("judge_serve.stopped"))
+            self._tell(text("judge_serve.stopped"))
 
 
 def _share_memory() -> None:
@@ -224,7 +232,3 @@ def _answers(plan: Plan) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _tell(line: str) -> None:
-    print(line, flush=True)
