@@ -20,11 +20,21 @@ _PORT = 8020
 _NEEDED = ("django", "granian", "procrastinate", "psycopg")
 
 
-def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+def check_installed() -> None:
+    """Refuse to go on where packages of the judge are missing."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise UsageError(text("judge_serve.not_installed"))
     if os.environ.get("KAKURENBO_JUDGE_S3_BUCKET") and importlib.util.find_spec("storages") is None:
         raise UsageError(text("judge_serve.no_s3"))
+
+
+def home_option() -> click.Option:
+    """``--home``."""
+    return _option("home", type=click.Path(path_type=Path), metavar="DIR")
+
+
+def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+    check_installed()
     from kakurenbo.judge.serve.home import default_home
     from kakurenbo.judge.serve.plan import Plan
 
@@ -61,7 +71,7 @@ def _option(name: str, **settings: Any) -> click.Option:
 def serve() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
-        _option("home", type=click.Path(path_type=Path), metavar="DIR"),
+        home_option(),
         _option("host", default="127.0.0.1", show_default=True),
         _option("port", type=click.IntRange(1, 65535), default=_PORT, show_default=True),
         _option("url", default="", metavar="URL"),

