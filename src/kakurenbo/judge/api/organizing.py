@@ -13,7 +13,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import asker, somebody
 from kakurenbo.judge.api.looking import contest_of
-from kakurenbo.judge.api.refusals import not_there
+from kakurenbo.judge.api.refusals import NotYet, not_there
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest
@@ -46,6 +46,8 @@ def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     contest = contest_of(user, slug)
     if not archives.may_have(user, contest, now):
         raise HttpError(403, "forbidden")
+    if archives.is_incomplete(contest):
+        raise NotYet("archive_incomplete")
     return download(request, archives.archive(user, contest, now), f"{contest.slug}.zip")
 
 

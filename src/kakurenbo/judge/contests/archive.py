@@ -60,8 +60,11 @@ def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
 
 
 def is_incomplete(contest: Contest) -> bool:
-    """Whether a contest is over whose last standings are still being made: an archive of now lacks them."""
-    return contest.ended_at is not None and queries.makes_standings(contest)
+    """Whether a contest is over whose last standings are still being made, or whose last entries wait for a signature.
+
+    An archive of now could not be checked to the end; of one in a moment everything can.
+    """
+    return contest.ended_at is not None and (queries.makes_standings(contest) or not trust.is_signed(contest))
 
 
 def zipped(files: Iterable[Part]) -> Iterator[bytes]:

@@ -84,7 +84,7 @@ class Moment:
     secret_blobs: dict[str, int]
 
     def dump(self, place: Path) -> None:
-        """Everything in it, as ``pg_restore`` reads it; without accounts and rights, which every start of a judge makes anew."""
+        """Everything in it, as ``pg_restore`` reads it; without accounts and rights, which each start makes anew."""
         what = ("--format=custom", "--no-owner", "--no-privileges", "--no-policies", f"--snapshot={self.snapshot}")
         _run("pg_dump", self.dsn, *what, f"--file={place}")
 

@@ -32,6 +32,13 @@ def latest_checkpoint(contest: Contest) -> SignedRoot | None:
     return None if found is None else signed_root(found, contest)
 
 
+def is_signed(contest: Contest) -> bool:
+    """Whether the last signature covers every entry; of a contest without a key nothing is ever signed."""
+    latest = latest_checkpoint(contest)
+    signed = 0 if latest is None else latest.size
+    return not contest.public_key or signed == LogEntry.objects.filter(contest=contest).count()
+
+
 def signed_root(checkpoint: Checkpoint, contest: Contest) -> SignedRoot:
     """A checkpoint as it is handed over."""
     key, root, signature = (bytes(part) for part in (contest.public_key, checkpoint.root, checkpoint.signature))
