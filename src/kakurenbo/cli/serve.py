@@ -33,12 +33,12 @@ def home_option() -> click.Option:
     return _option("home", type=click.Path(path_type=Path), metavar="DIR")
 
 
-def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool, retain_days: int) -> NoReturn:
     check_installed()
     from kakurenbo.judge.serve.home import default_home
     from kakurenbo.judge.serve.plan import Plan
 
-    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo)
+    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo, retain_days)
     streams.flush_output()
     # The same process goes on as the supervisor: whoever started it watches the right one.
     os.execv(sys.executable, [sys.executable, "-P", "-m", "kakurenbo.judge.serve", plan.as_text()])
@@ -77,5 +77,6 @@ def serve() -> click.Command:
         _option("url", default="", metavar="URL"),
         _option("workers", type=click.IntRange(1, 64), default=2, show_default=True),
         _option("demo", is_flag=True),
+        _option("retain-days", type=click.IntRange(1, 3650), default=30, show_default=True, metavar="DAYS"),
     ]
     return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

@@ -27,6 +27,10 @@ class Refused(Exception):
         self.problems = problems
 
 
+class Gone(Exception):
+    """What is asked for was deleted for good; the message is the code of the refusal."""
+
+
 class NotYet(Exception):
     """What is asked for is being made; the message is the code of the refusal."""
 
@@ -67,6 +71,10 @@ def add_refusals(api: NinjaAPI) -> None:
     @api.exception_handler(PermissionDenied)
     def forbidden(request: HttpRequest, _error: PermissionDenied) -> HttpResponse:
         return answer(request, 403, "forbidden")
+
+    @api.exception_handler(Gone)
+    def gone(request: HttpRequest, error: Gone) -> HttpResponse:
+        return answer(request, 410, str(error))
 
     @api.exception_handler(NotYet)
     def not_yet(request: HttpRequest, error: NotYet) -> HttpResponse:

@@ -24,6 +24,8 @@ class Plan:
         Processes that score.
     demo : bool
         Rehearse a contest as soon as it is ready, where there is none.
+    retain_days : int
+        How long records of people's visits are kept.
     """
 
     home: Path
@@ -32,6 +34,7 @@ class Plan:
     url: str
     workers: int
     demo: bool = False
+    retain_days: int = 30
 
     def environment(self, dsn: str, secret_key: str) -> dict[str, str]:
         """What the settings read."""
@@ -39,6 +42,7 @@ class Plan:
             "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
             "KAKURENBO_JUDGE_HOME": str(self.home.resolve()),
             "KAKURENBO_JUDGE_URL": self.url,
+            "KAKURENBO_JUDGE_RETAIN_DAYS": str(self.retain_days),
             "KAKURENBO_JUDGE_SECRET_KEY": secret_key,
             **({"KAKURENBO_JUDGE_DSN": dsn} if dsn else {}),
         }

@@ -42,6 +42,9 @@ _SETTINGS = {
     "shared_buffers": "64MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # What people typed, such as an address that somebody has already, is not for a file that nobody empties.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
 }
 
 

@@ -24,6 +24,7 @@ _HOST = urlsplit(PUBLIC_URL).hostname or "127.0.0.1"
 _HTTPS = urlsplit(PUBLIC_URL).scheme == "https"
 _YEAR = 365 * 24 * 3600
 
+RETAIN_DAYS = int(os.environ.get("KAKURENBO_JUDGE_RETAIN_DAYS", "30"))  # of records of access, and of files after an end
 SHOW_REHEARSALS = bool(os.environ.get("KAKURENBO_JUDGE_SHOW_REHEARSALS"))  # to everybody, in a demo
 SECRET_KEY = os.environ.get("KAKURENBO_JUDGE_SECRET_KEY", "")
 DEBUG = False

@@ -144,6 +144,13 @@ def read_secret(digest: str) -> bytes:
             return bytes(file.read())
 
 
+def forget_secret(digest: str) -> None:
+    """Remove a secret, and what was revealed of it; whoever calls knows that nothing refers to it."""
+    storages[SECRET].delete(name_of(digest))
+    if not Blob.objects.filter(digest=digest).exists():
+        storages[OPEN].delete(name_of(digest))
+
+
 def reveal(digest: str) -> None:
     """Put a secret into the open store, too, for everybody who may know of it now."""
     if not storages[OPEN].exists(name_of(digest)):

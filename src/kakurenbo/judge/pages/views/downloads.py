@@ -62,6 +62,8 @@ def archive(request: HttpRequest, slug: str) -> HttpResponseBase:
     now = timezone.now()
     if not archives.may_have(request.user, contest, now):
         raise PermissionDenied
+    if contest.erased_at is not None:
+        return render(request, "judge/archive_incomplete.html", {"contest": contest}, status=410)
     if archives.is_incomplete(contest):
         page = render(request, "judge/archive_incomplete.html", {"contest": contest}, status=409)
         page.headers["Retry-After"] = str(_RETRY_SECONDS)
