@@ -139,5 +139,6 @@ def test_a_judge_whose_files_are_in_a_bucket_is_backed_up_and_restored_into_an_e
         restore(tmp_path / "out", tmp_path / "again")
         owner.execute("DROP DATABASE of_a_bucket WITH (FORCE)")
     assert sorted(one.key for one in bucket.objects.all()) == kept
-    assert (store.read_secret(digest), store.open_blob(blob.digest).read()) == (b"an answer", b"open")
+    with store.open_blob(blob.digest) as file:
+        assert (store.read_secret(digest), file.read()) == (b"an answer", b"open")
     SecretFile.objects.all().delete()
