@@ -60,6 +60,7 @@ test-all-pythons:
 # Runs killed ten times at random moments, which takes longer than a test should.
 soak: $(STAMP)
 	KAKURENBO_KILLS=10 $(BIN)/python -m pytest tests/arena/test_killed_runs.py
+	KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/judge/test_backup_under_load.py
 
 # The browser in which the report is tested; without it those tests are skipped.
 browser:
