@@ -59,8 +59,8 @@ test-all-pythons:
 
 # What takes longer than a test should.
 soak: $(STAMP) namespaces
-	KAKURENBO_KILLS=10 KAKURENBO_SOAK=1 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/test_worker_hosts.py \
-	  tests/judge/test_selftest.py
+	KAKURENBO_KILLS=10 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/test_worker_hosts.py \
+	  tests/judge/test_selftest.py tests/judge/test_backup_under_load.py
 
 # What makes machines of network namespaces; without it those tests are skipped.
 namespaces:

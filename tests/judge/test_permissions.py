@@ -94,6 +94,9 @@ API_ROWS = [
     Row("GET", CUP + "/queue", ORGANIZERS),
     Row("GET", CUP + "/archive.zip", AT_THE_END),
     Row("GET", CUP + "/results-site.zip", AT_THE_END),
+    Row("POST", CUP + "/erase", "---- ---- ---- ---- rrrr"),
+    Row("GET", API + "accounts", ORGANIZERS),
+    Row("DELETE", API + "accounts/{account}", ORGANIZERS),
     Row("GET", ROUND + "/standings", EVERYBODY),
     Row("GET", ROUND + "/files", EVERYBODY),
     Row("GET", ROUND + "/files/public/contest.json", EVERYBODY),
@@ -132,6 +135,8 @@ PAGE_ROWS = [
     Row("POST", "profile/sessions/end", PEOPLE),
     Row("POST", "profile/tokens", PEOPLE),
     Row("POST", "profile/tokens/{token}/revoke", "---- ---- ++++ ---- ----"),
+    Row("POST", "profile/delete", PEOPLE),
+    Row("POST", "accounts/{account}/delete", ORGANIZERS),
     Row("GET", "contests/new/", ORGANIZERS),
     Row("GET", "contests/new/amic2020/", ORGANIZERS),
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
@@ -167,6 +172,7 @@ PAGE_ROWS = [
     Row("GET", PAGE + "manage/phases/{phase}", ORGANIZERS),
     Row("POST", PAGE + "manage/phases/{phase}", ORGANIZERS),
     Row("POST", PAGE + "manage/end", ORGANIZERS),
+    Row("POST", PAGE + "manage/erase", ORGANIZERS),
     Row("POST", PAGE + "manage/rehearse", ORGANIZERS, (("minutes", "5"),)),
     Row("GET", PAGE + "manage/announcements", ORGANIZERS),
     Row("POST", PAGE + "manage/announcements", ORGANIZERS),
@@ -315,10 +321,12 @@ def world(judge_home: Path, settings: Any) -> World:
         "release": RELEASE,
         "phase": str(phase.pk),
         "entry": str(entry.pk),
+        "account": str(people["other"].pk),
         "invite": invitation,
         "invite_number": str(invite.pk),
         "token": str(accounts.new_token(people["member"], "to be revoked")[0].pk),
     }
+    trust.checkpoint(contest)  # an archive is made when its whole log is signed
     tokens = {role: accounts.new_token(user, "of a test")[1] for role, user in people.items()}
     clients = {role: Client(raise_request_exception=False) for role in ROLES}
     for role, user in people.items():

@@ -15,6 +15,7 @@ import msgspec
 from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, MISSING
+from kakurenbo.errors import UsageError
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
 from kakurenbo.messages import retold
@@ -99,7 +100,11 @@ class Round:
         if (found := self._archive.sha256(f"{place}/public/{COMMITMENTS_FILE}")) != logged["commitments"]:
             should_be = logged["commitments"]
             raise Difference("verification.not_as_logged", f"{place}/public/{COMMITMENTS_FILE}", "", found, should_be)
-        for finding in verify_round(self._given_rules, self._preparation, again=again):
+        try:
+            findings = verify_round(self._given_rules, self._preparation, again=again)
+        except UsageError as error:  # a file that nobody can read any more
+            raise Difference("verification.not_kept", f"{place}/", "", str(error)) from None
+        for finding in findings:
             if finding.state != KEPT:
                 why = f" ({retold(finding.why)})" if finding.why else ""
                 raise Difference("verification.not_kept", f"{place}/{finding.name}", "", f"{retold(finding.state)}{why}")

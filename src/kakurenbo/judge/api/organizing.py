@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils import timezone
 from ninja import Router
 from ninja.errors import HttpError
 
+from kakurenbo.judge.accounts.forgetting import delete_account as delete
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import asker, somebody
 from kakurenbo.judge.api.looking import contest_of
-from kakurenbo.judge.api.refusals import not_there
+from kakurenbo.judge.api.refusals import Gone, NotYet, done, not_there
 from kakurenbo.judge.contests import archive as archives
-from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests import erasing, permissions
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.downloads import download
@@ -46,6 +48,10 @@ def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     contest = contest_of(user, slug)
     if not archives.may_have(user, contest, now):
         raise HttpError(403, "forbidden")
+    if contest.erased_at is not None:
+        raise Gone("erased")
+    if archives.is_incomplete(contest):
+        raise NotYet("archive_incomplete")
     return download(request, archives.archive(user, contest, now), f"{contest.slug}.zip")
 
 
@@ -57,6 +63,28 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
         raise HttpError(403, "forbidden")
     pieces = site(contest) or not_there()
     return download(request, pieces, f"{contest.slug}-results.zip")
+
+
+@router.post("/contests/{slug}/erase", response=schemas.Erased, summary="Delete the files of a contest that is long over")
+def erase(request: HttpRequest, slug: str, asked: schemas.Erase) -> Contest:
+    return done(erasing.erase(somebody(request), _managed(request, slug), asked.confirm))
+
+
+@router.get("/accounts", response=list[schemas.AccountOut], summary="Everybody who can log in")
+def accounts(request: HttpRequest) -> QuerySet[User]:
+    _organizer(request)
+    return User.objects.filter(is_active=True).order_by("pk")
+
+
+@router.delete("/accounts/{int:account_id}", response=schemas.AccountOut, summary="Delete an account; a pseudonym stays")
+def delete_account(request: HttpRequest, account_id: int) -> User:
+    _organizer(request)
+    return done(delete(User.objects.filter(pk=account_id, is_active=True).first() or not_there()))
+
+
+def _organizer(request: HttpRequest) -> None:
+    if not permissions.is_organizer(somebody(request)):
+        raise HttpError(403, "forbidden")
 
 
 def _managed(request: HttpRequest, slug: str) -> Contest:

@@ -218,3 +218,27 @@ class JobOut(Schema):
     cause: str
     created_at: datetime
     started_at: datetime | None
+
+
+class Erase(Schema):
+    """The short name of the contest once more, so that nobody deletes by mistake."""
+
+    confirm: str
+
+
+class Erased(Schema):
+    """A contest whose files are deleted; its log and its results stay."""
+
+    slug: str
+    erased_at: datetime
+
+
+class AccountOut(Schema):
+    """Somebody who can log in, or the pseudonym that stays."""
+
+    id: int
+    email: str
+    name: str
+    is_organizer: bool
+    created_at: datetime
+    last_login: datetime | None

@@ -9,6 +9,7 @@ all of it can be made again.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -33,6 +34,7 @@ from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
 from kakurenbo.tables import json_bytes
 
+_log = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 _READABLE, _FOLDER = 0o100644, 0o040755
 """Modes in a zip: of plain files, and of folders that would else not be there; everybody may read both where it is unpacked."""
@@ -60,8 +62,11 @@ def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
 
 
 def is_incomplete(contest: Contest) -> bool:
-    """Whether a contest is over whose last standings are still being made: an archive of now lacks them."""
-    return contest.ended_at is not None and queries.makes_standings(contest)
+    """Whether a contest is over whose last standings are still being made, or whose last entries wait for a signature.
+
+    An archive of now could not be checked to the end; of one in a moment everything can.
+    """
+    return contest.ended_at is not None and (queries.makes_standings(contest) or not trust.is_signed(contest))
 
 
 def zipped(files: Iterable[Part]) -> Iterator[bytes]:
@@ -107,14 +112,14 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
     for file in round_.files.select_related("blob", "round__contest"):
         if permissions.may_fetch(user, file, now):
             for place in _places(file.path):
-                yield f"{folder}/{place}", blob_chunks(file.blob_id)
+                yield f"{folder}/{place}", _kept(file.blob_id)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
         yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
         yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
     if ended:
         for secret in SecretFile.objects.filter(round_id=round_.pk):
             for place in _places(secret.path):
-                yield f"{folder}/{place}", store.read_secret(secret.digest)
+                yield f"{folder}/{place}", _kept_secret(secret.digest)
         earned = Earned.objects.filter(target__round=round_).select_related("target", "attacker__team").order_by("pk")
         yield f"{folder}/earned.json", json_bytes([_earned(one) for one in earned])
     judgings = []
@@ -123,11 +128,27 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
             place = f"{folder}/submissions/{submission.entry.team.number}/{submission.phase.kind}/{submission.number:04d}"
             judgings.append(_judged(submission, place))
             for submitted in submission.files.all():
-                yield f"{place}/{submitted.name}", blob_chunks(submitted.blob_id)
+                yield f"{place}/{submitted.name}", _kept(submitted.blob_id)
     yield f"{folder}/submissions.json", json_bytes(judgings)
     snapshot = queries.standings(round_, user, now)
     if snapshot is not None:
         yield f"{folder}/standings.json", json_bytes(_snapshot(snapshot))
+
+
+def _kept(digest: str) -> Iterator[bytes]:
+    """The content of a file; one that the store has lost is empty in the archive, so that ``verify`` names it."""
+    try:
+        yield from blob_chunks(digest)
+    except FileNotFoundError:
+        _log.error("the store lacks %s, which an archive needs", digest)
+
+
+def _kept_secret(digest: str) -> bytes:
+    try:
+        return store.read_secret(digest)
+    except FileNotFoundError:
+        _log.error("the store of secrets lacks %s, which an archive needs", digest)
+        return b""
 
 
 def _places(path: str) -> Iterator[str]:
@@ -165,7 +186,7 @@ def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Ite
         scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
         for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
             for file in submission.files.all():
-                yield f"{entry.team.number}/{place:04d}/{file.name}", blob_chunks(file.blob_id)
+                yield f"{entry.team.number}/{place:04d}/{file.name}", _kept(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:

@@ -37,6 +37,8 @@ urlpatterns: list[URLPattern] = [
     path("profile/sessions/end", profile.end_sessions, name="end-sessions"),
     path("profile/tokens", profile.make_token, name="make-token"),
     path("profile/tokens/<int:pk>/revoke", profile.revoke_token, name="revoke-token"),
+    path("profile/delete", profile.delete, name="delete-own-account"),
+    path("accounts/<int:pk>/delete", profile.delete_other, name="delete-account"),
     # contests
     path("contests/new/", making.choose, name="choose-rulebook"),
     path("contests/new/<slug:rulebook>/", making.make, name="make-contest"),
@@ -65,6 +67,7 @@ urlpatterns: list[URLPattern] = [
     path(_CONTEST + "manage/jobs/<int:pk>/rerun", managing.rerun, name="rerun"),
     path(_CONTEST + "manage/phases/<int:pk>", managing.edit_phase, name="edit-phase"),
     path(_CONTEST + "manage/end", managing.end, name="end-contest"),
+    path(_CONTEST + "manage/erase", managing.erase, name="erase-contest"),
     path(_CONTEST + "manage/rehearse", managing.rehearse, name="rehearse"),
     path(_CONTEST + "archive.zip", downloads.archive, name="archive"),
     path(_CONTEST + "results-site.zip", downloads.results_site, name="results-site"),

@@ -185,7 +185,8 @@ def rerun(by: User, job: Job) -> Job:
         if locked.submission is not None:
             Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(state=State.RECEIVED)
         again = enqueue(locked.kind, locked.contest, locked.round, locked.submission, locked.subject)
-        record(locked.contest, "job.rerun", {**_described(locked), "by": by.pk})
+        record(locked.contest, "job.rerun", _described(locked))  # the log is for ever: who it was is not for it
+        _log.info("job %s is done again, as account %s asked", locked.pk, by.pk)
         return again
 
 

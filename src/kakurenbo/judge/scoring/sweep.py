@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import close_old_connections
 from django.db.models import Max
 from django.utils import timezone
@@ -45,6 +46,7 @@ def main() -> None:
         if timezone.now() - forgot_at >= _FORGET_EVERY:
             forgot_at = timezone.now()
             _attempt(lambda: store.forget_unused(timezone.now()))
+            _attempt(_forget_old)
 
 
 def sign_logs() -> int:
@@ -76,6 +78,17 @@ def reveal_secrets(done: set[int]) -> None:
             store.reveal(digest)
         if not contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
             done.add(contest.pk)
+
+
+def _forget_old() -> None:
+    """What was kept of people's visits long enough, and files of contests that were given up."""
+    from kakurenbo.judge.accounts.forgetting import forget_old
+    from kakurenbo.judge.contests.erasing import erase_files, forget_old_invites
+
+    now = timezone.now()
+    forget_old(now, settings.RETAIN_DAYS)
+    forget_old_invites(now, settings.RETAIN_DAYS)
+    erase_files()
 
 
 def _advance() -> None:

