@@ -44,11 +44,11 @@ def gathered(round: Round) -> dict[str, Any]:
     }
 
 
-def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -> None:
+def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any], *, rejudged: bool = False) -> None:
     """Keep new standings; a board that is frozen or hidden keeps, for players, the last one that they were shown.
 
     Those that are made after the end are final: no later ones take their place, unless an older version of the software wrote
-    them in a format of its own.
+    them in a format of its own, or what they rest on was ``rejudged``.
     """
     shown = all(map(is_shown, [round] if round is not None else contest.rounds.exclude(prepared_at=None)))
     earlier = StandingSnapshot.objects.filter(contest=contest, round=round)
@@ -59,7 +59,8 @@ def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -
     ended_at = Contest.objects.values_list("ended_at", flat=True).get(pk=contest.pk)
     if ended_at != contest.ended_at:  # it ended while these were made, and asked for its last ones itself
         return
-    if ended_at is not None and last is not None and last.taken_at >= ended_at and last.format == made_as:
+    final = last is not None and ended_at is not None and last.taken_at >= ended_at and last.format == made_as
+    if final and not rejudged:
         return
     if (
         ended_at is None
