@@ -28,7 +28,7 @@ router = Router(tags=["organizers"])
 
 @router.get("/contests/{slug}/queue", response=list[schemas.JobOut], summary="Work that waits, runs or is parked")
 def queue(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
-    return [_job(queued.job) for queued in scoring.queue(_managed(request, slug), timezone.now())]
+    return [_job(queued.job) for queued in scoring.queue(managed(request, slug), timezone.now())]
 
 
 @router.post("/jobs/{int:job_id}/rerun", response=schemas.JobOut, summary="Do a piece of work again")
@@ -59,7 +59,8 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return download(request, pieces, f"{contest.slug}-results.zip")
 
 
-def _managed(request: HttpRequest, slug: str) -> Contest:
+def managed(request: HttpRequest, slug: str) -> Contest:
+    """A contest that the asker manages."""
     user: User = somebody(request)
     found = contest_of(user, slug)
     if not permissions.may_manage(user, found, timezone.now()):

@@ -75,8 +75,8 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     """What somebody may know of how a submission was judged; empty where that is nothing, or it was not judged yet.
 
     Keys: ``verdict``; of a release ``state``, ``cause``, ``problems`` and their ``total``, and where the rulebook's feedback
-    gives scores ``measurements`` and ``notices``; ``rejudged``, what each rejudging that was applied changed; of guesses ``targets``, ``refused``, ``notices``. What guesses ``earned``
-    only after the end.
+    gives scores ``measurements`` and ``notices``; of guesses ``targets``, ``refused``, ``notices``. ``rejudged`` tells what
+    each rejudging that was applied changed of all this. What guesses ``earned`` only after the end.
     """
     from kakurenbo.contracts import Feedback  # with the rulebook: loaded where it is needed
     from kakurenbo.judge.contests.rulebooks import declared_phase
@@ -176,7 +176,7 @@ def _rejudged(submission: Submission, *, figures: bool, ended: bool) -> list[dic
 
 
 def judged_by_others(contest: Contest) -> dict[str, int]:
-    """By round, how many entries count by another scorer than the one that is installed here; rounds without any are left out."""
+    """By round, how many entries count by another scorer than the one that is installed here; no round without any."""
     from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
 
     installed = fingerprint_of({"name": contest.rulebook, "options": contest.options})

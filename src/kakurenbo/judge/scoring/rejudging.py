@@ -142,27 +142,32 @@ def judge_uncovered(rejudging: Rejudging) -> int:
 
     What the same scorer judged meanwhile is as good: it is not judged twice.
     """
-    own = {judging.submission_id: judging for judging in rejudging.judgings.all()}
-    scorers = {judging.fingerprint for judging in own.values()}
-    every = list(scope(rejudging))
-    sealed = {one.pk: max((target.sealed_at for target in published(one)), default=None) for one in rounds_of(rejudging)}
-    current = {one.submission_id: one for one in Judging.objects.filter(submission__in=every, in_effect=True)}
-    lacking = []
-    for submission in every:
-        made, counts = own.get(submission.pk), current.get(submission.pk)
-        if (made is None and (counts is None or counts.fingerprint not in scorers)) or (
-            made is not None and counts is not None and counts.pk > made.pk
-        ):
-            lacking.append(submission)
-        elif (
-            made is not None and "targets" in made.result and made.made_at < (sealed[submission.entry.round_id] or made.made_at)
-        ):
-            lacking.append(submission)  # guesses, and there is a target more
+    every, known = list(scope(rejudging)), _Known(rejudging)
+    lacking = [one for one in every if known.lacks(one)]
     if lacking:
         RejudgedCredit.objects.filter(rejudging=rejudging, submission__in=lacking).delete()
         rejudging.judgings.filter(submission__in=lacking, in_effect=False).delete()
         _judge_anew(rejudging, lacking)
     return len(lacking)
+
+
+class _Known:
+    """What of a rejudging is there, and what counts meanwhile."""
+
+    def __init__(self, rejudging: Rejudging) -> None:
+        self._made = {judging.submission_id: judging for judging in rejudging.judgings.all()}
+        self._scorers = {judging.fingerprint for judging in self._made.values()}
+        counting = Judging.objects.filter(submission__in=scope(rejudging), in_effect=True)
+        self._counting = {judging.submission_id: judging for judging in counting}
+        self._sealed = {one.pk: [target.sealed_at for target in published(one)] for one in rounds_of(rejudging)}
+
+    def lacks(self, submission: Submission) -> bool:
+        """Whether a submission is to be judged again, or once more."""
+        made, counting = self._made.get(submission.pk), self._counting.get(submission.pk)
+        if made is None:
+            return counting is None or counting.fingerprint not in self._scorers
+        another_target = "targets" in made.result and any(at > made.made_at for at in self._sealed[submission.entry.round_id])
+        return another_target or (counting is not None and counting.pk > made.pk)
 
 
 def _judge_anew(rejudging: Rejudging, every: list[Submission]) -> None:

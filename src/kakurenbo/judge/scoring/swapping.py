@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from kakurenbo.judge.contests.models import PhaseState, Round
-from kakurenbo.judge.scoring.models import Earned, JobKind, Judging, RejudgedCredit, Rejudging, Target
+from kakurenbo.judge.scoring.models import Earned, JobKind, Judging, RejudgedCredit, Rejudging, RoundFile, SecretFile, Target
 from kakurenbo.judge.scoring.rejudging import JUDGED, jobs_of, rounds_of
 from kakurenbo.judge.scoring.results import ANONYMIZE, ATTACK, gathered
 from kakurenbo.judge.scoring.steps import settled
@@ -75,6 +75,10 @@ def _unseal(round: Round) -> list[str]:
         counting = [one for one, _ in submissions.counting(entry, phases[ANONYMIZE])]
         judgings = Judging.objects.filter(submission__in=counting, in_effect=True)
         if any(judging.result.get("record", {}).get("state") == PUBLISHED for judging in judgings):
+            for name in entry.targets.values_list("name", flat=True):
+                for kind in ("targets", "answers"):  # what the judge kept of a release that was turned down
+                    RoundFile.objects.filter(round=round, path__startswith=f"{kind}/{name}/").delete()
+                    SecretFile.objects.filter(round_id=round.pk, path__startswith=f"{kind}/{name}/").delete()
             entry.targets.all().delete()
             teams.append(f"{round.name}/{entry.team.number}")
     return teams
