@@ -93,6 +93,7 @@ API_ROWS = [
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
+    Row("GET", CUP + "/feedback", ORGANIZERS),
     Row("GET", CUP + "/rejudgings", ORGANIZERS),
     Row("POST", CUP + "/rejudgings", "---- rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
     Row("GET", CUP + "/rejudgings/{rejudging}", ORGANIZERS),

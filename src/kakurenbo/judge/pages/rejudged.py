@@ -55,12 +55,9 @@ def rank_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
     rows = []
     for line in preview.get("ranks", []):
         about = f"{_round(line['round'])} · {ranking_title(line['ranking'])} · {line['team']}"
-        for what in ("rank", "score"):
-            old, new = line[what]
+        for name, (old, new) in {text("page.rank"): line["rank"], text("page.score"): line["score"]}.items():
             if old != new:
-                rows.append(
-                    ChangeRow(about, text("page.rank") if what == "rank" else text("page.score"), *map(_plain, (old, new)))
-                )
+                rows.append(ChangeRow(about, name, _plain(old), _plain(new)))
     return rows
 
 

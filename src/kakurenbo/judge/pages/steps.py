@@ -72,8 +72,8 @@ def waiting(contest: Contest, teams: Sequence[TeamRow], phases: Sequence[Phase])
     found = []
     for name, count in judged_by_others(contest).items():
         found.append(Waiting(text("page.rejudge_others", round=name, count=count), reverse("rejudgings", args=[contest.slug])))
-    for one in contest.rejudgings.filter(state=RejudgingState.READY):
-        found.append(Waiting(text("page.rejudge_waits"), reverse("rejudging", args=[contest.slug, one.pk])))
+    ready = contest.rejudgings.filter(state=RejudgingState.READY)
+    found += [Waiting(text("page.rejudge_waits"), reverse("rejudging", args=[contest.slug, one.pk])) for one in ready]
     if parked:
         found.append(Waiting(text("page.waits_parked", count=parked), f"{here}#queue-title"))
     if empty and not contest.rehearsal and contest.ended_at is None:
