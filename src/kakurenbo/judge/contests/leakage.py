@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from kakurenbo.contracts import ATTACK, AnyRulebook
+from kakurenbo.contracts import ATTACK, AnyRulebook, Feedback
 from kakurenbo.contracts.information import DOUBLE_BITS
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.queries import schedule
@@ -104,7 +104,7 @@ def leak(rules: AnyRulebook, round_name: str, phase: Played, zone: str) -> Leak:
     outcomes = rules.credit_outcomes()
     each = DOUBLE_BITS if outcomes is None else math.log2(max(1, outcomes))
     visible = phase.visibility or (Visibility.HIDDEN if phase.kind == ATTACK else Visibility.LIVE)
-    answered = phase.kind == ATTACK and visible == Visibility.LIVE
+    answered = phase.kind == ATTACK and visible == Visibility.LIVE and rules.phase(ATTACK).feedback is Feedback.SCORES
     return Leak(round_name, phase.kind, most_tries(phase, zone) if answered else 0, each, rules.answer_bits())
 
 

@@ -79,9 +79,17 @@ def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any], *
 
 
 def is_shown(round: Round) -> bool:
-    """Whether new standings of a round are shown to players: while its phase under way is live, and when all is over."""
+    """Whether new standings of a round are shown to players: while its phase under way is live, and when all is over.
+
+    Where the rulebook's feedback gives no scores, no board does so in its place.
+    """
     begun = round.phases.exclude(state=PhaseState.WAITING).order_by("-opens_at").first()
-    return begun is not None and (begun.state == PhaseState.CLOSED or begun.visibility == Visibility.LIVE)
+    if begun is None or begun.state == PhaseState.CLOSED:
+        return begun is not None
+    from kakurenbo.contracts import Feedback  # with the rulebook, which a worker at rest does without
+    from kakurenbo.judge.contests.rulebooks import declared_phase
+
+    return begun.visibility == Visibility.LIVE and declared_phase(begun).feedback is Feedback.SCORES
 
 
 def release_records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:
