@@ -20,10 +20,12 @@ from tests.calling import call
 from tests.judge import making
 from tests.judge.making import codes, good, organizer
 from tests.judge.playing import Play, stage_for_playing
+from tests.judge.rejudged import ready_rejudging
 from tests.judge.scoring_helpers import exported
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import fingerprint, queries, rejudging, rules
 from kakurenbo.judge.scoring.child import ForkServer
@@ -307,3 +309,89 @@ def test_a_release_found_good_is_published_while_it_can_be_attacked_and_a_rejudg
     checkpoint(play.contest)
     found = verified(play, tmp_path)
     assert (found["difference"], found["complete"]) == (None, True)
+
+
+# -- pages and API -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", ["Before", "refused", "disqualified"]), ("ja", ["変更前", "却下", "失格"])]
+)
+def test_an_organizer_sees_old_beside_new_with_all_digits_in_both_languages_and_decides(
+    language: str, words: list[str]
+) -> None:
+    contest = making.contest()
+    made = ready_rejudging(contest)
+    client = Client(headers={"accept-language": language})
+    client.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
+    page = client.get(f"/contests/cup/manage/rejudgings/{made.pk}/").content.decode()
+    for told in (*words, "0.1234567890123", "0.9876543210987", "3 / 10", "4 / 10", "0.5000000000000001", "02, 03", made.reason):
+        assert told in page, told
+    assert made.reason in client.get("/contests/cup/manage/rejudgings/").content.decode()
+    assert client.post(f"/contests/cup/manage/rejudgings/{made.pk}/apply").status_code == 302
+    made.refresh_from_db()
+    assert (made.state, rejudging.jobs_of(made).get().kind) == ("applying", JobKind.SETTLE)
+    assert client.post(f"/contests/cup/manage/rejudgings/{made.pk}/cancel", follow=True).status_code == 200
+    made.refresh_from_db()
+    assert made.state == "applying"
+
+
+def test_programs_ask_look_and_decide_by_the_api() -> None:
+    contest = making.contest()
+    team = making.team(contest, "foxes", making.user("member"))
+    entry = Submission.objects.create(
+        entry=making.entry(team), phase=making.opened(contest), number=1, received_at=timezone.now(), state="scored"
+    )
+    Judging.objects.create(submission=entry, fingerprint="0" * 64, verdict="scored", result={})
+    client = Client()
+
+    def ask(user: Any, **given: Any) -> Any:
+        token = {"Authorization": f"Bearer {accounts.new_token(user, 'of a test')[1]}"}
+        address, method = given.pop("address", ""), given.pop("method", "post")
+        return getattr(client, method)(f"/api/v1/contests/cup/rejudgings{address}", given, "application/json", headers=token)
+
+    assert ask(making.user("member"), reason=REASON).status_code == 403
+    assert ask(organizer(), reason=" ").json()["problems"][0]["code"] == "rejudging.no_reason"
+    asked = ask(organizer(), reason=REASON, submission=str(entry.pk))
+    assert (asked.status_code, asked.json()["state"], asked.json()["submission"]) == (201, "working", str(entry.pk))
+    made = asked.json()["id"]
+    token = {"Authorization": f"Bearer {accounts.new_token(organizer(), 'of a test')[1]}"}
+    listed = client.get("/api/v1/contests/cup/rejudgings", headers=token).json()
+    assert (listed["judged_by_others"], [one["id"] for one in listed["rejudgings"]]) == ({"pre": 1}, [made])
+    for decision in ("apply", "cancel"):
+        assert ask(making.user("member"), address=f"/{made}/{decision}").status_code == 403
+    assert ask(organizer(), address=f"/{made}/apply").status_code == 422
+    assert ask(organizer(), address=f"/{made}/cancel").json()["state"] == "cancelled"
+    assert client.get(f"/api/v1/contests/cup/rejudgings/{made}", headers=token).json()["changes"] == {}
+
+
+# -- fingerprints ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_changes_with_every_part_that_a_score_depends_on_and_with_nothing_else(
+    scorer: Any, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(**described: Any) -> str:
+        fingerprint._package_digest.cache_clear()
+        fingerprint.own_software.cache_clear()
+        return fingerprint.fingerprint_of({"name": "faulty", "options": {"size": 40}, **described})
+
+    seen = [scorer(True), found(options={"size": 41}), found(name="hide-and-seek")]
+    assert found() == seen[0]
+    inherited = site / "hide_and_seek.py"
+    content = inherited.read_text()
+    inherited.write_text(content + "# mended\n")
+    seen.append(found())
+    inherited.write_text(content)
+    versions = fingerprint.metadata.version
+    monkeypatch.setattr(fingerprint.metadata, "version", lambda name: "0" if name == "numpy" else versions(name))
+    seen.append(found())
+    monkeypatch.undo()
+    monkeypatch.setattr(fingerprint, "_SCORING", ("judge/scoring/steps.py",))
+    seen.append(found())
+    monkeypatch.undo()
+    assert found() == seen[0]
+    assert len(set(seen)) == len(seen)
+    files = dict(fingerprint._files_of("kakurenbo"))
+    assert {"judge/scoring/steps.py", "judge/scoring/ranking.py", "rulebooks/amic2020/scores.py"} <= set(files)
+    assert not any(name.endswith(".pyc") or name.startswith(("cli/", "judge/pages")) for name in files)
