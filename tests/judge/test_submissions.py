@@ -15,6 +15,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting
 from kakurenbo.judge.contests import rules as contest_rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
 from kakurenbo.judge.contests.queries import quota_left
+from kakurenbo.judge.contests.quotas import RATE_SPAN
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
@@ -418,7 +419,7 @@ def test_wrong_submissions_are_free_but_not_without_end(monkeypatch: pytest.Monk
     Phase.objects.update(opens_at=now, closes_at=now + timedelta(days=1))
     played.phase.refresh_from_db()
     assert codes(rules.begin(played.hanako, played.entry, played.phase, now)) == ["submissions.too_fast"]
-    played.begun(now + rules.RATE_SPAN)
+    played.begun(now + RATE_SPAN)
 
 
 # -- states ----------------------------------------------------------------------------------------------------------------

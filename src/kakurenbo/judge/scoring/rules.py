@@ -130,7 +130,7 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
         if not parks:
             _wake(job)
             return
-        if job.submission is not None:
+        if job.submission is not None and job.kind == JobKind.JUDGE:
             submissions.parked(job.submission)
         record(job.contest, "job.parked", {**_described(job), "cause": cause})
     _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
@@ -182,7 +182,7 @@ def rerun(by: User, job: Job) -> Job:
         if locked.state in _OPEN:
             return locked
         Job.objects.filter(pk=locked.pk).update(state=JobState.DONE)  # the new one stands for it
-        if locked.submission is not None:
+        if locked.submission is not None and locked.kind == JobKind.JUDGE:
             Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(state=State.RECEIVED)
         again = enqueue(locked.kind, locked.contest, locked.round, locked.submission, locked.subject)
         record(locked.contest, "job.rerun", _described(locked))  # the log is for ever: who it was is not for it

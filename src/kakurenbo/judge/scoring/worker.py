@@ -98,7 +98,8 @@ class Worker:
         lease = rules.lease(job_id, self.name, rules.database_now())
         if lease is None:
             return False
-        from kakurenbo.judge.scoring.handling import NotYet, handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.handling import handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.judging import NotYet
 
         try:
             return rules.finish(lease, handle(lease.job, _Bench(self, lease)), rules.database_now())

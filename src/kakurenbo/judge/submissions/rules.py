@@ -6,7 +6,7 @@ States change by conditional UPDATE alone, so that of two who want to change one
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +19,7 @@ from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
-from kakurenbo.judge.contests.quotas import Left
+from kakurenbo.judge.contests.quotas import RATE, RATE_SPAN, Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
@@ -29,8 +29,6 @@ from kakurenbo.judge.trust import rules as trust
 from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
 from kakurenbo.tables import Problems, Read, Reading, refused
 
-RATE, RATE_SPAN = 60, timedelta(minutes=10)
-"""So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _ZIP = ".zip"
 
