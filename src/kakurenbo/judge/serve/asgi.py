@@ -10,7 +10,7 @@ from kakurenbo.judge.serve.turns import Turns
 
 _django = get_asgi_application()
 
-from kakurenbo.judge.submissions.store import incoming  # noqa: E402 (needs Django, which is set up by now)
+from kakurenbo.judge.submissions.store import has_room, incoming  # noqa: E402 (needs Django, which is set up by now)
 
 _clients = Clients()
-application = Intake(Turns(_django, _clients), incoming, _clients)
+application = Intake(Turns(_django, _clients), incoming, _clients, has_room)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -23,10 +24,11 @@ from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
-_OK, _TIMEOUT, _TOO_LARGE, _TOO_MANY, _BUSY = 200, 408, 413, 429, 503
+_OK, _TIMEOUT, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 408, 413, 429, 503, 507
 _PIECE = 1 << 18  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _RETRY = ((b"retry-after", b"5"),)
 _SILENCE_SECONDS = 60.0  # after which a sender is taken for lost
 _LEFT_UNREAD = 1 << 24  # bytes of a refused body that are read and dropped, so that its sender sees why
@@ -43,10 +45,18 @@ class Intake:
     folder : callable
         Where bodies are written while they come.
     clients : Clients
+    has_room : callable
+        Whether the disk takes so many bytes more.
     """
 
-    def __init__(self, inner: Application, folder: Callable[[], Path], clients: Clients) -> None:
-        self._inner, self._folder, self._clients = inner, folder, clients
+    def __init__(
+        self,
+        inner: Application,
+        folder: Callable[[], Path],
+        clients: Clients,
+        has_room: Callable[[int], bool] = lambda _size: True,
+    ) -> None:
+        self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
         self._under_way: Counter[Client] = Counter()
 
@@ -78,8 +88,15 @@ class Intake:
         if _announced(scope) > limit:
             await _drop(receive)
             return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
-        body = _Body(self._folder(), self._writers)
+        if not self._has_room(_announced(scope)):
+            await _drop(receive)
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY)
+        return await self._write(scope, receive, limit)
+
+    async def _write(self, scope: Scope, receive: Receive, limit: int) -> Answer | None:
+        body = None
         try:
+            body = _Body(self._folder(), self._writers, self._has_room)
             await body.fill(receive, limit)
             return await self._ask(scope, await body.complete())
         except _Gone:
@@ -88,8 +105,13 @@ class Intake:
             return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
         except TimeoutError:
             return Answer.refusal(_TIMEOUT, "silence", scope)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY)
         finally:
-            body.discard()
+            if body is not None:
+                body.discard()
 
     async def _ask(self, scope: Scope, said: Question | Received) -> Answer:
         """Django's answer to a request without its body, with what the intake says of it."""
@@ -118,9 +140,9 @@ class _TooLarge(Exception):
 class _Body:
     """A file that grows while its bytes come in."""
 
-    def __init__(self, folder: Path, writers: ThreadPoolExecutor) -> None:
+    def __init__(self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]) -> None:
         self._file = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - ``discard`` does
-        self._path, self._writers = Path(self._file.name), writers
+        self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
 
     async def fill(self, receive: Receive, limit: int) -> None:
@@ -143,11 +165,14 @@ class _Body:
 
     def discard(self) -> None:
         """Leave nothing, unless the store has taken the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # a disk without room does not take what is still in memory
+            self._file.close()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 
     def _write(self, piece: bytes) -> None:
+        if not self._has_room(len(piece)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._digest.update(piece)
         self._size += self._file.write(piece)
 

@@ -5,6 +5,7 @@ On a local disk content is complete before it has its name: written beside, sync
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -32,6 +33,8 @@ _UNUSED_FOR = timedelta(minutes=15)
 """So long bytes are kept that nothing refers to: they may be about to be referred to."""
 _FORGOTTEN_AT_ONCE = 1000
 _REVEAL_SECONDS, _LOOK_SECONDS = 30.0, 0.2
+_KEPT_FREE = 128 << 20
+"""Bytes of the disk that uploads leave to the database and to scoring, which stop without room."""
 
 
 def put(content: bytes | Iterable[bytes]) -> Blob:
@@ -84,6 +87,16 @@ def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
         locked.delete()
         storages[OPEN].delete(name_of(digest))
     return True
+
+
+def has_room(size: int = 0) -> bool:
+    """Whether so many bytes more may come."""
+    return shutil.disk_usage(incoming()).free - size >= _KEPT_FREE
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether something failed for want of room on a disk: no fault of who asked for it."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def incoming() -> Path:
