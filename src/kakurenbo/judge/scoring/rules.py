@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -64,6 +64,14 @@ def enqueue(
         elif job.state == JobState.RUNNING and kind == JobKind.STANDINGS:
             Job.objects.filter(pk=job.pk).update(again=True)
         return job
+
+
+def database_now() -> datetime:
+    """The time by the one clock that everybody shares who holds leases: that of the database."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
 
 
 def lease(job_id: int, worker: str, now: datetime) -> Lease | None:
@@ -135,12 +143,22 @@ def wait_again(lease: Lease, cause: str) -> None:
     _held(lease).update(cause=cause)
 
 
+def take_back(workers: Iterable[str]) -> int:
+    """Let the jobs wait again of workers that are known to be gone, without waiting for their leases; says how many."""
+    held = Job.objects.filter(state=JobState.RUNNING, worker__in=list(workers))
+    return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
+
+
 def sweep(now: datetime) -> int:
     """Take up what was lost: leases that ran out, jobs that wait without anything in the queue, uploads never finished.
+
+    A lease that holds for longer than any is given was given before the clock was set back: it is shortened, so that its
+    worker, where there is still one, can renew it.
 
     Returns how many jobs were put into the queue.
     """
     with transaction.atomic():
+        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
         expired = Job.objects.select_for_update(skip_locked=True).filter(state=JobState.RUNNING, lease_until__lt=now)
         lost = list(expired.values_list("pk", flat=True))
         Job.objects.filter(pk__in=lost).update(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import threading
+import time
 from collections.abc import Callable
-from datetime import timedelta
+from pathlib import Path
 
 from django.db import close_old_connections
 from django.db.models import Max
@@ -14,14 +16,14 @@ from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring import rules
-from kakurenbo.judge.scoring.models import JobState, SecretFile
+from kakurenbo.judge.scoring.models import Job, JobState, SecretFile
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
-_FORGET_EVERY = timedelta(minutes=1)
-_SIGN_EVERY = timedelta(seconds=5)  # a team that hands in waits for its receipt
+_FORGET_EVERY = 60.0
+_SIGN_EVERY = 5.0  # a team that hands in waits for its receipt
 _log = logging.getLogger(__name__)
 
 
@@ -30,19 +32,42 @@ def main() -> None:
     end = threading.Event()
     for told in (signal.SIGTERM, signal.SIGINT):
         signal.signal(told, lambda *_: end.set())
-    signed_at, revealed = timezone.now() - _SIGN_EVERY, set[int]()
-    forgot_at = timezone.now()
+    # Of durations by a clock that nobody sets: set back by hours, that on the wall would keep receipts waiting for hours.
+    signed_at, forgot_at = -_SIGN_EVERY, time.monotonic()
+    revealed, neighbours = set[int](), Neighbours()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
-        _attempt(lambda: rules.sweep(timezone.now()))
+        _attempt(neighbours.look)
+        _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))
-        if timezone.now() - signed_at >= _SIGN_EVERY:
-            signed_at = timezone.now()
+        if time.monotonic() - signed_at >= _SIGN_EVERY:
+            signed_at = time.monotonic()
             _attempt(sign_logs)
-        if timezone.now() - forgot_at >= _FORGET_EVERY:
-            forgot_at = timezone.now()
+        if time.monotonic() - forgot_at >= _FORGET_EVERY:
+            forgot_at = time.monotonic()
             _attempt(lambda: store.forget_unused(timezone.now()))
+
+
+class Neighbours:
+    """The workers on this machine: of one that was seen alive and is gone, the job is taken back at once."""
+
+    def __init__(self) -> None:
+        self._alive: set[str] = set()
+
+    def look(self) -> int:
+        """Take back what those had who are gone by now; says how many jobs that were."""
+        working = set(Job.objects.filter(state=JobState.RUNNING).values_list("worker", flat=True))
+        here = {name for name in working if _runs_here(name)}
+        # One that was never seen may be on another machine of the same name: its lease tells.
+        gone = {name for name in working - here if name in self._alive}
+        self._alive = (self._alive & working) | here
+        return rules.take_back(gone) if gone else 0
+
+
+def _runs_here(worker: str) -> bool:
+    host, _, pid = worker.rpartition(":")
+    return host == socket.gethostname() and Path("/proc", pid).exists()
 
 
 def sign_logs() -> int:

@@ -29,6 +29,7 @@ from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits, cause
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
 from kakurenbo.judge.scoring.workspace import Workspace
+from kakurenbo.judge.submissions import store
 
 _SECONDS = {JobKind.PREPARE: 3600, JobKind.SEAL: 1800, JobKind.SAMPLE: 1800, JobKind.BOT: 1800}
 _OTHER_SECONDS = 600
@@ -89,7 +90,7 @@ class Worker:
 
     def work(self, job_id: int) -> bool:
         """Do one job, where it is still to be done; True where this worker did it."""
-        lease = rules.lease(job_id, self.name, timezone.now())
+        lease = rules.lease(job_id, self.name, rules.database_now())
         if lease is None:
             return False
         from kakurenbo.judge.scoring.handling import NotYet, handle  # loads rulebooks, which a worker at rest does without
@@ -97,7 +98,10 @@ class Worker:
         try:
             return rules.finish(lease, handle(lease.job, _Bench(self, lease)), timezone.now())
         except ChildDied as death:
-            rules.died(lease, str(death), timezone.now())
+            if not store.has_room():  # of which it may have died: the next one has a better chance when there is some
+                rules.wait_again(lease, str(death))
+            else:
+                rules.died(lease, str(death), timezone.now())
         except (NotYet, Stopped) as reason:
             rules.postpone(lease, str(reason))
         except LeaseLost:
@@ -105,7 +109,11 @@ class Worker:
         except _PASSING as error:
             rules.wait_again(lease, f"{type(error).__name__}: {error}")
             raise
-        except Exception as error:  # it would fail again and again: let an organizer know
+        except Exception as error:
+            if store.is_full(error):
+                rules.wait_again(lease, f"{type(error).__name__}: {error}")
+                raise
+            # It would fail again and again: let an organizer know.
             _log.exception("job %s (%s) failed", job_id, lease.job)
             rules.died(lease, f"{type(error).__name__}: {error}", timezone.now())
         return False
@@ -151,7 +159,7 @@ class Worker:
                 raise Stopped(cause("scoring.worker_told_to_end"))
             if time.monotonic() - renewed_at < rules.RENEW_SECONDS:
                 return
-            if not rules.renew(lease, timezone.now()):
+            if not rules.renew(lease, rules.database_now()):
                 raise LeaseLost
             renewed_at = time.monotonic()
 

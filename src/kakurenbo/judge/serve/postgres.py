@@ -42,6 +42,7 @@ _SETTINGS = {
     "shared_buffers": "64MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    "idle_in_transaction_session_timeout": "60s",  # a process that was stopped in the middle keeps nobody waiting for its locks
 }
 
 
