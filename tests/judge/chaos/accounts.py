@@ -10,8 +10,7 @@ from typing import Any
 
 from tests.calling import call
 from tests.judge.chaos.contest import Chaotic
-from tests.judge.chaos.judge import LOOK_SECONDS, Judge
-from tests.judge.test_serve import PATIENCE
+from tests.judge.chaos.judge import LOOK_SECONDS, PATIENCE, Judge
 
 _DONE = {"good": "scored", "bad": "invalid"}
 
@@ -72,7 +71,9 @@ def _is_wrong(told: dict[str, Any], contest: Chaotic) -> bool:
 
 def _wrong_quotas(contest: Chaotic) -> int:
     """Teams whose tries left are not those that their acknowledged releases leave, or who had more than they have."""
-    left = {team.number: team.get(f"contests/{contest.rulebook}/status")["phases"][0]["left"]["count"] for team in contest.teams}
+    left = {
+        team.number: team.get(f"contests/{contest.rulebook}/status")["phases"][0]["left"]["count"] for team in contest.teams
+    }
     return sum(left[team.number] != contest.tries - team.good for team in contest.teams)
 
 

@@ -82,15 +82,13 @@ class Chaotic:
         self.round, self._method, self._name = RELEASES[rulebook]
         tokens = json.loads(" ".join(judge.said_inside(_MAKE, rulebook, self.round, str(teams), str(tries))))
         numbers = [f"{number:02d}" for number in range(1, teams + 1)]
-        self.teams = [Team(judge.address, rulebook, self.round, number, token) for number, token in zip(numbers, tokens, strict=True)]
+        self.teams = [
+            Team(judge.address, rulebook, self.round, number, token) for number, token in zip(numbers, tokens, strict=True)
+        ]
 
     def is_open(self) -> bool:
         """Whether releases are taken."""
-        return bool(self.judge.rows(
-            "select 1 from contests_phase phase join contests_round round on round.id = phase.round_id join contests_contest contest"
-            " on contest.id = round.contest_id where contest.slug = %s and phase.kind = 'anonymize' and phase.state = 'open'",
-            self.rulebook,
-        ))  # fmt: skip
+        return self.state_of("anonymize") == "open"
 
     def state_of(self, kind: str) -> str:
         """Where a phase is."""

@@ -11,18 +11,19 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from benchmarks.bench_judge import family, said_inside
 from tests.judge.chaos.clock import MovedClock
-from tests.judge.test_serve import PATIENCE, Served, _parent
+from tests.judge.test_serve import Served, _parent
 
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 
 LOOK_SECONDS = 0.02
+PATIENCE = 300.0  # the machine may have other things to do, and much is done to the judge at once
 
 
 class Judge(Served):
@@ -37,7 +38,6 @@ class Judge(Served):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "home")
         self.clock = MovedClock(folder) if MovedClock.can_be_had() else None
-        self._known: dict[str, Any] = {}
 
     @property
     def address(self) -> str:
@@ -61,6 +61,17 @@ class Judge(Served):
         except (OSError, ValueError):
             return False
         return bool(told["checks"]["database"] and told["checks"]["workers"])
+
+    def wait_until(self, condition: Callable[[], bool], otherwise: str = "the judge does not come back") -> None:
+        """Wait until something is so."""
+        until = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < until, f"{otherwise}\n{self._last_words()}"
+            assert self.process.poll() is None, self._last_words()
+            time.sleep(LOOK_SECONDS)
+
+    def _last_words(self) -> str:
+        return self.log.read_text()[-6000:]
 
     # -- processes -------------------------------------------------------------------------------------------------------
 
@@ -133,7 +144,7 @@ class Judge(Served):
         left = [file for place in places if place.is_dir() for file in place.iterdir()]
         workers = set(map(str, self.workers()))
         work = [place for place in (self.home / "work").iterdir() if place.is_dir() and place.name not in workers]
-        parts = [place for place in (self.home / "work").glob("*.json.*")]
+        parts = list((self.home / "work").glob("*:*"))
         return [str(place.relative_to(self.home)) for place in (*left, *work, *parts)]
 
 
@@ -165,9 +176,14 @@ def kill(pid: int | None, number: int = signal.SIGKILL) -> bool:
 @contextlib.contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[bool]:
     """A small disk in memory at a folder, where this account may mount one; whether it is there."""
-    mounted = os.geteuid() == 0 and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0711", "tmpfs", str(folder)], check=False, capture_output=True
-    ).returncode
+    mounted = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0711", "tmpfs", str(folder)],
+            check=False,
+            capture_output=True,
+        ).returncode
+    )
     try:
         yield mounted
     finally:

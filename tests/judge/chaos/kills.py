@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.judge.chaos.contest import Chaotic
-from tests.judge.chaos.judge import LOOK_SECONDS, Judge, kill
-from tests.judge.test_serve import PATIENCE
+from tests.judge.chaos.judge import LOOK_SECONDS, PATIENCE, Judge, kill
 
 HOURS = 3600
 _LONGEST_PAUSE = 0.4
@@ -58,7 +57,11 @@ class Chaos:
         """Kill a worker that is scoring; hit where its job was not done when it died."""
         job, worker = self._in_scoring()
         kill(worker)
-        return bool(self._judge.rows("select 1 from scoring_job where id = %s and worker like %s and state <> 'done'", job, f"%:{worker}"))
+        return bool(
+            self._judge.rows(
+                "select 1 from scoring_job where id = %s and worker like %s and state <> 'done'", job, f"%:{worker}"
+            )
+        )
 
     def _scoring_child(self) -> bool:
         """Kill the process that computes; once for each job, which is put aside after three times."""
@@ -86,7 +89,7 @@ class Chaos:
 
     def _web_in_mid_upload(self) -> bool:
         """Kill the web while half of a file is there; its team hears nothing, and sends it once more."""
-        team = self._chance.choice(self._chance.choice(self._contests).teams)
+        team = self._chance.choice(self._contests[0].teams)
         size = len(team.releases[0][1])
         begun, connection = team.half_upload(size)
         incoming, until = self._judge.home / "files" / "incoming", time.monotonic() + 5
@@ -123,7 +126,7 @@ class Chaos:
         try:
             if clock is not None:  # by the judge's own clock, which is quicker
                 clock.set(clock.moved + _OVER_THE_LEASE)
-            self._until(lambda: not self._judge.rows(
+            self._judge.wait_until(lambda: not self._judge.rows(
                 "select 1 from scoring_job where id = %s and state = 'running' and worker like %s", job, f"%:{worker}"
             ), "a job of a worker that was stopped is not given to another")  # fmt: skip
         finally:
@@ -180,11 +183,11 @@ class Chaos:
         self._judge.clock.set(seconds)
         try:
             judged = self._judged()
-            self._until(lambda: self._judged() > judged, f"nothing is judged with a clock that is {seconds} s off")
+            self._judge.wait_until(lambda: self._judged() > judged, f"nothing is judged with a clock that is {seconds} s off")
         finally:
             self._judge.clock.set(0)
         judged = self._judged()
-        self._until(lambda: self._judged() > judged, "nothing is judged after the clock was set right")
+        self._judge.wait_until(lambda: self._judged() > judged, "nothing is judged after the clock was set right")
         return True
 
     # -- in common -------------------------------------------------------------------------------------------------------
@@ -202,15 +205,9 @@ class Chaos:
             found.extend([] if leased is None else [leased])
             return bool(found)
 
-        self._until(look, "nothing is being scored")
+        self._judge.wait_until(look, "nothing is being scored")
         time.sleep(self._chance.uniform(0, _LONGEST_PAUSE))
         return found[0]
-
-    def _until(self, condition: Callable[[], bool], otherwise: str) -> None:
-        until = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < until, f"{otherwise}\n{self._judge.log.read_text()[-4000:]}"
-            time.sleep(LOOK_SECONDS)
 
 
 def _fill(file: int) -> None:

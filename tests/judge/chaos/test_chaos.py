@@ -8,9 +8,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.calling import call
 from tests.judge.chaos.accounts import account, wait_for_rest
 from tests.judge.chaos.contest import Chaotic
 from tests.judge.chaos.judge import Judge, small_disk
@@ -25,12 +28,14 @@ DEEDS = {
     "postgres": OTHERS,
     "web_in_mid_upload": OTHERS,
     "stopped_worker": OTHERS,
-    **(dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor", "full_disk"), 2) if WHOLE else {}),
+    "full_disk": OTHERS,
+    **(dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor"), 2) if WHOLE else {}),
     **(dict.fromkeys(("clock_forward", "clock_back"), 2) if WHOLE else {}),
 }
-TEAMS, PAUSE, SEED = (3, 8.0, 1) if WHOLE else (1, 0.0, 1)
-TRIES = {"amic2020": 80, "darc2019": 12} if WHOLE else {"amic2020": 6, "darc2019": 3}
+TEAMS, RELEASES, PAUSE, SEED = (3, 3, 8.0, 1) if WHOLE else (1, 1, 0.0, 1)
+TRIES = {"amic2020": 80, "darc2019": 12} if WHOLE else {"amic2020": 8, "darc2019": 2}
 MEGABYTES = 900
+OUT = Path("out/soak.json")
 
 
 @pytest.fixture
@@ -60,22 +65,60 @@ def test_whatever_is_killed_nothing_acknowledged_is_lost_nothing_is_stuck_nothin
     contests = [Chaotic(judge, rulebook, TEAMS, tries) for rulebook, tries in TRIES.items()]
     for contest in contests:
         judge.wait_until(contest.is_open)
-        contest.make_releases(tmp_path, 3)
+        contest.make_releases(tmp_path, RELEASES)
     chaos = Chaos(judge, contests, SEED, disk[0] if disk[1] else None)
-    over = threading.Event()
-    players = [
-        threading.Thread(target=team.play, args=(contest.tries, PAUSE, over)) for contest in contests for team in contest.teams
-    ]
-    for player in players:
-        player.start()
-    try:
-        chaos.run(DEEDS)
-    finally:
-        over.set()
-        for player in players:
-            player.join()
-    rest = wait_for_rest(judge)
+    hand_in_during(chaos, contests)
+    found = {**dict(chaos.done), "rest": wait_for_rest(judge), **account(judge, contests, tmp_path)}
+    if WHOLE:
+        found["archives that hold"] = sum(ended_and_verified(judge, contest, tmp_path) for contest in contests)
+    found["seconds"] = round(time.monotonic() - began)
     with capsys.disabled():
-        print(chaos.done, rest, time.monotonic() - began)
-        print(account(judge, contests, tmp_path))
-        print(json.dumps({str(k): v for contest in contests for team in contest.teams for k, v in team.answers.items()}))
+        tell(found, chaos.skipped)
+    assert chaos.done | dict.fromkeys(chaos.skipped, OTHERS) == DEEDS
+    assert not {name: found[name] for name in NEVER if found[name]}
+    assert found["archives that hold"] == len(contests) if WHOLE else True
+
+
+NEVER = (
+    "lost", "scored twice", "not scored", "never acknowledged", "wrong state or scores", "quota wrong",
+    "receipts that do not hold", "stuck", "faults", "half_files",
+)  # fmt: skip
+
+
+def hand_in_during(chaos: Chaos, contests: list[Chaotic]) -> None:
+    """Let every team hand in while the judge is hurt."""
+    over, teams = threading.Event(), [(team, contest.tries) for contest in contests for team in contest.teams]
+    with ThreadPoolExecutor(len(teams)) as people:
+        playing = [people.submit(team.play, tries, PAUSE, over) for team, tries in teams]
+        try:
+            chaos.run(DEEDS)
+        finally:
+            over.set()
+    for played in playing:
+        played.result()
+
+
+def ended_and_verified(judge: Judge, contest: Chaotic, folder: Path) -> bool:
+    """End a contest as its organizer does, and have its archive verified with every receipt that the teams kept."""
+    for kind, state in (("anonymize", "closed"), ("attack", "open"), ("attack", "closed")):
+        assert contest.go_on() == kind
+        judge.wait_until(lambda kind=kind, state=state: contest.state_of(kind) == state)  # type: ignore[misc]
+    assert contest.go_on() == "ended"
+    wait_for_rest(judge)
+    receipts = [word for one in contest.acknowledged() for word in ("--receipt", folder / f"receipt-{one}.json")]
+    verified = call("verify", contest.archive(folder / f"{contest.rulebook}.zip"), *receipts)
+    return verified.code == 0 and bool(verified.json["complete"])
+
+
+def tell(found: dict[str, Any], skipped: dict[str, str]) -> None:
+    """Print a table, and keep it."""
+    print()
+    for name, value in found.items():
+        print(f"{name:>28}  {value if isinstance(value, int | float) else len(value)}")
+        if isinstance(value, list):
+            print("\n".join(f"{'':>30}{one}" for one in value[:5]))
+    for name, reason in skipped.items():
+        print(f"{name:>28}  skipped: {reason}")
+    if WHOLE:
+        OUT.parent.mkdir(exist_ok=True)
+        OUT.write_text(json.dumps({**found, "skipped": skipped}, indent=2, default=str) + "\n", encoding="utf-8")

@@ -38,6 +38,7 @@ def main() -> None:
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
         _attempt(neighbours.look)
+        _attempt(store.forget_halves)
         _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))

@@ -25,6 +25,7 @@ from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.utils import connector_params
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits, cause
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
@@ -211,7 +212,7 @@ class _KnownModules:
         self._by_rulebook[rulebook] = before | set(modules)
         with contextlib.suppress(OSError):  # it only saves time
             place = self._file(rulebook)
-            part = place.with_name(f"{place.name}.{os.getpid()}")
+            part = place.with_name(f"{halves.prefix()}{place.name}")
             part.write_text(json.dumps(sorted(self._by_rulebook[rulebook])), encoding="utf-8")
             part.replace(place)
 
@@ -248,6 +249,7 @@ def _only_worker() -> Iterator[Worker]:
     for left in _work_folder().iterdir():
         if left.name.isdecimal() and not Path("/proc", left.name).exists():
             shutil.rmtree(left, ignore_errors=True)
+    halves.remove_orphans(_work_folder())
     worker = tasks.worker = Worker()
     try:
         yield worker

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
@@ -141,7 +142,7 @@ class _Body:
     """A file that grows while its bytes come in."""
 
     def __init__(self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]) -> None:
-        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - ``discard`` does
+        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False)  # noqa: SIM115 - ``discard``
         self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
 

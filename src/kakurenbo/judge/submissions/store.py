@@ -23,6 +23,7 @@ from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
 from django.utils import timezone
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
 
 OPEN, SECRET = "default", "secret"
@@ -76,6 +77,11 @@ def forget_unused(now: datetime) -> int:
             referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
             unused = unused.filter(~Exists(referring))
     return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+
+
+def forget_halves() -> int:
+    """Remove what came in only half because its process was killed; says how many files that were."""
+    return sum(halves.remove_orphans(_incoming(storages[name])) for name in (OPEN, SECRET))
 
 
 def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
@@ -172,7 +178,7 @@ def _keep(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[str, int]
 
 def _written(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[Path, str, int]:
     """Content in a file that has no name yet; where it breaks off, nothing is left."""
-    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), delete=False)  # noqa: SIM115 - it is renamed, not removed
+    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), prefix=halves.prefix(), delete=False)  # noqa: SIM115 - it is renamed
     path = Path(file.name)
     try:
         with file:
@@ -215,7 +221,7 @@ def _place(storage: Storage, path: Path, digest: str) -> None:
 
 def _moved_beside(path: Path, folder: Path) -> Path:
     """A copy on the store's own disk, where a rename is one step."""
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy, path.open("rb") as file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy, _CHUNK)
         copy.flush()
         os.fsync(copy.fileno())
