@@ -25,8 +25,7 @@ from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.scoring import handling, queries, rules
 from kakurenbo.judge.scoring.child import ForkServer, Limits
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState, Judging
-from kakurenbo.judge.scoring.sweep import Neighbours
-from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.scoring.worker import Worker, take_over
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
@@ -139,19 +138,23 @@ def test_a_lease_given_before_the_clock_was_set_back_runs_out_all_the_same_unles
     assert states == {"alive": JobState.RUNNING, "dead": JobState.WAITING}
 
 
-def test_a_job_of_a_worker_that_was_seen_here_and_is_gone_waits_again_at_once(new_contest: MakeContest) -> None:
-    contest, neighbours = new_contest(), Neighbours()
+def test_a_job_of_a_worker_of_this_folder_that_is_gone_waits_again_at_once_and_its_files_are_removed(
+    new_contest: MakeContest, judge_home: Path, settings: Any
+) -> None:
+    contest, settings.HOME = new_contest(), judge_home
     with subprocess.Popen(["sleep", "60"]) as process:
-        names = [f"{socket.gethostname()}:{process.pid}", "elsewhere:1", f"{socket.gethostname()}:{2**22 + 1}"]
-        for name in names:
-            job = rules.enqueue(JobKind.SEAL, contest, subject=name[:16])
+        killed = f"{socket.gethostname()}:{process.pid}"
+        for place, name in enumerate((killed, f"elsewhere:{process.pid}", f"{socket.gethostname()}:{2**22 + 1}")):
+            job = rules.enqueue(JobKind.SEAL, contest, subject=f"{place}")
             assert rules.lease(job.pk, name, timezone.now()) is not None
-        assert neighbours.look() == 0
+        (judge_home / "work" / str(process.pid) / "jobs").mkdir(parents=True)
+        take_over()
+        assert not Job.objects.filter(state=JobState.WAITING).exists()
         process.kill()
-    assert neighbours.look() == 1, "of one that was never seen here the lease tells"
+    take_over()
     (waiting,) = Job.objects.filter(state=JobState.WAITING)
-    assert (waiting.worker, waiting.attempts, waiting.lease) == (names[0], 0, None)
-    assert neighbours.look() == 0
+    assert (waiting.worker, waiting.attempts, waiting.lease) == (killed, 0, None)
+    assert not list((judge_home / "work").iterdir())
 
 
 def test_a_change_that_fails_leaves_the_job_to_be_done(new_contest: MakeContest) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -143,9 +143,9 @@ def wait_again(lease: Lease, cause: str) -> None:
     _held(lease).update(cause=cause)
 
 
-def take_back(workers: Iterable[str]) -> int:
-    """Let the jobs wait again of workers that are known to be gone, without waiting for their leases; says how many."""
-    held = Job.objects.filter(state=JobState.RUNNING, worker__in=list(workers))
+def take_back(worker: str) -> int:
+    """Let the jobs wait again of a worker that is known to be gone, without waiting for its lease; says how many."""
+    held = Job.objects.filter(state=JobState.RUNNING, worker=worker)
     return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
 
 

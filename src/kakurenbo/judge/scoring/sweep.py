@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from django.db import close_old_connections
 from django.db.models import Max
@@ -16,7 +14,8 @@ from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring import rules
-from kakurenbo.judge.scoring.models import Job, JobState, SecretFile
+from kakurenbo.judge.scoring.models import JobState, SecretFile
+from kakurenbo.judge.scoring.worker import take_over
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
@@ -34,10 +33,10 @@ def main() -> None:
         signal.signal(told, lambda *_: end.set())
     # Of durations by a clock that nobody sets: set back by hours, that on the wall would keep receipts waiting for hours.
     signed_at, forgot_at = -_SIGN_EVERY, time.monotonic()
-    revealed, neighbours = set[int](), Neighbours()
+    revealed = set[int]()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
-        _attempt(neighbours.look)
+        _attempt(take_over)
         _attempt(store.forget_halves)
         _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
@@ -48,27 +47,6 @@ def main() -> None:
         if time.monotonic() - forgot_at >= _FORGET_EVERY:
             forgot_at = time.monotonic()
             _attempt(lambda: store.forget_unused(timezone.now()))
-
-
-class Neighbours:
-    """The workers on this machine: of one that was seen alive and is gone, the job is taken back at once."""
-
-    def __init__(self) -> None:
-        self._alive: set[str] = set()
-
-    def look(self) -> int:
-        """Take back what those had who are gone by now; says how many jobs that were."""
-        working = set(Job.objects.filter(state=JobState.RUNNING).values_list("worker", flat=True))
-        here = {name for name in working if _runs_here(name)}
-        # One that was never seen may be on another machine of the same name: its lease tells.
-        gone = {name for name in working - here if name in self._alive}
-        self._alive = (self._alive & working) | here
-        return rules.take_back(gone) if gone else 0
-
-
-def _runs_here(worker: str) -> bool:
-    host, _, pid = worker.rpartition(":")
-    return host == socket.gethostname() and Path("/proc", pid).exists()
 
 
 def sign_logs() -> int:

@@ -69,7 +69,7 @@ class Worker:
     """
 
     def __init__(self, root: Path | None = None, limits: Limits | None = None, server: ForkServer | None = None) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}"
+        self.name = _name_of(os.getpid())
         own = root or _work_folder() / str(os.getpid())
         self.workspace = Workspace(own)
         self.server = server or ForkServer(own, Path(settings.HOME))
@@ -235,6 +235,20 @@ def _work_folder() -> Path:
     return folder
 
 
+def take_over() -> None:
+    """Take back the jobs of workers of this folder that were killed, without waiting for their leases, and clear up."""
+    folder = _work_folder()
+    for left in folder.iterdir():
+        if left.name.isdecimal() and not Path("/proc", left.name).exists():
+            rules.take_back(_name_of(int(left.name)))
+            shutil.rmtree(left, ignore_errors=True)
+    halves.remove_orphans(folder)
+
+
+def _name_of(process: int) -> str:
+    return f"{socket.gethostname()}:{process}"
+
+
 def main() -> None:
     """Work until told to end; the database may go and come back meanwhile."""
     with _only_worker() as worker:
@@ -243,13 +257,10 @@ def main() -> None:
 
 @contextlib.contextmanager
 def _only_worker() -> Iterator[Worker]:
-    """The worker of this process, whom the queue's task asks; folders of processes that are gone are removed."""
+    """The worker of this process, whom the queue's task asks."""
     from kakurenbo.judge.scoring import tasks
 
-    for left in _work_folder().iterdir():
-        if left.name.isdecimal() and not Path("/proc", left.name).exists():
-            shutil.rmtree(left, ignore_errors=True)
-    halves.remove_orphans(_work_folder())
+    take_over()
     worker = tasks.worker = Worker()
     try:
         yield worker

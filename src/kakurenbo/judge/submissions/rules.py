@@ -135,7 +135,8 @@ def _not_before_others(entry: Entry, phase: Phase, now: datetime) -> datetime:
     if phase.state != PhaseState.OPEN:
         return now
     told = Submission.objects.filter(entry=entry, phase=phase).aggregate(Max("received_at"), Max("chosen_at"))
-    return max(now, phase.opens_at, *(moment for moment in told.values() if moment is not None))
+    moments: list[datetime] = [now, phase.opens_at, *(moment for moment in told.values() if moment is not None)]
+    return max(moments)
 
 
 def _locked(submission: Submission) -> tuple[Phase, Entry]:
