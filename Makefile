@@ -57,9 +57,10 @@ test-all-pythons:
 	done; \
 	echo "not on this machine:$${missing:- none}"; echo "failed:$${failed:- none}"; test -z "$$failed"
 
-# Runs killed ten times at random moments, which takes longer than a test should.
+# What takes longer than a test should: runs killed ten times at random moments; a judge whose workers are killed fifty times,
+# everything else of it five times, its disk filled and its clock set. The last writes what it counted to out/soak.json.
 soak: $(STAMP)
-	KAKURENBO_KILLS=10 $(BIN)/python -m pytest tests/arena/test_killed_runs.py
+	KAKURENBO_KILLS=10 KAKURENBO_WORKER_KILLS=50 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/chaos
 
 # The browser in which the report is tested; without it those tests are skipped.
 browser:

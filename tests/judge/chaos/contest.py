@@ -15,28 +15,26 @@ import django; django.setup()
 import json, sys
 from datetime import timedelta
 from django.utils import timezone
-from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import make_first_organizer, new_token, register
 from kakurenbo.judge.contests import rules
-rulebook, round, places, tries = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-organizer = User.objects.filter(email="organizer@example.com").first() or make_first_organizer(
-    "organizer@example.com", "a long password", "Organizer"
-)
+organizer = make_first_organizer("organizer@example.com", "a long password", "Organizer")
 now, hour = timezone.now(), timedelta(hours=1)
-phases = [
-    rules.PhasePlan(round, "anonymize", now, now + 20 * hour, tries_in_all=tries),
-    rules.PhasePlan(round, "attack", now + 20 * hour, now + 40 * hour),
-]
-options = {"scale": "small", "data": "embedded"}
-contest = rules.make_contest(
-    organizer, title=rulebook, slug=rulebook, rulebook=rulebook, options=options, zone="UTC", places=places, phases=phases
-).value
-tokens = []
-for place in range(places):
-    team = rules.add_team(organizer, contest, f"Team {place}").value
-    player = register(f"{rulebook}{place}@example.com", "another long password", "Player").value
-    rules.join(player, rules.invite(organizer, team, "member")[1])
-    tokens.append(new_token(player, "chaos")[1])
+tokens = {}
+for rulebook, round, places, tries in json.loads(sys.argv[1]):
+    phases = [
+        rules.PhasePlan(round, "anonymize", now, now + 20 * hour, tries_in_all=tries),
+        rules.PhasePlan(round, "attack", now + 20 * hour, now + 40 * hour),
+    ]
+    options = {"scale": "small", "data": "embedded"}
+    contest = rules.make_contest(
+        organizer, title=rulebook, slug=rulebook, rulebook=rulebook, options=options, zone="UTC", places=places, phases=phases
+    ).value
+    tokens[rulebook] = []
+    for place in range(places):
+        team = rules.add_team(organizer, contest, f"Team {place}").value
+        player = register(f"{rulebook}{place}@example.com", "another long password", "Player").value
+        rules.join(player, rules.invite(organizer, team, "member")[1])
+        tokens[rulebook].append(new_token(player, "chaos")[1])
 print(json.dumps(tokens))
 """
 _CLOSE = """
@@ -73,18 +71,24 @@ class Chaotic:
     ----------
     judge : Judge
     rulebook : str
-    teams, tries : int
-        How many there are, and how many tries each has.
+    tries : int
+        How many each team has.
+    tokens : list of str
+        One of each team.
     """
 
-    def __init__(self, judge: Judge, rulebook: str, teams: int, tries: int) -> None:
+    def __init__(self, judge: Judge, rulebook: str, tries: int, tokens: list[str]) -> None:
         self.judge, self.rulebook, self.tries = judge, rulebook, tries
         self.round, self._method, self._name = RELEASES[rulebook]
-        tokens = json.loads(" ".join(judge.said_inside(_MAKE, rulebook, self.round, str(teams), str(tries))))
-        numbers = [f"{number:02d}" for number in range(1, teams + 1)]
-        self.teams = [
-            Team(judge.address, rulebook, self.round, number, token) for number, token in zip(numbers, tokens, strict=True)
-        ]
+        numbers = (f"{number:02d}" for number in range(1, len(tokens) + 1))
+        self.teams = [Team(judge.address, rulebook, self.round, *known) for known in zip(numbers, tokens, strict=True)]
+
+    @classmethod
+    def held(cls, judge: Judge, tries: dict[str, int], teams: int) -> list[Chaotic]:
+        """A contest of each rulebook with so many tries, and so many teams in each."""
+        asked = [(rulebook, RELEASES[rulebook][0], teams, limit) for rulebook, limit in tries.items()]
+        tokens = json.loads(" ".join(judge.said_inside(_MAKE, json.dumps(asked))))
+        return [cls(judge, rulebook, limit, tokens[rulebook]) for rulebook, limit in tries.items()]
 
     def is_open(self) -> bool:
         """Whether releases are taken."""
