@@ -11,6 +11,7 @@ from typing import Any
 from tests.calling import call
 from tests.judge.chaos.contest import Chaotic
 from tests.judge.chaos.judge import LOOK_SECONDS, PATIENCE, Judge
+from tests.judge.test_serve import _members_of
 
 _DONE = {"good": "scored", "bad": "invalid"}
 
@@ -20,7 +21,7 @@ def wait_for_rest(judge: Judge) -> float:
     began = time.monotonic()
     while judge.open_jobs() and time.monotonic() - began < PATIENCE:
         time.sleep(LOOK_SECONDS)
-    return time.monotonic() - began
+    return round(time.monotonic() - began, 1)
 
 
 def account(judge: Judge, contests: list[Chaotic], folder: Path) -> dict[str, Any]:
@@ -30,7 +31,8 @@ def account(judge: Judge, contests: list[Chaotic], folder: Path) -> dict[str, An
     for contest in contests:
         found.update(_of_contest(judge, contest, folder))
     faults = [fault for contest in contests for team in contest.teams for fault in team.faults]
-    return {**found, "stuck": stuck, "faults": faults, "half_files": judge.half_files()}
+    orphans = sorted(set(_members_of(judge.home)) - set(judge.members()))
+    return {**found, "stuck": stuck, "faults": faults, "half files": judge.half_files(), "orphans": orphans}
 
 
 def _of_contest(judge: Judge, contest: Chaotic, folder: Path) -> dict[str, int]:

@@ -23,7 +23,6 @@ class MovedClock:
     def __init__(self, folder: Path) -> None:
         library, self._place = folder / "clock.so", folder / "moved"
         subprocess.run([_compiler(), "-O1", "-shared", "-fPIC", "-o", library, _SOURCE, "-ldl"], check=True)
-        self.moved = 0
         self.set(0)
         self.environment = {"LD_PRELOAD": str(library), "MOVED_CLOCK": str(self._place)}
 
@@ -34,7 +33,6 @@ class MovedClock:
 
     def set(self, seconds: int) -> None:
         """Be so many seconds ahead of the true time from now on, or behind it."""
-        self.moved = seconds
         with self._place.open("r+b" if self._place.exists() else "wb") as file:
             file.write(_SECONDS.pack(seconds))
         self._place.chmod(0o644)

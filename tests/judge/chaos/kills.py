@@ -30,10 +30,13 @@ class Chaos:
     seed : int
     disk : Path or None
         A small disk that the judge's folder lies on, to be filled.
+    quick : bool
+        Let leases run out by the judge's clock, where it can be set, instead of waiting for it.
     """
 
-    def __init__(self, judge: Judge, contests: list[Chaotic], seed: int, disk: Path | None) -> None:
+    def __init__(self, judge: Judge, contests: list[Chaotic], seed: int, disk: Path | None, *, quick: bool) -> None:
         self._judge, self._contests, self._disk = judge, contests, disk
+        self._quick = quick and judge.clock is not None
         self._chance = random.Random(seed)
         self._hurt: set[int] = set()
         self.done: Counter[str] = Counter()
@@ -57,11 +60,7 @@ class Chaos:
         """Kill a worker that is scoring; hit where its job was not done when it died."""
         job, worker = self._in_scoring()
         kill(worker)
-        return bool(
-            self._judge.rows(
-                "select 1 from scoring_job where id = %s and worker like %s and state <> 'done'", job, f"%:{worker}"
-            )
-        )
+        return self._has(worker, job, "waiting", "running")
 
     def _scoring_child(self) -> bool:
         """Kill the process that computes; once for each job, which is put aside after three times."""
@@ -92,10 +91,10 @@ class Chaos:
         team = self._chance.choice(self._contests[0].teams)
         size = len(team.releases[0][1])
         begun, connection = team.half_upload(size)
-        incoming, until = self._judge.home / "files" / "incoming", time.monotonic() + 5
-        while not any(incoming.glob("*")) and time.monotonic() < until:
+        incoming, web, until = self._judge.home / "files" / "incoming", self._judge.web(), time.monotonic() + 5
+        while not any(incoming.glob(f"*:{web}:*")) and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
-        hit = any(incoming.glob("*")) and kill(self._judge.web())
+        hit = any(incoming.glob(f"*:{web}:*")) and kill(web)
         connection.settimeout(10)
         try:
             heard = connection.recv(100)
@@ -120,19 +119,17 @@ class Chaos:
     def _stopped_worker(self) -> bool:
         """Stop a worker for longer than its lease; when it goes on another has the job, or had."""
         job, worker = self._in_scoring()
-        if not kill(worker, signal.SIGSTOP):
-            return False
-        clock = self._judge.clock
+        stopped = kill(worker, signal.SIGSTOP)
         try:
-            if clock is not None:  # by the judge's own clock, which is quicker
-                clock.set(clock.moved + _OVER_THE_LEASE)
-            self._judge.wait_until(lambda: not self._judge.rows(
-                "select 1 from scoring_job where id = %s and state = 'running' and worker like %s", job, f"%:{worker}"
-            ), "a job of a worker that was stopped is not given to another")  # fmt: skip
+            if not stopped or not self._has(worker, job, "running"):
+                return False
+            self._set(_OVER_THE_LEASE if self._quick else 0)
+            self._judge.wait_until(
+                lambda: not self._has(worker, job, "running"), "the job of a worker that was stopped is not given to another"
+            )
         finally:
             kill(worker, signal.SIGCONT)
-            if clock is not None:
-                clock.set(clock.moved - _OVER_THE_LEASE)
+            self._set(0)
         return True
 
     def _stopped_sweep(self) -> bool:
@@ -180,17 +177,26 @@ class Chaos:
         if self._judge.clock is None:
             self.skipped["clock_forward"] = self.skipped["clock_back"] = "needs a C compiler"
             return True
-        self._judge.clock.set(seconds)
+        self._set(seconds)
         try:
             judged = self._judged()
             self._judge.wait_until(lambda: self._judged() > judged, f"nothing is judged with a clock that is {seconds} s off")
         finally:
-            self._judge.clock.set(0)
+            self._set(0)
         judged = self._judged()
         self._judge.wait_until(lambda: self._judged() > judged, "nothing is judged after the clock was set right")
         return True
 
     # -- in common -------------------------------------------------------------------------------------------------------
+
+    def _set(self, seconds: int) -> None:
+        if self._judge.clock is not None:
+            self._judge.clock.set(seconds)
+
+    def _has(self, worker: int, job: int, *states: str) -> bool:
+        """Whether a worker is the last that took a job, and the job in one of these states."""
+        query = "select 1 from scoring_job where id = %s and worker like %s and state = any(%s)"
+        return bool(self._judge.rows(query, job, f"%:{worker}", list(states)))
 
     def _judged(self) -> int:
         return int(self._judge.rows("select count(*) from scoring_judging")[0][0])
