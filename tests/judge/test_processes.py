@@ -70,6 +70,15 @@ def test_a_database_that_does_not_start_is_tried_again_and_does_not_end_the_judg
     assert database.start.call_count == 3
 
 
+def test_a_log_on_a_full_disk_keeps_no_part_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Path("/dev/full").open("w")  # noqa: SIM115 - to close it fails, too
+    full.write("what is still to be said")
+    monkeypatch.setattr(sys, "stderr", full)
+    assert wait_for(fork("part", lambda: None, lambda: None)) == 0
+    with pytest.raises(OSError, match="No space"):
+        full.close()
+
+
 def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[str]) -> None:
     def fails() -> None:
         raise ValueError("as it were")
