@@ -23,6 +23,7 @@ from tests.judge.test_serve import Served, _parent
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 
 LOOK_SECONDS = 0.02
+_MEGABYTES_OF_LOG = 500
 PATIENCE = 300.0  # the machine may have other things to do, and much is done to the judge at once
 
 
@@ -121,6 +122,16 @@ class Judge(Served):
                 if time.monotonic() > until:
                     raise
                 time.sleep(LOOK_SECONDS)
+
+    def exhaust_database(self) -> bool:
+        """Have the database write until its disk takes no more; whether it came to that."""
+        try:
+            with psycopg.connect(EmbeddedPostgres(self.home).dsn, autocommit=True) as connection:
+                for _ in range(_MEGABYTES_OF_LOG):
+                    connection.execute("select pg_logical_emit_message(false, 'chaos', repeat('x', 1000000))")
+        except psycopg.Error:
+            return True
+        return False
 
     def said_inside(self, code: str, *arguments: str) -> list[str]:
         """The words that code prints which runs beside the judge."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.judge.chaos.contest import Chaotic
@@ -18,6 +19,7 @@ _LONGEST_PAUSE = 0.4
 _FULL_SECONDS = 8.0
 _STOPPED_SECONDS = 8.0
 _OVER_THE_LEASE = 30
+_NO_DISK = "needs root, to mount a small tmpfs"
 
 
 class Chaos:
@@ -144,27 +146,28 @@ class Chaos:
     def _full_disk(self) -> bool:
         """Leave no byte: what is sent is refused with a sentence, and everything goes on when there is room."""
         if self._disk is None:
-            self.skipped["full_disk"] = "needs root, to mount a small tmpfs"
+            self.skipped["full_disk"] = _NO_DISK
             return True
-        ballast = self._disk / "ballast"
         team = self._contests[0].teams[0]
         begun = team.begin()
         name, content = team.releases[0]
-        with ballast.open("wb") as file:
-            _fill(file.fileno())
-            try:
-                refused = team.ask("PUT", f"submissions/{begun}/files/{name}", content * 20)
-                assert refused[0] in (507, 503), refused
-                assert b"message" in refused[1], refused
-                until = time.monotonic() + self._chance.uniform(1, _FULL_SECONDS)
-                while time.monotonic() < until:
-                    _fill(file.fileno())  # also what others gave back
-                    time.sleep(0.1)
-            finally:
-                ballast.unlink()
+        with _filled(self._disk, self._chance.uniform(1, _FULL_SECONDS)):
+            refused = team.ask("PUT", f"submissions/{begun}/files/{name}", content * 20)
+        assert refused[0] in (507, 503), refused
+        assert b"message" in refused[1], refused
         self._judge.wait_until(self._judge.is_well)
         team.resume(begun)
         return True
+
+    def _postgres_out_of_room(self) -> bool:
+        """Have the database write more than there is room for, until it gives up; it comes back when there is room."""
+        if self._disk is None:
+            self.skipped["postgres_out_of_room"] = _NO_DISK
+            return True
+        with _filled(self._disk, self._chance.uniform(1, _FULL_SECONDS)):
+            hit = self._judge.exhaust_database()
+        self._judge.wait_until(self._judge.is_well)
+        return hit
 
     def _clock_forward(self) -> bool:
         return self._set_clock(self._chance.randint(2, 5) * HOURS)
@@ -214,6 +217,22 @@ class Chaos:
         self._judge.wait_until(look, "nothing is being scored")
         time.sleep(self._chance.uniform(0, _LONGEST_PAUSE))
         return found[0]
+
+
+@contextlib.contextmanager
+def _filled(disk: Path, seconds: float) -> Iterator[None]:
+    """No room on a disk, from before the caller's deed until some seconds after it, also where others give some back."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        try:
+            _fill(file.fileno())
+            yield
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                _fill(file.fileno())
+                time.sleep(LOOK_SECONDS)
+        finally:
+            ballast.unlink()
 
 
 def _fill(file: int) -> None:

@@ -28,7 +28,7 @@ DEEDS = {
     "postgres": OTHERS,
     "web_in_mid_upload": OTHERS,
     "stopped_worker": OTHERS,
-    **(dict.fromkeys(("full_disk", "clock_forward", "clock_back"), OTHERS) if WHOLE else {}),
+    **(dict.fromkeys(("full_disk", "postgres_out_of_room", "clock_forward", "clock_back"), OTHERS) if WHOLE else {}),
     **(dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor"), OTHERS) if WHOLE else {}),
 }
 TEAMS, RELEASES, PAUSE, SEED = (3, 3, 20.0, 1) if WHOLE else (2, 1, 0.2, 1)
