@@ -70,6 +70,29 @@ class Played:
         return [(submission.number, reason) for submission, reason in queries.counting(self.entry, self.phase)]
 
 
+# -- a clock that is set back ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_what_is_handed_in_later_counts_as_later_also_when_the_clock_was_set_back() -> None:
+    played = Played()
+    early = played.phase.opens_at - timedelta(hours=3)
+    assert played.handed_in(now=early).received_at == played.phase.opens_at, "nothing comes before its phase opens"
+    assert played.handed_in(now=NOON).received_at == NOON
+    assert played.handed_in(now=NOON - timedelta(hours=2)).received_at == NOON
+
+
+@pytest.mark.django_db
+def test_what_was_begun_while_the_clock_was_ahead_is_no_reason_to_wait_for_hours() -> None:
+    played = Played()
+    for _ in range(rules.RATE):
+        played.begun()
+    Submission.objects.update(began_at=NOON + timedelta(hours=3))
+    assert played.begun()
+    Submission.objects.update(began_at=NOON)
+    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON)) == ["submissions.too_fast"]
+
+
 # -- handing in ------------------------------------------------------------------------------------------------------------
 
 

@@ -153,12 +153,22 @@ def wait_again(lease: Lease, cause: str) -> None:
     _held(lease).update(cause=cause)
 
 
+def take_back(worker: str) -> int:
+    """Let the jobs wait again of a worker that is known to be gone, without waiting for its lease; says how many."""
+    held = Job.objects.filter(state=JobState.RUNNING, worker=worker)
+    return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
+
+
 def sweep(now: datetime) -> int:
     """Take up what was lost: leases that ran out, jobs that wait without anything in the queue, uploads never finished.
+
+    A lease that holds for longer than any is given was given before the clock was set back: it is shortened, so that its
+    worker, where there is still one, can renew it.
 
     Returns how many jobs were put into the queue.
     """
     with transaction.atomic():
+        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
         expired = Job.objects.select_for_update(skip_locked=True).filter(state=JobState.RUNNING, lease_until__lt=now)
         lost = list(expired.values_list("pk", flat=True))
         Job.objects.filter(pk__in=lost).update(
