@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import storages
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 from django.utils import timezone
@@ -25,6 +26,7 @@ from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, RoundFile, StandingSnapshot, Target
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.serve import parts, postgres
+from kakurenbo.judge.serve.closed import ClosedStore
 from kakurenbo.judge.serve.roles import WORKER, make_web_role, make_worker_role
 from kakurenbo.judge.submissions import store
 from kakurenbo.messages import retold
@@ -197,6 +199,24 @@ def test_workers_of_another_version_than_the_database_do_not_start() -> None:
         transaction.set_rollback(True)
     told = [parts.hindrance(int(str(ended.value.code))) for ended in (newer, older)]
     assert ["newer version" in told[0], "older version" in told[1]] == [True, True]
+
+
+def test_workers_without_the_store_or_the_rights_of_workers_do_not_start(
+    judge_home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert judge_home.exists()
+    parts.check_worker_host()
+    monkeypatch.setitem(storages._storages, "secret", ClosedStore())  # type: ignore[attr-defined]
+    with pytest.raises(SystemExit) as without_store:
+        parts.check_worker_host()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE stranger; SET LOCAL ROLE stranger")
+        with pytest.raises(SystemExit) as stranger:
+            parts.check_worker_host()
+        transaction.set_rollback(True)
+    told = [parts.hindrance(int(str(ended.value.code))) for ended in (without_store, stranger)]
+    assert ["store" in told[0], "kakurenbo_worker" in told[1]] == [True, True]
+    assert "permission denied for table django_migrations" in capfd.readouterr().err
 
 
 # -- whatever is written in the database -----------------------------------------------------------------------------------
