@@ -44,7 +44,8 @@ REVOKE INSERT, UPDATE, DELETE ON scoring_judging, scoring_roundfile, scoring_sta
 REVOKE INSERT, UPDATE ON scoring_target FROM {WEB};
 REVOKE UPDATE, DELETE ON scoring_job, procrastinate_jobs, procrastinate_workers FROM {WEB};
 REVOKE UPDATE, DELETE ON submissions_blob, submissions_submission FROM {WEB};
-REVOKE UPDATE ON contests_round FROM {WEB};
+REVOKE DELETE ON contests_contest, contests_phase, contests_team, contests_entry FROM {WEB};
+REVOKE UPDATE, DELETE ON contests_round FROM {WEB}; -- or it would say that a round is of a contest that is over
 GRANT UPDATE (state, again, finished_at) ON scoring_job TO {WEB};
 GRANT UPDATE (created_at) ON submissions_blob TO {WEB};
 GRANT UPDATE (state, number, received_at, chosen_at, "user_id") ON submissions_submission TO {WEB};
