@@ -31,8 +31,8 @@ class Served:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port)]
+    def start(self, *options: str) -> None:
+        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port), *options]
         environment = {**os.environ, "KAKURENBO_LANG": "en"}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)

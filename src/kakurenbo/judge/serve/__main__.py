@@ -5,10 +5,10 @@ The command line watches for Ctrl-C in a thread of its own and has much in memor
 
 from __future__ import annotations
 
-import logging
 import sys
 
 from kakurenbo.errors import KakurenboError
+from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.supervisor import Supervisor
@@ -19,9 +19,10 @@ _DONE, _UNUSABLE = 0, 2
 
 def main(arguments: list[str]) -> int:
     """Serve; the exit code of the verb."""
-    logging.basicConfig(format="%(asctime)s %(processName)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    plan = Plan.from_text(arguments[0])
+    logs.begin(plan.log)
     try:
-        Supervisor(Plan.from_text(arguments[0]), Credentials.inherited(arguments[1])).run()
+        Supervisor(plan, Credentials.inherited(arguments[1])).run()
     except KakurenboError as error:
         print(text("cli.error", message=retold(str(error))), file=sys.stderr)
         return _UNUSABLE

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge import confinement
+from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve import parts
 from kakurenbo.judge.serve.credentials import DATABASE, Credentials, password_in
 from kakurenbo.judge.serve.home import Home
@@ -37,6 +38,7 @@ _STOP_SECONDS = 8.0  # for what is under way; jobs that take longer are taken up
 _LOOK_SECONDS = 0.1  # between looks whether it is ready
 _LONGEST_WAIT = 60.0
 _ANSWER_SECONDS = 2.0
+_DATABASE_SECONDS = 1.0  # between attempts to start a database that does not start
 _PASSWORD_BYTES = 24
 
 
@@ -55,6 +57,7 @@ class Supervisor:
         self._credentials = credentials
         self._home = Home(plan.home)
         self._database: EmbeddedPostgres | None = None
+        self._database_due = 0.0
         self._web_password = ""
         self._processes: list[Process] = []
 
@@ -64,13 +67,13 @@ class Supervisor:
             _check_free(self._plan.host, self._plan.port)
         self._home.take()
         if self._plan.workers_only:
-            _tell(text("judge_serve.starting_workers", home=str(self._plan.home)))
+            self._tell(text("judge_serve.starting_workers", home=str(self._plan.home)))
         else:
-            _tell(text("judge_serve.starting", home=str(self._plan.home)))
+            self._tell(text("judge_serve.starting", home=str(self._plan.home)))
             if not self._plan.is_private:
-                _tell(text("judge_serve.open_without_tls", url=self._plan.url))
+                self._tell(text("judge_serve.open_without_tls", url=self._plan.url))
         if not confinement.version():
-            _tell(text("judge_serve.no_landlock"))
+            self._tell(text("judge_serve.no_landlock"))
         signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
         try:
             try:
@@ -155,11 +158,11 @@ class Supervisor:
     def _is_ready(self) -> bool:
         """Whether everything works, which is told then."""
         if self._plan.workers_only:
-            _tell(text("judge_serve.workers_ready", workers=self._plan.workers, host=socket.gethostname()))
+            self._tell(text("judge_serve.workers_ready", workers=self._plan.workers, host=socket.gethostname()))
             return True
         if not _answers(self._plan):
             return False
-        _tell(text("judge_serve.ready", url=self._plan.url))
+        self._tell(text("judge_serve.ready", url=self._plan.url))
         return True
 
     def _start_due(self) -> None:
@@ -171,17 +174,34 @@ class Supervisor:
 
     def _patience(self) -> float:
         """Seconds until something is due: a signal ends the wait sooner."""
-        waiting = [process.due - time.monotonic() for process in self._processes if process.pid is None]
+        now = time.monotonic()
+        waiting = [process.due - now for process in self._processes if process.pid is None]
+        if self._database is not None and self._database.process.poll() is not None:
+            waiting.append(self._database_due - now)
         return min(max(min(waiting, default=math.inf), 0.0), _LONGEST_WAIT)
 
     def _keep_database(self) -> None:
-        if self._database is not None and self._database.process.poll() is not None:
-            log.warning("PostgreSQL ended; it starts again")
+        """Start a database that ended; where that cannot be yet, the next look tries again, however long it takes."""
+        now = time.monotonic()
+        if self._database is None or self._database.process.poll() is None or now < self._database_due:
+            return
+        log.warning("PostgreSQL ended; it starts again")
+        try:
             self._database.start()
+        except (UsageError, OSError) as error:  # the disk is full, or processes of the former one are still ending
+            log.error("PostgreSQL does not start yet: %s", error)
+            self._database_due = time.monotonic() + _DATABASE_SECONDS
+
+    def _tell(self, line: str) -> None:
+        """Say something to whoever started the judge: a person reads it, or a program that reads lines of the log."""
+        if self._plan.log == logs.JSON:
+            log.info("%s", line)
+        else:
+            print(line, flush=True)
 
     def _stop(self) -> None:
         if self._processes:
-            _tell(text("judge_serve.stopping"))
+            self._tell(text("judge_serve.stopping"))
         until = time.monotonic() + _STOP_SECONDS
         for process in self._processes:
             process.signal(signal.SIGTERM)
@@ -192,7 +212,7 @@ class Supervisor:
         if self._database is not None:
             self._database.stop()
         if self._processes:
-            _tell(text("judge_serve.stopped"))
+            self._tell(text("judge_serve.stopped"))
 
 
 def _share_memory() -> None:
@@ -224,7 +244,3 @@ def _answers(plan: Plan) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _tell(line: str) -> None:
-    print(line, flush=True)
