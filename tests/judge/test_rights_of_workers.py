@@ -16,11 +16,13 @@ from django.core.files.storage import storages
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 from django.utils import timezone
+from tests.judge.making import good
 from tests.judge.scoring_helpers import change_phase, hand_in, new_round, prepare
 
 from kakurenbo.cli import serve
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests.models import Contest, PhaseState
+from kakurenbo.judge.scoring import rejudging as rejudgings
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, RoundFile, StandingSnapshot, Target
@@ -75,9 +77,17 @@ def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(wo
     rules.enqueue(JobKind.BOT, round_.contest, round_, subject="01")
     with as_worker():
         worker.drain()
+    organizer = round_.contest.made_by
+    organizer.is_organizer = True
+    rejudging = good(rejudgings.ask(organizer, round_.contest, "the scorer was wrong"))
+    with as_worker():
+        worker.drain()
+    rejudging.refresh_from_db()
+    good(rejudgings.apply(organizer, rejudging))
+    with as_worker():
+        worker.drain()
     assert not [(job.kind, job.cause) for job in Job.objects.exclude(state=JobState.DONE)]
-    kinds = {JobKind.PREPARE, JobKind.JUDGE, JobKind.SEAL, JobKind.SAMPLE, JobKind.BOT, JobKind.STANDINGS}
-    assert set(Job.objects.values_list("kind", flat=True)) == kinds
+    assert set(Job.objects.values_list("kind", flat=True)) == set(JobKind)
     assert (Target.objects.count(), Earned.objects.filter(attacker__team__number="01").count()) == (2, 1)
     assert StandingSnapshot.objects.exists()
 

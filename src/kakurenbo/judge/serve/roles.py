@@ -71,7 +71,7 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public, secret TO {WORKER};
 GRANT SELECT ON django_migrations, contests_contest, contests_round, contests_phase, contests_team, contests_entry TO {WORKER};
 GRANT UPDATE (facts, commitments, fingerprint, prepared_at) ON contests_round TO {WORKER};
 GRANT UPDATE (id) ON contests_contest, contests_phase, contests_entry TO {WORKER}; -- to lock a row, not to change it
-GRANT SELECT, INSERT ON trust_logentry TO {WORKER};
+GRANT SELECT, INSERT ON trust_logentry, contests_announcement TO {WORKER}; -- teams are told of a rejudging
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA secret TO {WORKER};
 REVOKE ALL ON secret.signing_key FROM {WORKER};
 DROP POLICY IF EXISTS of_workers ON secret.file;
