@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,9 +81,8 @@ def _store(name: str) -> dict[str, Any]:
     """Where bytes of one visibility lie: the open store and the secret one never share a place."""
     bucket = os.environ.get("KAKURENBO_JUDGE_S3_BUCKET")
     if bucket:
-        from botocore.config import Config  # there where a bucket can be used
-
-        patience = Config(connect_timeout=10, read_timeout=60, retries={"total_max_attempts": 3})
+        made = import_module("botocore.config").Config  # there where a bucket can be used
+        patience = made(connect_timeout=10, read_timeout=60, retries={"total_max_attempts": 3})
         options: dict[str, Any] = {"bucket_name": bucket, "location": name, "file_overwrite": False, "querystring_auth": True}
         options["client_config"] = patience
         return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
