@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import storages
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 from django.utils import timezone
+from tests.judge.making import good
 from tests.judge.scoring_helpers import change_phase, hand_in, new_round, prepare
 
 from kakurenbo.cli import serve
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests.models import Contest, PhaseState
+from kakurenbo.judge.scoring import rejudging as rejudgings
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, RoundFile, StandingSnapshot, Target
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.serve import parts, postgres
+from kakurenbo.judge.serve.closed import ClosedStore
 from kakurenbo.judge.serve.roles import WORKER, make_web_role, make_worker_role
 from kakurenbo.judge.submissions import store
 from kakurenbo.messages import retold
@@ -73,9 +77,17 @@ def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(wo
     rules.enqueue(JobKind.BOT, round_.contest, round_, subject="01")
     with as_worker():
         worker.drain()
+    organizer = round_.contest.made_by
+    organizer.is_organizer = True
+    rejudging = good(rejudgings.ask(organizer, round_.contest, "the scorer was wrong"))
+    with as_worker():
+        worker.drain()
+    rejudging.refresh_from_db()
+    good(rejudgings.apply(organizer, rejudging))
+    with as_worker():
+        worker.drain()
     assert not [(job.kind, job.cause) for job in Job.objects.exclude(state=JobState.DONE)]
-    kinds = {JobKind.PREPARE, JobKind.JUDGE, JobKind.SEAL, JobKind.SAMPLE, JobKind.BOT, JobKind.STANDINGS}
-    assert set(Job.objects.values_list("kind", flat=True)) == kinds
+    assert set(Job.objects.values_list("kind", flat=True)) == set(JobKind)
     assert (Target.objects.count(), Earned.objects.filter(attacker__team__number="01").count()) == (2, 1)
     assert StandingSnapshot.objects.exists()
 
@@ -197,6 +209,24 @@ def test_workers_of_another_version_than_the_database_do_not_start() -> None:
         transaction.set_rollback(True)
     told = [parts.hindrance(int(str(ended.value.code))) for ended in (newer, older)]
     assert ["newer version" in told[0], "older version" in told[1]] == [True, True]
+
+
+def test_workers_without_the_store_or_the_rights_of_workers_do_not_start(
+    judge_home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert judge_home.exists()
+    parts.check_worker_host()
+    monkeypatch.setitem(storages._storages, "secret", ClosedStore())  # type: ignore[attr-defined]
+    with pytest.raises(SystemExit) as without_store:
+        parts.check_worker_host()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE stranger; SET LOCAL ROLE stranger")
+        with pytest.raises(SystemExit) as stranger:
+            parts.check_worker_host()
+        transaction.set_rollback(True)
+    told = [parts.hindrance(int(str(ended.value.code))) for ended in (without_store, stranger)]
+    assert ["store" in told[0], "kakurenbo_worker" in told[1]] == [True, True]
+    assert "permission denied for table django_migrations" in capfd.readouterr().err
 
 
 # -- whatever is written in the database -----------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ REVOKE INSERT, UPDATE, DELETE ON scoring_judging, scoring_roundfile, scoring_sta
 REVOKE INSERT, UPDATE ON scoring_target FROM {WEB};
 REVOKE UPDATE, DELETE ON scoring_job, procrastinate_jobs, procrastinate_workers FROM {WEB};
 REVOKE UPDATE, DELETE ON submissions_blob, submissions_submission FROM {WEB};
-REVOKE UPDATE ON contests_round FROM {WEB};
+REVOKE DELETE ON contests_contest, contests_phase, contests_team, contests_entry FROM {WEB};
+REVOKE UPDATE, DELETE ON contests_round FROM {WEB}; -- or it would say that a round is of a contest that is over
 GRANT UPDATE (state, again, finished_at) ON scoring_job TO {WEB};
 GRANT UPDATE (created_at) ON submissions_blob TO {WEB};
 GRANT UPDATE (state, number, received_at, chosen_at, "user_id") ON submissions_submission TO {WEB};
@@ -70,7 +71,7 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public, secret TO {WORKER};
 GRANT SELECT ON django_migrations, contests_contest, contests_round, contests_phase, contests_team, contests_entry TO {WORKER};
 GRANT UPDATE (facts, commitments, fingerprint, prepared_at) ON contests_round TO {WORKER};
 GRANT UPDATE (id) ON contests_contest, contests_phase, contests_entry TO {WORKER}; -- to lock a row, not to change it
-GRANT SELECT, INSERT ON trust_logentry TO {WORKER};
+GRANT SELECT, INSERT ON trust_logentry, contests_announcement TO {WORKER}; -- teams are told of a rejudging
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA secret TO {WORKER};
 REVOKE ALL ON secret.signing_key FROM {WORKER};
 DROP POLICY IF EXISTS of_workers ON secret.file;

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,7 +81,10 @@ def _store(name: str) -> dict[str, Any]:
     """Where bytes of one visibility lie: the open store and the secret one never share a place."""
     bucket = os.environ.get("KAKURENBO_JUDGE_S3_BUCKET")
     if bucket:
+        made = import_module("botocore.config").Config  # there where a bucket can be used
+        patience = made(connect_timeout=10, read_timeout=60, retries={"total_max_attempts": 3})
         options: dict[str, Any] = {"bucket_name": bucket, "location": name, "file_overwrite": False, "querystring_auth": True}
+        options["client_config"] = patience
         return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
     options = {"location": HOME / name, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
     return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
