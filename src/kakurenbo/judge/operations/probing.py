@@ -79,7 +79,7 @@ _STATE = """
 SELECT clock_timestamp(),
     (SELECT at FROM trust_logentry ORDER BY id DESC LIMIT 1),
     (SELECT min(created_at) FROM scoring_job WHERE state = 'waiting'),
-    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat >= now() - %(silent)s),
+    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat >= now() - make_interval(secs => %(silent)s)),
     (SELECT at FROM operations_heartbeat WHERE name = 'sweep'),
     (SELECT min(entry.at) FROM contests_contest contest JOIN trust_logentry entry ON entry.contest_id = contest.id
         WHERE contest.public_key <> '' AND entry.number >=
@@ -94,7 +94,7 @@ def state() -> State:
     """Ask the database, by the connection of whoever calls."""
     with connection.cursor() as cursor:
         before = timezone.now()
-        cursor.execute(_STATE, {"silent": SILENT})
+        cursor.execute(_STATE, {"silent": SILENT.total_seconds()})
         now, event, waiting, workers, sweep, unsigned, checkpoint, entries = cursor.fetchone()
         here = before + (timezone.now() - before) / 2
         cursor.execute(_JOBS)
