@@ -66,6 +66,24 @@ def enqueue(
         return job
 
 
+def database_now() -> datetime:
+    """The one clock by which leases are given and run out: machines of workers have clocks of their own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def rulebook_of(job_id: int) -> str | None:
+    """The rulebook of a job that waits; None where nobody has to do it any more."""
+    return Job.objects.filter(pk=job_id, state=JobState.WAITING).values_list("contest__rulebook", flat=True).first()
+
+
+def leave(job_id: int, cause: str) -> None:
+    """A worker cannot do a job that waits, and others may: the sweep wakes them, and organizers see why it waits."""
+    Job.objects.filter(pk=job_id, state=JobState.WAITING).update(cause=cause)
+
+
 def lease(job_id: int, worker: str, now: datetime) -> Lease | None:
     """Take a job that waits; None where somebody else has it, or it is done."""
     token = uuid.uuid4()

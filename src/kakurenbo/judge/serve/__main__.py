@@ -1,4 +1,4 @@
-"""``python -m kakurenbo.judge.serve PLAN``: the supervisor in a process of its own, which the verb ``serve`` becomes.
+"""``python -m kakurenbo.judge.serve PLAN CREDENTIALS``: the supervisor in a process of its own, as which ``serve`` goes on.
 
 The command line watches for Ctrl-C in a thread of its own and has much in memory; a supervisor wants neither.
 """
@@ -9,6 +9,7 @@ import sys
 
 from kakurenbo.errors import KakurenboError
 from kakurenbo.judge.operations import logs
+from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.supervisor import Supervisor
 from kakurenbo.messages import retold, text
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
     plan = Plan.from_text(arguments[0])
     logs.begin(plan.log)
     try:
-        Supervisor(plan).run()
+        Supervisor(plan, Credentials.inherited(arguments[1])).run()
     except KakurenboError as error:
         print(text("cli.error", message=retold(str(error))), file=sys.stderr)
         return _UNUSABLE

@@ -27,9 +27,11 @@ class Plan:
     url : str
         How people reach it.
     workers : int
-        Processes that score.
+        Processes that score; none where other machines do.
     demo : bool
         Rehearse a contest as soon as it is ready, where there is none.
+    workers_only : bool
+        Nothing but workers, for a judge on another machine.
     log : str
         The form of the log.
     metrics_token_file : Path or None
@@ -42,6 +44,7 @@ class Plan:
     url: str
     workers: int
     demo: bool = False
+    workers_only: bool = False
     log: str = logs.TEXT
     metrics_token_file: Path | None = None
 

@@ -3,8 +3,9 @@
 ``KAKURENBO_JUDGE_HOME`` is the judge's folder, ``DATABASE_URL`` a PostgreSQL of one's own, ``KAKURENBO_JUDGE_DSN`` the embedded
 one, ``KAKURENBO_JUDGE_URL`` the address under which people reach it: with ``https`` cookies and redirects are strict.
 ``KAKURENBO_JUDGE_S3_BUCKET`` keeps files in an S3-compatible store instead of the folder; its address and keys are read from
-the variables that boto3 knows. ``KAKURENBO_JUDGE_LOG`` is the form of the log, ``KAKURENBO_JUDGE_METRICS_TOKEN`` what somebody
-elsewhere shows to see the figures of ``/metrics``.
+the variables that boto3 knows. Keys for secrets alone, which the web does without, come by ``parts.use_secret_keys``.
+``KAKURENBO_JUDGE_LOG`` is the form of the log, ``KAKURENBO_JUDGE_METRICS_TOKEN`` what somebody elsewhere shows to see the
+figures of ``/metrics``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,14 @@ PUBLIC_URL = os.environ.get("KAKURENBO_JUDGE_URL", "http://127.0.0.1:8020")
 _HOST = urlsplit(PUBLIC_URL).hostname or "127.0.0.1"
 _HTTPS = urlsplit(PUBLIC_URL).scheme == "https"
 _YEAR = 365 * 24 * 3600
+# Of a database on another machine: whoever is cut off from it finds out in less than a lease lasts.
+_PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "5",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",  # milliseconds
+}
 
 SHOW_REHEARSALS = bool(os.environ.get("KAKURENBO_JUDGE_SHOW_REHEARSALS"))  # to everybody, in a demo
 METRICS_TOKEN = os.environ.get("KAKURENBO_JUDGE_METRICS_TOKEN", "").strip()
@@ -61,6 +70,8 @@ def _database() -> dict[str, Any]:
     fields = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     known = {fields[key]: value for key, value in given.items() if key in fields}
     options = {key: value for key, value in given.items() if key not in fields}
+    if os.environ.get("DATABASE_URL"):
+        options = {**_PATIENCE, **options}
     return {"ENGINE": "django.db.backends.postgresql", "OPTIONS": options, **known}
 
 
