@@ -83,7 +83,7 @@ def configuration(form: str) -> dict[str, Any]:
         "loggers": {
             _OWN: {"level": "INFO"},
             # People read the start and the end of a judge; each request and each job are for programs.
-            **dict.fromkeys((REQUESTS, JOBS), {"level": "INFO" if form == JSON else "WARNING"}),
+            **{name: {"level": "INFO" if form == JSON else "WARNING"} for name in (REQUESTS, JOBS)},
             # Requests that were refused are the business of who made them; errors come by django.request at ERROR.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
