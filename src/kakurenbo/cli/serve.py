@@ -23,7 +23,20 @@ _NEEDED = ("django", "granian", "procrastinate", "psycopg")
 
 _STORE, _DATABASE = "KAKURENBO_JUDGE_S3_BUCKET", "DATABASE_URL"
 _CLOCK_SECONDS = 5.0  # so far may a machine of workers be from the database's time: what happens is logged with it
-_OF_THE_WEB = ("host", "port", "url", "demo", "metrics_token_file")
+_OF_THE_WEB = ("host", "port", "url", "demo", "metrics_token_file", "retain_days")
+
+
+def check_installed() -> None:
+    """Refuse to go on where packages of the judge are missing."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise UsageError(text("judge_serve.not_installed"))
+    if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:
+        raise UsageError(text("judge_serve.no_s3"))
+
+
+def home_option() -> click.Option:
+    """``--home``."""
+    return _option("home", type=click.Path(path_type=Path), metavar="DIR")
 
 
 def _serve(
@@ -36,11 +49,9 @@ def _serve(
     workers_only: bool,
     log: str,
     metrics_token_file: Path | None,
+    retain_days: int,
 ) -> NoReturn:
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise UsageError(text("judge_serve.not_installed"))
-    if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:
-        raise UsageError(text("judge_serve.no_s3"))
+    check_installed()
     if workers_only:
         _check_workers_only(workers)
     from kakurenbo.judge.serve.credentials import set_apart
@@ -48,7 +59,7 @@ def _serve(
     from kakurenbo.judge.serve.plan import Plan
 
     address = _address(url, host, port)
-    plan = Plan(home or default_home(), host, port, address, workers, demo, workers_only, log, metrics_token_file)
+    plan = Plan(home or default_home(), host, port, address, workers, demo, workers_only, log, metrics_token_file, retain_days)
     if metrics_token_file is not None:
         plan.metrics_token()  # so that a file that cannot be read is told before anything starts
     environment, credentials = set_apart(os.environ)
@@ -111,7 +122,7 @@ def _option(name: str, **settings: Any) -> click.Option:
 def serve() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
-        _option("home", type=click.Path(path_type=Path), metavar="DIR"),
+        home_option(),
         _option("host", default="127.0.0.1", show_default=True),
         _option("port", type=click.IntRange(1, 65535), default=_PORT, show_default=True),
         _option("url", default="", metavar="URL"),
@@ -120,5 +131,6 @@ def serve() -> click.Command:
         _option("demo", is_flag=True),
         _option("log", type=click.Choice(("text", "json")), default="text", show_default=True),
         _option("metrics-token-file", type=click.Path(path_type=Path), metavar="FILE"),
+        _option("retain-days", type=click.IntRange(1, 3650), default=30, show_default=True, metavar="DAYS"),
     ]
     return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

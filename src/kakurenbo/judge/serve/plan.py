@@ -36,6 +36,8 @@ class Plan:
         The form of the log.
     metrics_token_file : Path or None
         Holds what somebody elsewhere shows to see figures. Only its place is told to other processes.
+    retain_days : int
+        How long records of people's visits are kept.
     """
 
     home: Path
@@ -47,6 +49,7 @@ class Plan:
     workers_only: bool = False
     log: str = logs.TEXT
     metrics_token_file: Path | None = None
+    retain_days: int = 30
 
     def environment(self, dsn: str, secret_key: str) -> dict[str, str]:
         """What the settings read."""
@@ -54,6 +57,7 @@ class Plan:
             "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
             "KAKURENBO_JUDGE_HOME": str(self.home.resolve()),
             "KAKURENBO_JUDGE_URL": self.url,
+            "KAKURENBO_JUDGE_RETAIN_DAYS": str(self.retain_days),
             "KAKURENBO_JUDGE_SECRET_KEY": secret_key,
             "KAKURENBO_JUDGE_LOG": self.log,
             **({"KAKURENBO_JUDGE_DSN": dsn} if dsn else {}),

@@ -46,6 +46,7 @@ _SETTINGS = {
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
+    "idle_in_transaction_session_timeout": "60s",  # a process that was stopped in the middle keeps nobody waiting for its locks
 }
 
 
@@ -245,6 +246,11 @@ def check_given(url: str) -> float:
         raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
     assert found is not None
     return here - float(found[0])
+
+
+def binary(name: str) -> Path:
+    """A program of the PostgreSQL that the judge brings."""
+    return _binaries() / name
 
 
 def _binaries() -> Path:

@@ -36,6 +36,7 @@ _PATIENCE = {
     "tcp_user_timeout": "15000",  # milliseconds
 }
 
+RETAIN_DAYS = int(os.environ.get("KAKURENBO_JUDGE_RETAIN_DAYS", "30"))  # of records of access, and of files after an end
 SHOW_REHEARSALS = bool(os.environ.get("KAKURENBO_JUDGE_SHOW_REHEARSALS"))  # to everybody, in a demo
 METRICS_TOKEN = os.environ.get("KAKURENBO_JUDGE_METRICS_TOKEN", "").strip()
 SECRET_KEY = os.environ.get("KAKURENBO_JUDGE_SECRET_KEY", "")
