@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 from kakurenbo.judge.serve.postgres import address_in, dsn_in
 from kakurenbo.messages import language, text
 
-_PATIENCE = {"connect_timeout": 5, "options": "-c statement_timeout=60000"}
+_PATIENCE: dict[str, str | int | None] = {"connect_timeout": 5, "options": "-c statement_timeout=60000"}
 
 
 @dataclass(frozen=True)

@@ -149,14 +149,14 @@ def clock(_order: Order) -> Found:
 
 def fingerprints(_order: Order) -> Found:
     """What scores here is what scored before, in contests that are not over."""
-    from kakurenbo.judge.scoring.steps import fingerprint  # with all libraries that compute
+    from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
 
     other: list[str] = []
     rounds = list(Round.objects.filter(contest__ended_at=None).exclude(fingerprint="").select_related("contest"))
     for one in rounds:
-        here = fingerprint({"rulebook": {"name": one.contest.rulebook, "options": one.contest.options, "round": one.name}})
-        judgings = Judging.objects.filter(submission__entry__round=one, in_effect=True).exclude(fingerprint=here)
-        if one.fingerprint != here or judgings.exists():
+        here = fingerprint_of({"name": one.contest.rulebook, "options": one.contest.options})
+        in_effect = Judging.objects.filter(submission__entry__round=one, in_effect=True).values_list("fingerprint", flat=True)
+        if set(in_effect.distinct() or [one.fingerprint]) != {here}:  # a round that was judged again was drawn by another
             other.append(f"{one.contest.slug}/{one.name}")
     return not other, text("doctor.other_fingerprint", rounds=other) if other else text(
         "doctor.fingerprints", count=len(rounds)

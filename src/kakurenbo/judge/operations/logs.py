@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from django.urls import ResolverMatch
 
 TEXT, JSON = "text", "json"
+REQUESTS, JOBS = "kakurenbo.requests", "kakurenbo.jobs"
 FORMATS = (TEXT, JSON)
 _OWN = "kakurenbo"
 _TRUSTED = ("psycopg.pool",)
@@ -81,17 +82,14 @@ def configuration(form: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {
             _OWN: {"level": "INFO"},
-            # People read the start and the end of a judge; each request is for programs.
-            REQUESTS: {"level": "INFO" if form == JSON else "WARNING"},
+            # People read the start and the end of a judge; each request and each job are for programs.
+            **{name: {"level": "INFO" if form == JSON else "WARNING"} for name in (REQUESTS, JOBS)},
             # Requests that were refused are the business of who made them; errors come by django.request at ERROR.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             _WARNINGS: {"level": "WARNING"},
         },
     }
-
-
-REQUESTS = "kakurenbo.requests"
 
 
 def begin(form: str) -> None:

@@ -1,11 +1,12 @@
 """The state of the judge as the database tells it, within a time: a database that hangs holds up nobody who asks how it is.
 
-All questions are asked in one thread of their own. While an answer is outstanding, whoever asks is told so at once.
+All questions are asked in one thread of their own. Once an answer is overdue, whoever asks is told so at once.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ _STATE = """
 SELECT clock_timestamp(),
     (SELECT at FROM trust_logentry ORDER BY id DESC LIMIT 1),
     (SELECT min(created_at) FROM scoring_job WHERE state = 'waiting'),
-    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat >= now() - %(silent)s),
+    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat >= now() - make_interval(secs => %(silent)s)),
     (SELECT at FROM operations_heartbeat WHERE name = 'sweep'),
     (SELECT min(entry.at) FROM contests_contest contest JOIN trust_logentry entry ON entry.contest_id = contest.id
         WHERE contest.public_key <> '' AND entry.number >=
@@ -94,7 +95,7 @@ def state() -> State:
     """Ask the database, by the connection of whoever calls."""
     with connection.cursor() as cursor:
         before = timezone.now()
-        cursor.execute(_STATE, {"silent": SILENT})
+        cursor.execute(_STATE, {"silent": SILENT.total_seconds()})
         now, event, waiting, workers, sweep, unsigned, checkpoint, entries = cursor.fetchone()
         here = before + (timezone.now() - before) / 2
         cursor.execute(_JOBS)
@@ -114,16 +115,20 @@ class Asked:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "probe")
         self._lock = threading.Lock()
-        self._outstanding: dict[Any, Future[Any]] = {}
+        self._outstanding: dict[Any, tuple[Future[Any], float]] = {}
 
     def ask(self, question: Callable[[], Any], patience: float = PATIENCE_SECONDS) -> Any:
-        """The answer, or None where there is none in time, or the database refuses."""
+        """The answer, or None where there is none in time, or the database refuses.
+
+        Whoever asks the same while it is outstanding waits for the same answer, and no longer than who asked first.
+        """
         with self._lock:
-            answer = self._outstanding.get(question)
+            answer, since = self._outstanding.get(question, (None, time.monotonic()))
             if answer is None:
-                answer = self._outstanding[question] = self._thread.submit(self._answered, question)
+                answer = self._thread.submit(self._answered, question)
+                self._outstanding[question] = answer, since
         try:
-            return answer.result(patience)
+            return answer.result(max(0.0, since + patience - time.monotonic()))
         except Exception:  # no answer in time, or no database: in either case nothing is known
             return None
 

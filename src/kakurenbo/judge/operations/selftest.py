@@ -265,7 +265,8 @@ def _contest(rulebook: str) -> Contest:
         places=len(ENTRIES),
         phases=[phase for phase in planned if phase.round == planned[0].round],
     )
-    return _done(made)
+    contest: Contest = _done(made)
+    return contest
 
 
 def _judging(submission: Submission) -> Judging:

@@ -34,7 +34,7 @@ _JUDGED = (State.SCORED, State.INVALID, State.FAILED, State.PARKED)
 _OPEN = (JobState.WAITING, JobState.RUNNING)
 _PRIORITY = {JobKind.PREPARE: 30, JobKind.JUDGE: 20, JobKind.SEAL: 20, JobKind.STANDINGS: 10}
 """People wait for these, in this order; bots and sample attacks come after them."""
-_log = logging.getLogger(__name__)
+_log, _jobs = logging.getLogger(__name__), logging.getLogger("kakurenbo.jobs")
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ def finish(lease: Lease, apply: Callable[[], None], now: datetime) -> bool:
         apply()
         if Job.objects.filter(pk=lease.job.pk, again=True).update(state=JobState.WAITING, again=False, finished_at=None):
             _wake(lease.job)
+    _jobs.info("a job is done", extra=_logged(lease.job))
     return True
 
 
