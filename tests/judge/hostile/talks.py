@@ -202,20 +202,22 @@ def form(code: str, *names: str, end: str = "--b--\r\n", kind: str = "multipart/
 
     def act(player: Player, _: str) -> Answer:
         body = "".join(_PART.format(name) for name in names) + end
-        status, said = _by_page(player, "POST", _FORM, body, kind)
+        status, said, kept = _by_page(player, "POST", _FORM, body, kind)
         if status == 302:
-            assert _BACK in said, said
-            said = _by_page(player, "GET", _BACK)[1]
+            said = _by_page(player, "GET", _BACK, cookie=kept)[1]
         words = render(code, {"files": _FILES_OF_AN_ENTRY}, player.language).message
         return Answer(status, {"error": code if words in html.unescape(said) else said[:2000], "message": words})
 
     return act
 
 
-def _by_page(player: Player, method: str, path: str, body: str | None = None, kind: str = "") -> tuple[int, str]:
+def _by_page(
+    player: Player, method: str, path: str, body: str | None = None, kind: str = "", cookie: str = ""
+) -> tuple[int, str, str]:
+    """Status, page, and the cookie in which the words for the next page are kept."""
     connection = http.client.HTTPConnection("127.0.0.1", player.field.port, timeout=_SECONDS)
     headers = {
-        "Cookie": f"sessionid={player.field.session}; csrftoken={_MARK}; django_language={player.language}",
+        "Cookie": f"sessionid={player.field.session}; csrftoken={_MARK}; django_language={player.language}; {cookie}",
         "X-CSRFToken": _MARK,
         "Accept-Language": player.language,
         **({"Content-Type": kind} if kind else {}),
@@ -223,7 +225,8 @@ def _by_page(player: Player, method: str, path: str, body: str | None = None, ki
     try:
         connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
-        return answer.status, answer.headers.get("Location", "") + answer.read().decode()
+        kept = [value.partition(";")[0] for value in answer.headers.get_all("Set-Cookie", []) if value.startswith("messages=")]
+        return answer.status, answer.read().decode(), "".join(kept)
     finally:
         connection.close()
 
