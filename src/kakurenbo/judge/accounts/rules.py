@@ -22,7 +22,8 @@ from kakurenbo.tables import Problems, Read, Reading, refused
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
 TOKEN_PREFIX = "kakurenbo_"
 """Lets people and scanners see what a text is that they found."""
-_FIRST_ORGANIZER = 2020  # the advisory lock under which the first account is made
+FIRST_ORGANIZER = 2020
+"""The advisory lock under which the first organizer comes, and under which none may go."""
 _SECRET_BYTES = 32
 _NOTED_EVERY = timedelta(minutes=1)
 
@@ -50,7 +51,7 @@ def make_first_organizer(email: str, password: str, name: str) -> User:
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_FIRST_ORGANIZER])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FIRST_ORGANIZER])
         if User.objects.exists():
             raise Refused(refused("accounts.there_is_an_organizer", ""))
         made = _make(email, password, name, is_organizer=True)

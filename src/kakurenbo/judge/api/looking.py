@@ -25,7 +25,7 @@ _OF_A_FILE = ("template", "max_bytes", "optional", "instead_of")
 
 def contest_of(user: Asker, slug: str) -> Contest:
     """A contest that the asker may know of."""
-    return next((contest for contest in queries.contests_for(user) if contest.slug == slug), None) or not_there()
+    return queries.contests_for(user).filter(slug=slug).first() or not_there()
 
 
 def round_of(user: Asker, slug: str, name: str) -> Round:
