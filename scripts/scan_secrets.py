@@ -63,8 +63,13 @@ def _kinds_in(line: str) -> Iterable[str]:
     for kind, pattern in _PATTERNS.items():
         for match in pattern.finditer(line):
             value = match.groupdict().get("value")
-            if value is None or _bits(value) >= _BITS:
+            if value is None or (_is_mixed(value) and _bits(value) >= _BITS):
                 yield kind
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether it is no name of something: what was drawn at random has digits and small letters."""
+    return any(sign.isdigit() for sign in value) and any(sign.islower() for sign in value)
 
 
 def _bits(value: str) -> float:

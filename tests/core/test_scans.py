@@ -50,6 +50,7 @@ def test_every_kind_of_secret_is_planted() -> None:
     [
         'password = "hide and seek 7"',
         'TOKEN_PREFIX = "kakurenbo_"',
+        'SECRET_KEY = "KAKURENBO_JUDGE_SECRET_S3_ACCESS_KEY"',
         "postgresql://judge:{password}@db.example/judge",
         'secret = "aaaaaaaaaaaaaaaaaaaaaaaaaaaa"',
         f'API_KEY = "{RANDOM}"  # not a secret: of a test',

@@ -28,7 +28,7 @@ from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.rules import checkpoint
 
 pytestmark = pytest.mark.django_db
-EXAMPLES = int(os.environ.get("KAKURENBO_SCHEMA_EXAMPLES", "4"))
+EXAMPLES = 100 if os.environ.get("KAKURENBO_SOAK") else 4
 """Requests for each route and asker; a soak test sends more."""
 _DESCRIBED = "/described.json"
 _CHECKS = (

@@ -28,6 +28,7 @@ _PATIENCE = 120.0
 _CONTESTS = """
 import sys, django; django.setup()
 from datetime import timedelta
+from django.test import Client
 from django.utils import timezone
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import make_first_organizer, new_token
@@ -48,6 +49,9 @@ for slug, rulebook in (("tables", "amic2020"), ("zips", "pwscup2024")):
         player = User.objects.get_or_create(email=f"{slug}{number}@example.com")[0]
         rules.join(player, rules.invite(organizer, team, "member")[1])
         print(new_token(player, "field")[1])
+browser = Client()
+browser.force_login(User.objects.get(email="tables0@example.com"), "django.contrib.auth.backends.ModelBackend")
+print(browser.cookies["sessionid"].value)
 """
 _LEFT = """
 import django; django.setup()
@@ -84,6 +88,8 @@ class Field:
     home: Path
     port: int
     tokens: dict[str, list[str]]
+    session: str = ""
+    """By which the member of the first team of the tables is logged in."""
     _turns: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -205,7 +211,7 @@ def playing_field() -> Iterator[tuple[Field, Watch, Path]]:
             serving(folder / "home", port) as (judge, _),
         ):
             words = said_inside(folder / "home", _CONTESTS, str(TEAMS))
-            made = Field(folder / "home", port, {TABLES: words[:TEAMS], ZIPS: words[TEAMS:]})
+            made = Field(folder / "home", port, {TABLES: words[:TEAMS], ZIPS: words[TEAMS:-1]}, words[-1])
             for slug, tokens in made.tokens.items():
                 _wait_until_open(made, slug, tokens[0])
             with Watch(judge.pid) as watch:

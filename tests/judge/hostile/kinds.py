@@ -169,6 +169,19 @@ NAME_KINDS = (
     Name("program", "pre_anonymizeddata_01.exe", "submissions.no_such_file"),
     Name("no name", "", "missing", 404),
 )
+_NO_FILE, _NO_SUCH_FILE, _UNREADABLE = "submissions.no_file", "submissions.no_such_file", "page.error_400"
+_THREE = ("pre_anonymizeddata_01.csv", "questionnaire_01.json", "pre_anonymizeddata_02.csv")
+FORMS: tuple[tuple[str, int, str, tuple[str, ...], dict[str, str]], ...] = (
+    ("form without a file", 302, _NO_FILE, (), {}),
+    ("form with a file without a name", 302, _NO_FILE, ("",), {}),
+    ("form with a file that climbs out", 302, _NO_SUCH_FILE, ("../../etc/passwd",), {}),
+    ("form with a path of Windows", 302, _NO_SUCH_FILE, ("C:\\\\x\\\\autorun.inf",), {}),
+    ("form with more files than an entry has", 302, "release.too_many_files", _THREE, {}),
+    ("form with a thousand files", 400, _UNREADABLE, ("a.csv",) * 1000, {}),
+    ("form that is cut off", 302, _NO_FILE, ("a.csv",), {"end": ""}),
+    ("form without a boundary", 400, _UNREADABLE, ("a.csv",), {"kind": "multipart/form-data"}),
+)
+"""What a browser sends from the page without a script."""
 TALK_KINDS = (
     Talk("announces a terabyte", talks.announcing(10**12), 413, "too_large"),
     Talk("announces nothing and streams beyond the limit", talks.streaming("questionnaire_NN.json", 2 * _MB), 413, "too_large"),
@@ -203,6 +216,7 @@ TALK_KINDS = (
     Talk("posts a deep JSON", talks.posted(b"[" * 100_000), 201, ""),
     Talk("posts ten megabytes where nothing is read", talks.posted(b"[" * 10 * _MB), 413, "request_too_large"),
     Talk("posts without end where nothing is read", talks.posted_without_end, 413, "request_too_large"),
+    *(Talk(what, talks.form(code, *names, **more), status, code) for what, status, code, names, more in FORMS),
     Talk("packs the body in another gzip by a header", talks.content_encoding, 201, ""),
 )
 LARGE_CONTENTS = (

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import html
+import http.client
 from collections.abc import Callable
 
 from tests.judge.hostile.field import Answer, Player
 from tests.judge.hostile.wire import head, send
+
+from kakurenbo.messages import render
 
 Act = Callable[[Player, str], Answer]
 GONE = Answer(0, "")
@@ -184,6 +188,47 @@ def content_encoding(player: Player, submission: str) -> Answer:
     answer = player.ask("PUT", place(player, submission), packed, **{"Content-Encoding": "gzip"})
     assert answer.said["size"] == len(packed)
     return answer
+
+
+# -- the plain form of the page --------------------------------------------------------------------------------------------
+
+_FORM, _BACK = "/contests/tables/play/pre/anonymize/submit", "/contests/tables/play/pre/anonymize/"
+_MARK, _FILES_OF_AN_ENTRY = "m" * 32, 2
+_PART = '--b\r\nContent-Disposition: form-data; name="files"; filename="{}"\r\n\r\n1,2\r\n'
+
+
+def form(code: str, *names: str, end: str = "--b--\r\n", kind: str = "multipart/form-data; boundary=b") -> Act:
+    """Files that a browser sends from the page; what is wrong with them stands on the page that comes next."""
+
+    def act(player: Player, _: str) -> Answer:
+        body = "".join(_PART.format(name) for name in names) + end
+        status, said, kept = _by_page(player, "POST", _FORM, body, kind)
+        if status == 302:
+            said = _by_page(player, "GET", _BACK, cookie=kept)[1]
+        words = render(code, {"files": _FILES_OF_AN_ENTRY}, player.language).message
+        return Answer(status, {"error": code if words in html.unescape(said) else said[:2000], "message": words})
+
+    return act
+
+
+def _by_page(
+    player: Player, method: str, path: str, body: str | None = None, kind: str = "", cookie: str = ""
+) -> tuple[int, str, str]:
+    """Status, page, and the cookie in which the words for the next page are kept."""
+    connection = http.client.HTTPConnection("127.0.0.1", player.field.port, timeout=_SECONDS)
+    headers = {
+        "Cookie": f"sessionid={player.field.session}; csrftoken={_MARK}; django_language={player.language}; {cookie}",
+        "X-CSRFToken": _MARK,
+        "Accept-Language": player.language,
+        **({"Content-Type": kind} if kind else {}),
+    }
+    try:
+        connection.request(method, path, body=body, headers=headers)
+        answer = connection.getresponse()
+        kept = [value.partition(";")[0] for value in answer.headers.get_all("Set-Cookie", []) if value.startswith("messages=")]
+        return answer.status, answer.read().decode(), "".join(kept)
+    finally:
+        connection.close()
 
 
 # -- for a soak test -------------------------------------------------------------------------------------------------------
