@@ -83,6 +83,7 @@ API_ROWS = [
     Row("GET", API, EVERYBODY),
     Row("GET", API + "openapi.json", EVERYBODY),
     Row("GET", API + "me", PEOPLE),
+    Row("DELETE", API + "me/token", PEOPLE),
     Row("GET", API + "contests", EVERYBODY),
     Row("GET", CUP, EVERYBODY),
     Row("GET", CUP + "/log", EVERYBODY),
@@ -118,6 +119,7 @@ API_ROWS = [
 # A page that refuses by the rules of the moment says so on the next page, so that its answer is a ``+`` here.
 PAGE_ROWS = [
     Row("GET", "health", EVERYBODY),
+    Row("GET", "metrics", EVERYBODY),  # on this machine
     Row("GET", "", EVERYBODY),
     Row("GET", "look.css", EVERYBODY),
     Row("POST", "preferences", EVERYBODY),
@@ -130,6 +132,7 @@ PAGE_ROWS = [
     Row("GET", "profile", PEOPLE),
     Row("POST", "profile", PEOPLE),
     Row("POST", "profile/password", PEOPLE),
+    Row("POST", "profile/sessions/end", PEOPLE),
     Row("POST", "profile/tokens", PEOPLE),
     Row("POST", "profile/tokens/{token}/revoke", "---- ---- ++++ ---- ----"),
     Row("POST", "profile/delete", PEOPLE),
@@ -389,6 +392,19 @@ def test_who_logs_out_is_nobody_afterwards(world: World) -> None:
     for role in ROLES:
         assert world.asked(LOGOUT, role).status_code == 302
         assert sign(world.asked(profile, role)) == "-"
+
+
+def test_nothing_is_done_by_a_session_without_the_mark_of_the_page_that_asks_for_it(world: World) -> None:
+    world.at("anonymize")
+    sender = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    taken = []
+    for user in (making.organizer(), making.user("member")):
+        sender.force_login(user, "django.contrib.auth.backends.ModelBackend")
+        for row in [*ROWS, LOGOUT]:
+            if row.method != "GET":
+                status = sender.generic(row.method, world.address(row), headers={"Origin": "https://evil.example"}).status_code
+                taken += [(row.method, row.address, status)] if status != 403 else []
+    assert not taken
 
 
 def test_every_address_has_a_row() -> None:

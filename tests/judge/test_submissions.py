@@ -317,7 +317,7 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
     local = after.astimezone(ZoneInfo(zone))
     elsewhere = "" if zone == "UTC" else f"; {after:%Y-%m-%d %H:%M:%S} UTC"
     assert f"{local:%Y-%m-%d %H:%M:%S} ({zone}{elsewhere})" in problem.in_language("en")
-    assert "1 tries of today in the phase anonymize (round pre)" in problem.in_language("en")
+    assert "tries of today (1) in the phase anonymize (round pre)" in problem.in_language("en")
     left = quota_left(played.entry, played.phase, before)
     assert (left.count, left.again_at, left.resets_at) == (0, after, after)
     assert played.handed_in(now=after).number == 2
@@ -360,7 +360,7 @@ def test_who_has_used_all_tries_is_told_how_many_are_being_checked_and_may_come_
     waiting = [played.handed_in(), played.handed_in()]
     used, checking = played_refusal(played)
     assert used.in_language("en").endswith("of what was handed in, what is valid counts")
-    assert checking.in_language("en").startswith("input: entries that are still being checked: 2; ")
+    assert checking.in_language("en").startswith("entries that are still being checked: 2; ")
     assert "2 件" in checking.in_language("ja")
     for submission in waiting:
         assert rules.checking(submission)

@@ -19,11 +19,12 @@ class Refusal(Schema):
 
 
 class FileNames(Schema):
-    """One kind of file of an entry: its name with fields, and how large it may be."""
+    """One kind of file of an entry: its name with fields, how large it may be, and the kind in whose place it may come."""
 
     template: str
     max_bytes: int
     optional: bool
+    instead_of: str
 
 
 class PhaseOut(Schema):

@@ -90,6 +90,8 @@ def blob_chunks(digest: str) -> Iterator[bytes]:
 def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     """Every file of the archive; contents are opened when they are read."""
     ended = permissions.may_see_secrets(user, contest, now)
+    if ended:
+        trust.await_opened(contest)
     yield archive_guide.NAME, archive_guide.readme(contest, ended=ended)
     yield "contest.json", json_bytes(_facts(contest))
     for one in contest.rounds.all():

@@ -1,1 +1,1 @@
-"""What whoever keeps a judge running does with it as a whole: backup and restore."""
+"""Keeping a judge well: looking after it, its logs and figures, backup and restore."""

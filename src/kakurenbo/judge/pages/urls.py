@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern] = [
     path("join/<str:invitation>", joining.join, name="join"),
     path("profile", profile.profile, name="profile"),
     path("profile/password", profile.password, name="password"),
+    path("profile/sessions/end", profile.end_sessions, name="end-sessions"),
     path("profile/tokens", profile.make_token, name="make-token"),
     path("profile/tokens/<int:pk>/revoke", profile.revoke_token, name="revoke-token"),
     path("profile/delete", profile.delete, name="delete-own-account"),

@@ -66,6 +66,24 @@ def enqueue(
         return job
 
 
+def database_now() -> datetime:
+    """The one clock by which leases are given and run out: machines of workers have clocks of their own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def rulebook_of(job_id: int) -> str | None:
+    """The rulebook of a job that waits; None where nobody has to do it any more."""
+    return Job.objects.filter(pk=job_id, state=JobState.WAITING).values_list("contest__rulebook", flat=True).first()
+
+
+def leave(job_id: int, cause: str) -> None:
+    """A worker cannot do a job that waits, and others may: the sweep wakes them, and organizers see why it waits."""
+    Job.objects.filter(pk=job_id, state=JobState.WAITING).update(cause=cause)
+
+
 def lease(job_id: int, worker: str, now: datetime) -> Lease | None:
     """Take a job that waits; None where somebody else has it, or it is done."""
     token = uuid.uuid4()
@@ -115,14 +133,14 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
         if job.submission is not None:
             submissions.parked(job.submission)
         record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.error("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def park(job: Job, cause: str) -> None:
     """Put a job aside that came to its end without what it was for, as part of the caller's transaction; the log says so."""
     Job.objects.filter(pk=job.pk).update(state=JobState.PARKED, cause=cause)
     record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.warning("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.warning("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def postpone(lease: Lease, cause: str) -> None:
@@ -200,6 +218,12 @@ def _wake(job: Job) -> None:
 
 def _held(lease: Lease) -> Any:
     return Job.objects.filter(pk=lease.job.pk, state=JobState.RUNNING, lease=lease.token)
+
+
+def _logged(job: Job) -> dict[str, Any]:
+    """A job in a line of the log, by ids alone: a cause may quote what only the judge knows."""
+    about = {"submission": str(job.submission_id)} if job.submission_id else {}
+    return {"fields": {"job": job.pk, "kind": job.kind, "contest": job.contest.slug, **about}}
 
 
 def _described(job: Job) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     if method is not None:
         read = _accepted(rules.read_handout(handout))
         made = rules.release_files(read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize")))
-        _write_out(folder, _under_asked_names(rules, made, request["team"]))
+        _write_out(folder, under_asked_names(rules, made, request["team"]))
     return {}
 
 
@@ -277,7 +277,7 @@ def _accepted(read: Read[Any] | Problems) -> Any:
     return read.value
 
 
-def _under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
+def under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
     """A single file by the name that the contest asks for; several have their own."""
     pattern = rules.release_pattern
     if len(files) == 1 and all(pattern.parse(name) is None for name in files):

@@ -14,6 +14,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.operations.beats import SWEEP, beat
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
 from kakurenbo.judge.submissions import store
@@ -35,7 +36,8 @@ def main() -> None:
     forgot_at = timezone.now()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
-        _attempt(lambda: rules.sweep(timezone.now()))
+        _attempt(lambda: beat(SWEEP, timezone.now()))
+        _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))
         if timezone.now() - signed_at >= _SIGN_EVERY:
@@ -61,12 +63,16 @@ def sign_logs() -> int:
 def reveal_secrets(done: set[int]) -> None:
     """Give the secrets of contests that have ended to the open store, from where pages hand them out.
 
+    That a contest has ended is believed where its log says so, and signed at once: the web, which ends contests and writes to
+    the log, cannot take that back.
+
     Parameters
     ----------
     done : set of int
         Contests of which it is known that nothing is left to do; it grows.
     """
-    for contest in Contest.objects.exclude(ended_at=None).exclude(pk__in=done):
+    for contest in Contest.objects.filter(log__kind="contest.ended").exclude(ended_at=None).exclude(pk__in=done):
+        checkpoint(contest)
         rounds = contest.rounds.values_list("pk", flat=True)
         for digest in SecretFile.objects.filter(round_id__in=list(rounds)).values_list("digest", flat=True).distinct():
             store.reveal(digest)

@@ -20,7 +20,8 @@ Counted = list[tuple[Submission, str]]
 
 def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
     """What a team handed in, the latest first; what was never sent to the end is left out."""
-    return _judged(Submission.objects.filter(entry=entry, phase=phase, number__isnull=False)).order_by("-number")
+    handed_in = Submission.objects.filter(entry=entry, phase=phase, number__isnull=False).select_related("user")
+    return _judged(handed_in).order_by("-number")
 
 
 def counting(entry: Entry, phase: Phase) -> Counted:
@@ -58,7 +59,7 @@ def targets_of(submission: Submission) -> list[str]:
 
 def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     judgings = Prefetch("judgings", Judging.objects.filter(in_effect=True))
-    related = submissions.select_related("entry__team__contest", "phase__round__contest", "user")
+    related = submissions.select_related("entry__team__contest", "phase__round__contest")
     return related.prefetch_related("files__blob", judgings)
 
 

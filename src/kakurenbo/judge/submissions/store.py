@@ -20,7 +20,6 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
-from django.utils import timezone
 
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
 
@@ -257,7 +256,7 @@ def _folder_of(storage: Storage) -> Path | None:
 
 
 def _blob(digest: str, size: int) -> Blob:
-    blob, made = Blob.objects.get_or_create(digest=digest, defaults={"size": size})
-    if made or Blob.objects.filter(pk=digest).update(created_at=timezone.now()):
-        return blob
-    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]  # it was forgotten in this moment
+    """The row of a content, made or made young again in one step: whoever is about to forget it comes before or after."""
+    blob = Blob(digest=digest, size=size)
+    Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
+    return blob

@@ -52,6 +52,15 @@ def password(request: UserRequest) -> HttpResponse:
 
 @require_POST
 @for_users
+def end_sessions(request: UserRequest) -> HttpResponse:
+    """Log out everywhere but here."""
+    ended = rules.end_sessions(request.user, but=request.session.session_key or "")
+    messages.success(request, text("page.sessions_ended", count=ended))
+    return redirect("profile")
+
+
+@require_POST
+@for_users
 def make_token(request: UserRequest) -> HttpResponse:
     """A new token, shown on the profile for a few minutes."""
     form = TokenForm(request.POST)
