@@ -57,10 +57,12 @@ test-all-pythons:
 	done; \
 	echo "not on this machine:$${missing:- none}"; echo "failed:$${failed:- none}"; test -z "$$failed"
 
-# What takes longer than a test should.
+# What takes longer than a test should: runs killed ten times at random moments; a judge whose workers are killed fifty times,
+# everything else of it five times, its disk filled and its clock set; a machine of workers that is cut off; the self-test of
+# the doctor; a backup under load. The judge's writes what it counted to out/soak.json.
 soak: $(STAMP) namespaces
-	KAKURENBO_KILLS=10 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py tests/judge/test_worker_hosts.py \
-	  tests/judge/test_selftest.py tests/judge/test_backup_under_load.py
+	KAKURENBO_KILLS=10 KAKURENBO_WORKER_KILLS=50 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py \
+	  tests/judge/chaos tests/judge/test_worker_hosts.py tests/judge/test_selftest.py tests/judge/test_backup_under_load.py
 
 # What makes machines of network namespaces; without it those tests are skipped.
 namespaces:

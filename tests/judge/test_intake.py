@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kakurenbo.judge.serve import bodies
+from kakurenbo.judge.serve import bodies, intake
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
@@ -22,10 +22,14 @@ PLACE = "/api/v1/submissions/5f0c/files/D.csv"
 class Route:
     """Stands for Django: says what may come, and keeps what it was told."""
 
-    def __init__(self, limit: int = 10, refuses: int = 0) -> None:
-        self.limit, self.refuses = limit, refuses
+    def __init__(self, limit: int = 10, refuses: int = 0, room: int = 1000) -> None:
+        self.limit, self.refuses, self.room = limit, refuses, room
         self.kept: dict[str, bytes] = {}
         self.asked: list[object] = []
+
+    def has_room(self, size: int) -> bool:
+        self.room -= size
+        return self.room >= 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         said = scope.get(KEY)
@@ -62,7 +66,7 @@ def put(
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": given}
-    asyncio.run(Intake(route, lambda: folder, Clients())(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(Intake(route, lambda: folder, Clients(), route.has_room)(scope, receive, send))  # type: ignore[arg-type]
     return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, {})
 
 
@@ -96,6 +100,32 @@ def test_more_than_the_limit_is_refused_whether_or_not_it_was_announced(
 
 def test_a_file_of_exactly_the_limit_is_taken(tmp_path: Path) -> None:
     assert put(Route(limit=10), tmp_path, [b"0123456789"])[0] == 201
+
+
+@pytest.mark.parametrize("announced", ["7", ""])
+def test_where_the_disk_has_no_room_an_upload_is_refused_and_leaves_nothing(tmp_path: Path, announced: str) -> None:
+    route = Route(room=5)
+    status, said = put(route, tmp_path, [b"abcdefg"], content_length=announced)
+    assert (status, said["error"]) == (507, "no_room")
+    assert "full" in said["message"]
+    assert not route.kept
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_disk_that_takes_no_byte_of_what_is_in_memory_is_told_of_and_not_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / "upload"
+
+    def full(**_: Any) -> Any:
+        left.symlink_to("/dev/full")
+        return left.open("wb")
+
+    monkeypatch.setattr(intake.tempfile, "NamedTemporaryFile", full)
+    status, said = put(Route(), tmp_path, [b"abc"])
+    assert (status, said["error"]) == (507, "no_room")
+    assert not left.is_symlink()
 
 
 def test_no_byte_is_written_for_whoever_may_not_send(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ from kakurenbo.judge.scoring.models import (
     JobKind,
     JobState,
     Judging,
+    Rejudging,
+    RejudgingState,
     RoundFile,
     SecretFile,
     StandingSnapshot,
@@ -92,6 +94,12 @@ API_ROWS = [
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
+    Row("GET", CUP + "/feedback", ORGANIZERS),
+    Row("GET", CUP + "/rejudgings", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings", "---- rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
+    Row("GET", CUP + "/rejudgings/{rejudging}", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings/{rejudging}/apply", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings/{rejudging}/cancel", ORGANIZERS),
     Row("GET", CUP + "/archive.zip", AT_THE_END),
     Row("GET", CUP + "/results-site.zip", AT_THE_END),
     Row("POST", CUP + "/erase", "---- ---- ---- ---- rrrr"),
@@ -176,6 +184,11 @@ PAGE_ROWS = [
     Row("POST", PAGE + "manage/rehearse", ORGANIZERS, (("minutes", "5"),)),
     Row("GET", PAGE + "manage/announcements", ORGANIZERS),
     Row("POST", PAGE + "manage/announcements", ORGANIZERS),
+    Row("GET", PAGE + "manage/rejudgings/", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/", ORGANIZERS, (("reason", "a reason"),)),
+    Row("GET", PAGE + "manage/rejudgings/{rejudging}/", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/{rejudging}/apply", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/{rejudging}/cancel", ORGANIZERS),
     Row("GET", PAGE + "manage/teams/", ORGANIZERS),
     Row("POST", PAGE + "manage/teams/add", ORGANIZERS, (("team_name", "late"),)),
     Row("GET", PAGE + "manage/teams/01/", ORGANIZERS),
@@ -197,6 +210,7 @@ MARKS = {
     b"salt of the log": "---+ ---+ ---+ ---+ ---+",
     b"why 03 is out": "---+ ---+ ---+ ---+ ++++",
     b"why 03 is excused": "---+ ---+ ---+ ---+ ++++",
+    b"why all is judged again": ORGANIZERS,
 }
 """Marks of what is hidden from some: who finds them in any answer at all, by role and time as in the rows."""
 RELEASE = "pre_anonymizeddata_01.csv"
@@ -313,6 +327,7 @@ def world(judge_home: Path, settings: Any) -> World:
     for of_round in (round_, None):
         StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT)
     job = Job.objects.create(kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED)
+    rejudging = Rejudging.objects.create(contest=contest, reason="why all is judged again", state=RejudgingState.READY)
     invite, invitation = rules.invite(people["organizer"], own, Role.MEMBER)
     names = {
         "receiving": str(receiving.pk),
@@ -324,6 +339,7 @@ def world(judge_home: Path, settings: Any) -> World:
         "account": str(people["other"].pk),
         "invite": invitation,
         "invite_number": str(invite.pk),
+        "rejudging": str(rejudging.pk),
         "token": str(accounts.new_token(people["member"], "to be revoked")[0].pk),
     }
     trust.checkpoint(contest)  # an archive is made when its whole log is signed

@@ -15,6 +15,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting
 from kakurenbo.judge.contests import rules as contest_rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
 from kakurenbo.judge.contests.queries import quota_left
+from kakurenbo.judge.contests.quotas import RATE_SPAN
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
@@ -67,6 +68,29 @@ class Played:
 
     def counts(self) -> list[tuple[int | None, str]]:
         return [(submission.number, reason) for submission, reason in queries.counting(self.entry, self.phase)]
+
+
+# -- a clock that is set back ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_what_is_handed_in_later_counts_as_later_also_when_the_clock_was_set_back() -> None:
+    played = Played()
+    early = played.phase.opens_at - timedelta(hours=3)
+    assert played.handed_in(now=early).received_at == played.phase.opens_at, "nothing comes before its phase opens"
+    assert played.handed_in(now=NOON).received_at == NOON
+    assert played.handed_in(now=NOON - timedelta(hours=2)).received_at == NOON
+
+
+@pytest.mark.django_db
+def test_what_was_begun_while_the_clock_was_ahead_is_no_reason_to_wait_for_hours() -> None:
+    played = Played()
+    for _ in range(rules.RATE):
+        played.begun()
+    Submission.objects.update(began_at=NOON + timedelta(hours=3))
+    assert played.begun()
+    Submission.objects.update(began_at=NOON)
+    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON)) == ["submissions.too_fast"]
 
 
 # -- handing in ------------------------------------------------------------------------------------------------------------
@@ -418,7 +442,7 @@ def test_wrong_submissions_are_free_but_not_without_end(monkeypatch: pytest.Monk
     Phase.objects.update(opens_at=now, closes_at=now + timedelta(days=1))
     played.phase.refresh_from_db()
     assert codes(rules.begin(played.hanako, played.entry, played.phase, now)) == ["submissions.too_fast"]
-    played.begun(now + rules.RATE_SPAN)
+    played.begun(now + RATE_SPAN)
 
 
 # -- states ----------------------------------------------------------------------------------------------------------------

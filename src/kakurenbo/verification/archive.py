@@ -22,6 +22,7 @@ from kakurenbo.tables import read_file
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.members import check_members
 
+REJUDGINGS = "rejudgings.json"
 CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
     "contest.json",
     "log.json",
@@ -149,6 +150,15 @@ class EarnedRow(Struct):
     file: str
     submission: str | None
     credit: dict[str, Any]
+
+
+class RejudgingRow(Struct):
+    id: int
+    round: str
+    submission: str
+    reason: str
+    at: str
+    changes: dict[str, Any]
 
 
 class StandingsFile(Struct):

@@ -18,6 +18,7 @@ from kakurenbo.judge.api.looking import contest_of
 from kakurenbo.judge.api.refusals import Gone, NotYet, done, not_there
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, permissions
+from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.downloads import download
@@ -30,7 +31,7 @@ router = Router(tags=["organizers"])
 
 @router.get("/contests/{slug}/queue", response=list[schemas.JobOut], summary="Work that waits, runs or is parked")
 def queue(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
-    return [_job(queued.job) for queued in scoring.queue(_managed(request, slug), timezone.now())]
+    return [_job(queued.job) for queued in scoring.queue(managed(request, slug), timezone.now())]
 
 
 @router.post("/jobs/{int:job_id}/rerun", response=schemas.JobOut, summary="Do a piece of work again")
@@ -40,6 +41,14 @@ def rerun(request: HttpRequest, job_id: int) -> dict[str, Any]:
     if job is None or not permissions.may_manage(user, job.contest, timezone.now()):
         not_there()
     return _job(rules.rerun(user, job))
+
+
+@router.get(
+    "/contests/{slug}/feedback", response=list[schemas.LeakOut], summary="How much of the answers feedback can tell, by phase"
+)
+def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
+    names = ("round", "phase", "questions", "bits_each", "bits", "answer_bits", "share", "warns")
+    return [{name: getattr(one, name) for name in names} for one in leaks(managed(request, slug))]
 
 
 @router.get("/contests/{slug}/archive.zip", response=bytes, summary="Everything of a contest that you may have, in one file")
@@ -67,7 +76,7 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 
 @router.post("/contests/{slug}/erase", response=schemas.Erased, summary="Delete the files of a contest that is long over")
 def erase(request: HttpRequest, slug: str, asked: schemas.Erase) -> Contest:
-    return done(erasing.erase(somebody(request), _managed(request, slug), asked.confirm))
+    return done(erasing.erase(somebody(request), managed(request, slug), asked.confirm))
 
 
 @router.get("/accounts", response=list[schemas.AccountOut], summary="Everybody who can log in")
@@ -87,7 +96,8 @@ def _organizer(request: HttpRequest) -> None:
         raise HttpError(403, "forbidden")
 
 
-def _managed(request: HttpRequest, slug: str) -> Contest:
+def managed(request: HttpRequest, slug: str) -> Contest:
+    """A contest that the asker manages."""
     user: User = somebody(request)
     found = contest_of(user, slug)
     if not permissions.may_manage(user, found, timezone.now()):

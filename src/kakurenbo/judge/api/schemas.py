@@ -242,3 +242,49 @@ class AccountOut(Schema):
     is_organizer: bool
     created_at: datetime
     last_login: datetime | None
+
+
+class RejudgingIn(Schema):
+    """What is to be judged again, and why; without round and submission everything."""
+
+    reason: str
+    round: str | None = None
+    submission: UUID | None = None
+
+
+class RejudgingLine(Schema):
+    """A rejudging: ``working``, ``ready``, ``applying``, ``applied`` or ``cancelled``."""
+
+    id: int
+    state: str
+    reason: str
+    round: str | None
+    submission: UUID | None
+    asked_at: datetime
+    decided_at: datetime | None
+
+
+class RejudgingsOut(Schema):
+    """Rejudgings, and by round how many entries count by another scorer than the one that is installed."""
+
+    judged_by_others: dict[str, int]
+    rejudgings: list[RejudgingLine]
+
+
+class RejudgingOut(RejudgingLine):
+    """A rejudging with all that it would change, or did: old and new."""
+
+    changes: dict[str, Any]
+
+
+class LeakOut(Schema):
+    """What a team can learn of the answer to one target in a phase: questions times bits, at most the answer's own."""
+
+    round: str
+    phase: str
+    questions: int
+    bits_each: float
+    bits: float
+    answer_bits: float | None
+    share: float | None
+    warns: bool

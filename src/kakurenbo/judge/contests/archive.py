@@ -25,7 +25,7 @@ from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.scoring import queries
-from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, StandingSnapshot
+from kakurenbo.judge.scoring.models import Earned, Judging, Rejudging, RejudgingState, SecretFile, StandingSnapshot
 from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
@@ -99,6 +99,9 @@ def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     overall = queries.standings(contest, user, now)
     if overall is not None:
         yield "standings.json", json_bytes(_snapshot(overall))
+    applied = contest.rejudgings.filter(state=RejudgingState.APPLIED).select_related("round").order_by("decided_at")
+    if applied.exists():
+        yield "rejudgings.json", json_bytes([_rejudged(one) for one in applied])
     yield "log.json", json_bytes(log(user, contest, now))
 
 
@@ -191,7 +194,7 @@ def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Ite
 
 def _submissions(round_: Round) -> Iterable[Submission]:
     handed_in = Submission.objects.filter(entry__round=round_, number__isnull=False).exclude(state=State.RECEIVING)
-    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings")
+    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings__rejudging")
     return related.order_by("entry__team__number", "phase__opens_at", "number")
 
 
@@ -238,7 +241,24 @@ def _judged(submission: Submission, place: str) -> dict[str, Any]:
         "received_at": _text(submission.received_at),
         "chosen_at": _text(submission.chosen_at),
         "files": [{"name": file.name, "target": file.target, "sha256": file.blob_id} for file in submission.files.all()],
-        "judgings": [_judging(one) for one in submission.judgings.all()],
+        "judgings": [_judging(one) for one in submission.judgings.all() if _counted(one)],
+    }
+
+
+def _counted(judging: Judging) -> bool:
+    """Whether a judging counts, or did once: one of a rejudging that nobody decided on does not."""
+    return judging.rejudging is None or judging.rejudging.state == RejudgingState.APPLIED
+
+
+def _rejudged(rejudging: Rejudging) -> dict[str, Any]:
+    """What was judged again, why, and all that it changed."""
+    return {
+        "id": rejudging.pk,
+        "round": "" if rejudging.round is None else rejudging.round.name,
+        "submission": "" if rejudging.submission_id is None else str(rejudging.submission_id),
+        "reason": rejudging.reason,
+        "at": _text(rejudging.decided_at),
+        "changes": rejudging.preview,
     }
 
 

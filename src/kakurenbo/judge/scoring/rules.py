@@ -130,7 +130,7 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
         if not parks:
             _wake(job)
             return
-        if job.submission is not None:
+        if job.submission is not None and job.kind == JobKind.JUDGE:
             submissions.parked(job.submission)
         record(job.contest, "job.parked", {**_described(job), "cause": cause})
     _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
@@ -153,12 +153,22 @@ def wait_again(lease: Lease, cause: str) -> None:
     _held(lease).update(cause=cause)
 
 
+def take_back(worker: str) -> int:
+    """Let the jobs wait again of a worker that is known to be gone, without waiting for its lease; says how many."""
+    held = Job.objects.filter(state=JobState.RUNNING, worker=worker)
+    return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
+
+
 def sweep(now: datetime) -> int:
     """Take up what was lost: leases that ran out, jobs that wait without anything in the queue, uploads never finished.
+
+    A lease that holds for longer than any is given was given before the clock was set back: it is shortened, so that its
+    worker, where there is still one, can renew it.
 
     Returns how many jobs were put into the queue.
     """
     with transaction.atomic():
+        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
         expired = Job.objects.select_for_update(skip_locked=True).filter(state=JobState.RUNNING, lease_until__lt=now)
         lost = list(expired.values_list("pk", flat=True))
         Job.objects.filter(pk__in=lost).update(
@@ -182,7 +192,7 @@ def rerun(by: User, job: Job) -> Job:
         if locked.state in _OPEN:
             return locked
         Job.objects.filter(pk=locked.pk).update(state=JobState.DONE)  # the new one stands for it
-        if locked.submission is not None:
+        if locked.submission is not None and locked.kind == JobKind.JUDGE:
             Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(state=State.RECEIVED)
         again = enqueue(locked.kind, locked.contest, locked.round, locked.submission, locked.subject)
         record(locked.contest, "job.rerun", _described(locked))  # the log is for ever: who it was is not for it

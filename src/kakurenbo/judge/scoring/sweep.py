@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable
-from datetime import timedelta
 
 from django.conf import settings
 from django.db import close_old_connections
@@ -17,13 +17,14 @@ from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.operations.beats import SWEEP, beat
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
+from kakurenbo.judge.scoring.worker import take_over
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
-_FORGET_EVERY = timedelta(minutes=1)
-_SIGN_EVERY = timedelta(seconds=5)  # a team that hands in waits for its receipt
+_FORGET_EVERY = 60.0
+_SIGN_EVERY = 5.0  # a team that hands in waits for its receipt
 _log = logging.getLogger(__name__)
 
 
@@ -32,19 +33,22 @@ def main() -> None:
     end = threading.Event()
     for told in (signal.SIGTERM, signal.SIGINT):
         signal.signal(told, lambda *_: end.set())
-    signed_at, revealed = timezone.now() - _SIGN_EVERY, set[int]()
-    forgot_at = timezone.now()
+    # Of durations by a clock that nobody sets: set back by hours, that on the wall would keep receipts waiting for hours.
+    signed_at, forgot_at = -_SIGN_EVERY, time.monotonic()
+    revealed = set[int]()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
         _attempt(lambda: beat(SWEEP, timezone.now()))
+        _attempt(take_over)
+        _attempt(store.forget_halves)
         _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))
-        if timezone.now() - signed_at >= _SIGN_EVERY:
-            signed_at = timezone.now()
+        if time.monotonic() - signed_at >= _SIGN_EVERY:
+            signed_at = time.monotonic()
             _attempt(sign_logs)
-        if timezone.now() - forgot_at >= _FORGET_EVERY:
-            forgot_at = timezone.now()
+        if time.monotonic() - forgot_at >= _FORGET_EVERY:
+            forgot_at = time.monotonic()
             _attempt(lambda: store.forget_unused(timezone.now()))
             _attempt(_forget_old)
 

@@ -13,7 +13,7 @@ django.setup(set_prefix=False)
 
 from kakurenbo.judge.operations.watching import Watched  # noqa: E402 (these need Django, which is set up by now)
 from kakurenbo.judge.serve.answering import Answers  # noqa: E402
-from kakurenbo.judge.submissions.store import incoming  # noqa: E402
+from kakurenbo.judge.submissions.store import has_room, incoming  # noqa: E402
 
 _clients = Clients()
-application = Watched(Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients))
+application = Watched(Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients, has_room))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -18,16 +19,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.serve.bodies import CutOff, Pace, TooLarge, TooSlow, announced, drop, paced
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
-_OK, _TOO_LARGE, _TOO_MANY, _BUSY = 200, 413, 429, 503
+_OK, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 413, 429, 503, 507
 _PIECE = 1 << 18  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _RETRY = ((b"retry-after", b"5"),)
 _OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
 
@@ -42,10 +45,18 @@ class Intake:
     folder : callable
         Where bodies are written while they come.
     clients : Clients
+    has_room : callable
+        Whether the disk takes so many bytes more.
     """
 
-    def __init__(self, inner: Application, folder: Callable[[], Path], clients: Clients) -> None:
-        self._inner, self._folder, self._clients = inner, folder, clients
+    def __init__(
+        self,
+        inner: Application,
+        folder: Callable[[], Path],
+        clients: Clients,
+        has_room: Callable[[int], bool] = lambda _size: True,
+    ) -> None:
+        self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
         self._under_way: Counter[Client] = Counter()
 
@@ -76,16 +87,27 @@ class Intake:
         limit = int(permit.headers[LIMIT_HEADER.lower().encode()])
         if announced(scope) > limit:
             return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), True
-        body = _Body(self._folder(), self._writers)
+        if not self._has_room(announced(scope)):
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY), True
+        return await self._write(scope, receive, limit)
+
+    async def _write(self, scope: Scope, receive: Receive, limit: int) -> tuple[Answer, bool]:
+        body = None
         try:
+            body = _Body(self._folder(), self._writers, self._has_room)
             await body.fill(receive, limit)
             return await self._ask(scope, await body.complete()), False
         except TooLarge as error:
             return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), error.unread
         except (CutOff, TooSlow) as error:
             return error.answer(scope), False
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY), True
         finally:
-            body.discard()
+            if body is not None:
+                body.discard()
 
     async def _ask(self, scope: Scope, said: Question | Received) -> Answer:
         """Django's answer to a request without its body, with what the intake says of it."""
@@ -106,9 +128,9 @@ class Intake:
 class _Body:
     """A file that grows while its bytes come in."""
 
-    def __init__(self, folder: Path, writers: ThreadPoolExecutor) -> None:
-        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - ``discard`` does
-        self._path, self._writers = Path(self._file.name), writers
+    def __init__(self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]) -> None:
+        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False)  # noqa: SIM115 - ``discard``
+        self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
 
     async def fill(self, receive: Receive, limit: int) -> None:
@@ -129,11 +151,14 @@ class _Body:
 
     def discard(self) -> None:
         """Leave nothing, unless the store has taken the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # a disk without room does not take what is still in memory
+            self._file.close()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 
     def _write(self, piece: bytes) -> None:
+        if not self._has_room(len(piece)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._digest.update(piece)
         self._size += self._file.write(piece)
 

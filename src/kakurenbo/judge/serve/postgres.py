@@ -46,6 +46,7 @@ _SETTINGS = {
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
+    "idle_in_transaction_session_timeout": "60s",  # a process that was stopped in the middle keeps nobody waiting for its locks
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import math
@@ -87,8 +88,7 @@ class Process:
 def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
     """Start a process that does one thing, ends with its parent, and hears no Ctrl-C."""
     parent = os.getpid()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     pid = os.fork()
     if pid:
         return pid
@@ -104,9 +104,15 @@ def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
         log.exception("%s failed", name)
     finally:
         logging.shutdown()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         os._exit(code)
+
+
+def _flush() -> None:
+    """Write out what is still to be said; where a disk has no room for a log, the judge goes on without it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
 
 
 def wait_for(pid: int) -> int:

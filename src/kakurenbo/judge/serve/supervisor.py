@@ -38,6 +38,7 @@ _STOP_SECONDS = 8.0  # for what is under way; jobs that take longer are taken up
 _LOOK_SECONDS = 0.1  # between looks whether it is ready
 _LONGEST_WAIT = 60.0
 _ANSWER_SECONDS = 2.0
+_DATABASE_SECONDS = 1.0  # between attempts to start a database that does not start
 _PASSWORD_BYTES = 24
 
 
@@ -56,6 +57,7 @@ class Supervisor:
         self._credentials = credentials
         self._home = Home(plan.home)
         self._database: EmbeddedPostgres | None = None
+        self._database_due = 0.0
         self._web_password = ""
         self._processes: list[Process] = []
 
@@ -172,13 +174,23 @@ class Supervisor:
 
     def _patience(self) -> float:
         """Seconds until something is due: a signal ends the wait sooner."""
-        waiting = [process.due - time.monotonic() for process in self._processes if process.pid is None]
+        now = time.monotonic()
+        waiting = [process.due - now for process in self._processes if process.pid is None]
+        if self._database is not None and self._database.process.poll() is not None:
+            waiting.append(self._database_due - now)
         return min(max(min(waiting, default=math.inf), 0.0), _LONGEST_WAIT)
 
     def _keep_database(self) -> None:
-        if self._database is not None and self._database.process.poll() is not None:
-            log.warning("PostgreSQL ended; it starts again")
+        """Start a database that ended; where that cannot be yet, the next look tries again, however long it takes."""
+        now = time.monotonic()
+        if self._database is None or self._database.process.poll() is None or now < self._database_due:
+            return
+        log.warning("PostgreSQL ended; it starts again")
+        try:
             self._database.start()
+        except (UsageError, OSError) as error:  # the disk is full, or processes of the former one are still ending
+            log.error("PostgreSQL does not start yet: %s", error)
+            self._database_due = time.monotonic() + _DATABASE_SECONDS
 
     def _tell(self, line: str) -> None:
         """Say something to whoever started the judge: a person reads it, or a program that reads lines of the log."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
+from kakurenbo.contracts import Feedback
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Judging
@@ -38,10 +39,15 @@ def which_counts(reason: str, keep: int, spoken: str = "") -> str:
 
 
 def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
-    """In words why a submission counts, of those that do; empty where it does not."""
+    """In words why a submission counts, of those that do; empty where it does not.
+
+    Before the end also where that would tell which is the best, and the rulebook's feedback tells no scores.
+    """
     if submission.pk not in counting:
         return ""
-    return which_counts(counting[submission.pk], declared_phase(submission.phase).keep)
+    declared = declared_phase(submission.phase)
+    tells_scores = declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
+    return which_counts(counting[submission.pk], declared.keep) if tells_scores or counting[submission.pk] != rule.BEST else ""
 
 
 def in_effect(submission: Submission) -> Judging | None:

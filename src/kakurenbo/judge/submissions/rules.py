@@ -6,7 +6,7 @@ States change by conditional UPDATE alone, so that of two who want to change one
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -16,10 +16,10 @@ from kakurenbo.contracts import Counting, FilePattern
 from kakurenbo.contracts.declarations import size_limit
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Entry, Phase
+from kakurenbo.judge.contests.models import Entry, Phase, PhaseState
 from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
-from kakurenbo.judge.contests.quotas import Left
+from kakurenbo.judge.contests.quotas import RATE, RATE_SPAN, Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
@@ -29,8 +29,6 @@ from kakurenbo.judge.trust import rules as trust
 from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
 from kakurenbo.tables import Problems, Read, Reading, refused
 
-RATE, RATE_SPAN = 60, timedelta(minutes=10)
-"""So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _ZIP = ".zip"
 
@@ -107,6 +105,7 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
             return refused("submissions.withdrawn", "")
         if submission.state != State.RECEIVING:
             return Read(submission)
+        now = _not_before_others(entry, phase, now)
         files = dict(submission.files.values_list("name", "blob_id"))
         if not files:
             return refused("submissions.no_file", "")
@@ -124,6 +123,18 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
         told = {"number": submission.number, "received_at": now.isoformat(), "files": files}
         trust.record(contest, "submission.received", {**_told(submission), **told})
     return Read(submission)
+
+
+def _not_before_others(entry: Entry, phase: Phase, now: datetime) -> datetime:
+    """This moment, or where the clock was set back since, the last one of which the team was told in an open phase.
+
+    What comes later counts as later; and in a phase that has opened nothing comes before it opens.
+    """
+    if phase.state != PhaseState.OPEN:
+        return now
+    told = Submission.objects.filter(entry=entry, phase=phase).aggregate(Max("received_at"), Max("chosen_at"))
+    moments: list[datetime] = [now, phase.opens_at, *(moment for moment in told.values() if moment is not None)]
+    return max(moments)
 
 
 def _locked(submission: Submission) -> tuple[Phase, Entry]:
@@ -153,6 +164,7 @@ def choose(user: User, submission: Submission, now: datetime) -> Reading[Submiss
         return refused("submissions.nothing_to_choose", "")
     with transaction.atomic():
         phase, entry = _locked(submission)
+        now = _not_before_others(entry, phase, now)
         problems = _play_problems(entry, phase, now)
         if problems:
             return problems
@@ -264,7 +276,8 @@ def _place_of(phase: Phase) -> dict[str, Any]:
 
 
 def _rate_problems(entry: Entry, now: datetime) -> Problems:
-    begun = Submission.objects.filter(entry=entry, began_at__gt=now - RATE_SPAN).count()
+    span = (now - RATE_SPAN, now + RATE_SPAN)  # what a clock that was ahead told is no reason to wait for hours
+    begun = Submission.objects.filter(entry=entry, began_at__range=span).count()
     minutes = int(RATE_SPAN.total_seconds()) // 60
     return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
 

@@ -5,6 +5,7 @@ On a local disk content is complete before it has its name: written beside, sync
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -21,6 +22,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
 
 OPEN, SECRET = "default", "secret"
@@ -31,6 +33,8 @@ _UNUSED_FOR = timedelta(minutes=15)
 """So long bytes are kept that nothing refers to: they may be about to be referred to."""
 _FORGOTTEN_AT_ONCE = 1000
 _REVEAL_SECONDS, _LOOK_SECONDS = 30.0, 0.2
+_KEPT_FREE = 128 << 20
+"""Bytes of the disk that uploads leave to the database and to scoring, which stop without room."""
 
 
 def put(content: bytes | Iterable[bytes]) -> Blob:
@@ -85,6 +89,11 @@ def _unused() -> QuerySet[Blob]:
     return unused
 
 
+def forget_halves() -> int:
+    """Remove what came in only half because its process was killed; says how many files that were."""
+    return sum(halves.remove_orphans(_incoming(storages[name])) for name in (OPEN, SECRET))
+
+
 def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
     with transaction.atomic():
         # Who puts the same bytes again makes the row young, or waits here and makes it anew, and then looks for the file.
@@ -94,6 +103,16 @@ def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
         locked.delete()
         storages[OPEN].delete(name_of(digest))
     return True
+
+
+def has_room(size: int = 0) -> bool:
+    """Whether so many bytes more may come."""
+    return shutil.disk_usage(incoming()).free - size >= _KEPT_FREE
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether something failed for want of room on a disk: no fault of who asked for it."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def incoming() -> Path:
@@ -181,7 +200,7 @@ def _keep(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[str, int]
 
 def _written(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[Path, str, int]:
     """Content in a file that has no name yet; where it breaks off, nothing is left."""
-    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), delete=False)  # noqa: SIM115 - it is renamed, not removed
+    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), prefix=halves.prefix(), delete=False)  # noqa: SIM115 - it is renamed
     path = Path(file.name)
     try:
         with file:
@@ -224,7 +243,7 @@ def _place(storage: Storage, path: Path, digest: str) -> None:
 
 def _moved_beside(path: Path, folder: Path) -> Path:
     """A copy on the store's own disk, where a rename is one step."""
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy, path.open("rb") as file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy, _CHUNK)
         copy.flush()
         os.fsync(copy.fileno())

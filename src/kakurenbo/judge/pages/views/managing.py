@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from kakurenbo.judge.accounts.rules import Refused
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, queries, rules
+from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
 from kakurenbo.judge.pages import moving, steps
@@ -50,6 +51,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         "rounds": contest.rounds.prefetch_related("files"),
         "handed_in": Submission.objects.filter(entry__team__contest=contest).exclude(state__in=_NOT_HANDED_IN).count(),
         "sealed": Target.objects.filter(round__contest=contest).count(),
+        "leaks": leaks(contest),
         "announcements": contest.announcements.all()[:5],
         "announcement_form": AnnouncementForm(),
         "rehearsal_form": RehearsalForm(),
