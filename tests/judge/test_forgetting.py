@@ -237,5 +237,5 @@ def test_where_the_files_were_deleted_page_and_api_say_that_no_archive_can_be_ma
     told = client.get("/api/v1/contests/cup/archive.zip")
     assert (told.status_code, told.json()["error"]) == (410, "erased")
     by = {"Authorization": f"Bearer {accounts.new_token(organizer(), 'x')[1]}"}
-    again = Client().post("/api/v1/contests/cup/erase", {"confirm": "cup"}, "application/json", headers=by)
+    again = Client().post("/api/v1/contests/cup/erase?confirm=cup", headers=by)
     assert (again.status_code, again.json()["problems"][0]["code"]) == (422, "contests.erased")

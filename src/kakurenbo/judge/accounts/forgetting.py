@@ -6,12 +6,11 @@ import secrets
 from datetime import datetime, timedelta
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
-from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 
 from kakurenbo.judge.accounts.models import Token, User
-from kakurenbo.judge.accounts.rules import FIRST_ORGANIZER
+from kakurenbo.judge.accounts.rules import FIRST_ORGANIZER, end_sessions
 from kakurenbo.tables import Read, Reading, refused
 
 _RECORDS = (AccessAttempt, AccessFailureLog, AccessLog)
@@ -33,7 +32,7 @@ def delete_account(user: User) -> Reading[User]:
         for records in _RECORDS:
             records.objects.filter(username=user.email).delete()
         Token.objects.filter(user=user).delete()
-        _end_sessions(user)
+        end_sessions(user)
         name = f"deleted-{secrets.token_hex(_PSEUDONYM_BYTES)}"
         user.name, user.email, user.language, user.last_login = name, f"{name}@deleted.invalid", "", None
         user.is_active = user.is_organizer = False
@@ -49,8 +48,3 @@ def forget_old(now: datetime, days: int) -> int:
     removed.append(Session.objects.filter(expire_date__lt=now).delete()[0])
     removed.append(Token.objects.filter(revoked_at__lt=before).delete()[0])
     return sum(removed)
-
-
-def _end_sessions(user: User) -> None:
-    own = [one.pk for one in Session.objects.iterator() if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    Session.objects.filter(pk__in=own).delete()

@@ -51,7 +51,11 @@ def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
     return [{name: getattr(one, name) for name in names} for one in leaks(managed(request, slug))]
 
 
-@router.get("/contests/{slug}/archive.zip", response=bytes, summary="Everything of a contest that you may have, in one file")
+@router.get(
+    "/contests/{slug}/archive.zip",
+    response={200: bytes, 409: schemas.Refusal, 410: schemas.Refusal},
+    summary="Everything of a contest that you may have, in one file",
+)
 def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     user, now = asker(request), timezone.now()
     contest = contest_of(user, slug)
@@ -74,9 +78,13 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return download(request, pieces, f"{contest.slug}-results.zip")
 
 
-@router.post("/contests/{slug}/erase", response=schemas.Erased, summary="Delete the files of a contest that is long over")
-def erase(request: HttpRequest, slug: str, asked: schemas.Erase) -> Contest:
-    return done(erasing.erase(somebody(request), managed(request, slug), asked.confirm))
+@router.post(
+    "/contests/{slug}/erase",
+    response={200: schemas.Erased, 422: schemas.Refusal},
+    summary="Delete the files of a contest that is long over",
+)
+def erase(request: HttpRequest, slug: str, confirm: str = "") -> Contest:
+    return done(erasing.erase(somebody(request), managed(request, slug), confirm))
 
 
 @router.get("/accounts", response=list[schemas.AccountOut], summary="Everybody who can log in")
@@ -85,7 +93,11 @@ def accounts(request: HttpRequest) -> QuerySet[User]:
     return User.objects.filter(is_active=True).order_by("pk")
 
 
-@router.delete("/accounts/{int:account_id}", response=schemas.AccountOut, summary="Delete an account; a pseudonym stays")
+@router.delete(
+    "/accounts/{int:account_id}",
+    response={200: schemas.AccountOut, 422: schemas.Refusal},
+    summary="Delete an account; a pseudonym stays",
+)
 def delete_account(request: HttpRequest, account_id: int) -> User:
     _organizer(request)
     return done(delete(User.objects.filter(pk=account_id, is_active=True).first() or not_there()))

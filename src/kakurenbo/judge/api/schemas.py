@@ -220,12 +220,6 @@ class JobOut(Schema):
     started_at: datetime | None
 
 
-class Erase(Schema):
-    """The short name of the contest once more, so that nobody deletes by mistake."""
-
-    confirm: str
-
-
 class Erased(Schema):
     """A contest whose files are deleted; its log and its results stay."""
 

@@ -15,7 +15,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Invite
 from kakurenbo.judge.contests.planning import told_time
-from kakurenbo.judge.scoring.models import RoundFile, SecretFile
+from kakurenbo.judge.scoring.models import JobState, RoundFile, SecretFile
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import SubmittedFile
 from kakurenbo.judge.trust import rules as trust
@@ -46,6 +46,8 @@ def erase(by: User, contest: Contest, confirmed: str) -> Reading[Contest]:
             return refused("contests.not_ended", "")
         if contest.erased_at is not None:
             return refused("contests.erased", "")
+        if contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
+            return refused("contests.at_work", "")
         if now < when:
             return refused("contests.erasable_later", "", time=told_time(when, contest.zone))
         if confirmed != contest.slug:

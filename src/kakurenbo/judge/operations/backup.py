@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kakurenbo import __version__
 from kakurenbo.errors import UsageError
@@ -20,6 +21,9 @@ from kakurenbo.judge.operations.database import Moment, moment_of, running_datab
 from kakurenbo.judge.operations.manifest import DATABASE, FORMAT, OPEN_FOLDER, SECRET_FOLDER, SECRET_KEY, Manifest
 from kakurenbo.judge.operations.stores import load_django, store
 from kakurenbo.messages import text
+
+if TYPE_CHECKING:
+    from django.core.files import File
 
 _ON_ITS_WAY_SECONDS, _LOOK_SECONDS = 10.0, 0.1
 """A file has its row in the database a moment before it has its name in the store."""
@@ -74,12 +78,12 @@ def _copy(writer: Writer, name: str, blobs: Mapping[str, int]) -> None:
         if file is None:
             continue
         with closing(file):
-            part = writer.add(f"{name}/{place}", file, file.size)  # type: ignore[arg-type]
+            part = writer.add(f"{name}/{place}", file, file.size)
         if part.sha256 != digest:
             raise UsageError(text("backup.damaged_store", place=f"{name}/{place}"))
 
 
-def _opened(name: str, digest: str):  # type: ignore[no-untyped-def]
+def _opened(name: str, digest: str) -> File[bytes] | None:
     """A file of a store; None for one that nothing refers to any more, which may be gone."""
     from kakurenbo.judge.submissions.store import is_needed, name_of
 

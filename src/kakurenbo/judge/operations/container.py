@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.operations.manifest import Manifest, Part
@@ -24,6 +24,13 @@ _MANIFEST = "manifest-{}.json"
 _MOST_MANIFEST_BYTES = 1 << 30
 
 
+class Readable(Protocol):
+    """All that a part needs of a file."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next so many bytes."""
+
+
 class Writer:
     """A backup that is being written; it has its name when all of it is there."""
 
@@ -31,7 +38,7 @@ class Writer:
         self._tar = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed by ``close``
         self.parts: list[Part] = []
 
-    def add(self, name: str, file: IO[bytes], size: int) -> Part:
+    def add(self, name: str, file: Readable, size: int) -> Part:
         """One more part, which has so many bytes.
 
         Raises
@@ -117,7 +124,7 @@ class Backup:
             raise self._damaged(longer[min(len(found), len(manifest.parts))].name)
         return manifest
 
-    def contents(self) -> Iterator[tuple[str, IO[bytes]]]:
+    def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every part but the manifest, in order; each is to be read before the next."""
         for member in self._members():
             if not _is_manifest(member):
@@ -165,7 +172,7 @@ class Backup:
                 raise self._damaged(part)
             start += len(chunk)
 
-    def _opened(self, member: tarfile.TarInfo) -> IO[bytes]:
+    def _opened(self, member: tarfile.TarInfo) -> Readable:
         return _Span(self._file, member.offset_data, member.size)
 
     def _damaged(self, part: str) -> UsageError:
@@ -175,7 +182,7 @@ class Backup:
 class _Digested:
     """A file that is digested while it is read."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: Readable) -> None:
         self._file, self.digest = file, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:

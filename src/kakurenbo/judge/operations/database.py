@@ -100,8 +100,8 @@ def moment_of(dsn: str) -> Iterator[Moment]:
         at = _value(connection, "SELECT now()").isoformat()
         snapshot = _value(connection, "SELECT pg_export_snapshot()")
         version = str(connection.info.server_version // 10000)
-        open_blobs = dict(connection.execute("SELECT digest, size FROM submissions_blob ORDER BY digest").fetchall())
-        secret_blobs = dict(connection.execute("SELECT DISTINCT digest, size FROM secret.file ORDER BY digest").fetchall())
+        open_blobs = _sizes(connection, "SELECT digest, size FROM submissions_blob ORDER BY digest")
+        secret_blobs = _sizes(connection, "SELECT DISTINCT digest, size FROM secret.file ORDER BY digest")
         yield Moment(dsn, snapshot, at, version, _trees(connection), open_blobs, secret_blobs)
 
 
@@ -136,6 +136,10 @@ def _trees(connection: psycopg.Connection[Any]) -> tuple[Tree, ...]:
             if leaf is not None:
                 tree.append(bytes(leaf))
     return tuple(Tree(slug, len(tree), tree.root().hex()) for slug, tree in trees.items())
+
+
+def _sizes(connection: psycopg.Connection[Any], query: str) -> dict[str, int]:
+    return {str(digest): int(size) for digest, size in connection.execute(query)}
 
 
 def _value(connection: psycopg.Connection[Any], query: str) -> Any:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from kakurenbo.errors import UsageError
-from kakurenbo.judge.operations.container import Backup
+from kakurenbo.judge.operations.container import Backup, Readable
 from kakurenbo.judge.operations.database import check_empty, load, trees_of
 from kakurenbo.judge.operations.manifest import DATABASE, SECRET_KEY, Manifest, Tree
 from kakurenbo.judge.operations.stores import STORES, load_django, make_empty, store
@@ -72,7 +71,7 @@ def _made(home: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _kept_or_removed(backup: Backup):  # type: ignore[no-untyped-def]
+def _kept_or_removed(backup: Backup) -> Iterator[Callable[[Path, str, Readable], None]]:
     """Puts parts where they belong; what went to a bucket is taken out again where something fails later."""
     brought: list[tuple[str, str]] = []
     try:
@@ -83,7 +82,7 @@ def _kept_or_removed(backup: Backup):  # type: ignore[no-untyped-def]
         raise
 
 
-def _keep(backup: Backup, brought: list[tuple[str, str]], work: Path, name: str, content: IO[bytes]) -> None:
+def _keep(backup: Backup, brought: list[tuple[str, str]], work: Path, name: str, content: Readable) -> None:
     from kakurenbo.judge.submissions.store import bring_back, name_of
 
     folder, _, place = name.partition("/")

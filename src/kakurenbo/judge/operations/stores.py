@@ -34,6 +34,9 @@ def load_django(home: Path, dsn: str = "") -> None:
         }
     )
     django.setup()
+    from kakurenbo.judge.serve.parts import use_secret_keys
+
+    use_secret_keys(os.environ)
 
 
 def store(name: str) -> Storage:

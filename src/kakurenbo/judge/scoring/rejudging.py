@@ -49,7 +49,8 @@ def ask(
     if not 0 < len(reason) <= LONGEST_REASON:
         return refused("rejudging.no_reason", "", column="reason", longest=LONGEST_REASON)
     with transaction.atomic():
-        Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
+        if Contest.objects.select_for_update(no_key=True).get(pk=contest.pk).erased_at is not None:
+            return refused("contests.erased", "")
         if contest.rejudgings.filter(state__in=UNDECIDED).exists():
             return refused("rejudging.another", "")
         asked = Rejudging(contest=contest, round=round, submission=submission, reason=reason, asked_by=by)
