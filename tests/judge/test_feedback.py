@@ -28,6 +28,7 @@ from kakurenbo.judge.contests.rules import PhasePlan
 from kakurenbo.judge.scoring.models import Judging, StandingSnapshot
 from kakurenbo.judge.scoring.results import take_snapshot
 from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.reporting.document import FORMAT
 from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
@@ -47,7 +48,7 @@ def test_the_worked_example_of_the_documentation_comes_out_as_by_hand(plugins: P
     assert found.bits_each == math.log2(11)  # 0 to 10 hits
     assert found.answer_bits == math.log2(137_846_528_820)  # 20 of 40 people
     assert (round(found.bits, 2), round(found.answer_bits, 2)) == (10.38, 37.0)
-    assert (round(found.share or 0, 4), found.warns) == (0.2804, True)
+    assert (round(found.share or 0, 4), found.warns) == (0.2805, True)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +106,8 @@ def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(l
     shown = f"{attack.bits:,.1f}"
     assert attack.questions == 3
     assert shown in client.get("/contests/cup/manage/").content.decode()
-    assert "60,480" not in client.get("/contests/new/amic2020/").content.decode()
-    assert f"{math.log2(101):.2f}" in client.get("/contests/new/amic2020/").content.decode()
+    form = client.get("/contests/new/amic2020/").content.decode()
+    assert all(figure in form for figure in ("60,480", f"{math.log2(101):.2f}", "46,891.7"))  # were a week's board live
     told = client.get("/api/v1/contests/cup/feedback").json()
     assert [(one["phase"], one["questions"], one["bits"]) for one in told] == [(ANONYMIZE, 0, 0), (ATTACK, 3, attack.bits)]
 
@@ -143,7 +144,7 @@ def ways_out(submission: Submission, user: Any) -> bytes:
     also = (f"/api/v1/submissions/{submission.pk}", f"/api/v1/submissions/{submission.pk}/receipt")
     got += [Client().get(address, headers=token) for address in (*(f"/api/v1/contests/cup{place}" for place in api), *also)]
     assert {answer.status_code for answer in got} <= {200, 302, 404}
-    return b"\n".join(answer.content for answer in got)
+    return b"\n".join(answer.getvalue() for answer in got)
 
 
 @pytest.mark.django_db
@@ -158,8 +159,8 @@ def test_figures_of_a_release_leave_before_the_end_only_where_the_feedback_gives
     take_snapshot(contest, handed_in.phase.round, standings_of({"01": 0.625}))
     seen = ways_out(handed_in, making.user("member"))
     given = feedback is Feedback.SCORES
-    for mark in (MEASURED["name"].encode(), b"a notice of 01", b"0.625", b"the best"):
-        assert (mark in seen.lower()) is given, mark
+    for mark in (MEASURED["name"], "a notice of 01", "0.625", which_counts(Counting.BEST.value, 1, "en")):
+        assert (mark.encode() in seen) is given, mark
     Phase.objects.update(state=PhaseState.CLOSED)
     Contest.objects.update(ended_at=timezone.now())
     assert MEASURED["name"].encode() in ways_out(handed_in, making.user("member"))

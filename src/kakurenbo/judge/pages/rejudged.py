@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kakurenbo.judge.pages.shown import ranking_title
@@ -39,15 +40,20 @@ def entry_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
 def changed_lines(entry: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What of one entry is another: its name, old and new."""
     if entry.get("verdict"):
-        yield text("page.verdict"), *(_word("entry_state", value) for value in entry["verdict"])
+        yield _line(text("page.verdict"), entry["verdict"], partial(_word, "entry_state"))
     if entry.get("state"):
-        yield text("page.release"), *(_word("release_state", value) for value in entry["state"])
+        yield _line(text("page.release"), entry["state"], partial(_word, "release_state"))
     for figure in entry.get("figures", []):
-        yield figure["name"], *map(_plain, _sides(figure))
+        yield _line(figure["name"], _sides(figure), _plain)
     for file in entry.get("files", []):
-        yield file["file"], *(_word("guess_file", value) for value in _sides(file))
+        yield _line(file["file"], _sides(file), partial(_word, "guess_file"))
     for credit in entry.get("credits", []):
-        yield f"{credit['target']} · {credit['file']}", *map(_credit, _sides(credit))
+        yield _line(f"{credit['target']} · {credit['file']}", _sides(credit), _credit)
+
+
+def _line(what: str, sides: Sequence[Any], told: Callable[[Any], str]) -> tuple[str, str, str]:
+    old, new = sides
+    return what, told(old), told(new)
 
 
 def rank_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:

@@ -289,7 +289,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def credit_outcomes(self) -> int:
         """0 to 100 hits."""
-        return scores.GUESSES + 1
+        return files.GUESSES + 1
 
     def answer_bits(self) -> float:
         """Which rows of B are in the sample: one set of so many."""
