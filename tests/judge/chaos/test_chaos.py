@@ -103,6 +103,7 @@ def ended_and_verified(judge: Judge, contest: Chaotic, folder: Path) -> bool:
         judge.wait_until(lambda kind=kind, state=state: contest.state_of(kind) == state)  # type: ignore[misc]
     assert contest.go_on() == "ended"
     wait_for_rest(judge)
+    judge.wait_until(contest.is_signed)
     receipts = [word for one in contest.acknowledged() for word in ("--receipt", folder / f"receipt-{one}.json")]
     verified = call("verify", contest.archive(folder / f"{contest.rulebook}.zip"), *receipts)
     return verified.code == 0 and bool(verified.json["complete"])
