@@ -169,10 +169,11 @@ class Team:
                     self.refused += 1
                     return
             over.wait(pause)
-            while (
-                patient and not over.is_set() and self.get(f"submissions/{self.acknowledged[-1]['id']}")["state"] in _UNDER_WAY
-            ):
+            while patient and not over.is_set() and self._state_of_last() in _UNDER_WAY:
                 time.sleep(_PAUSE_SECONDS)
+
+    def _state_of_last(self) -> str:
+        return str(self.get(f"submissions/{self.acknowledged[-1]['id']}")["state"])
 
     @property
     def good(self) -> int:
