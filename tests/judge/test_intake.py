@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kakurenbo.judge.serve import intake
-from kakurenbo.judge.serve.clients import Clients
+from kakurenbo.judge.serve import bodies, intake
+from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
@@ -77,9 +77,10 @@ def test_a_file_is_asked_for_written_and_handed_over_whole(tmp_path: Path) -> No
     assert [type(said) for said in route.asked] == [Question, Received]
 
 
-def test_a_half_sent_body_leaves_nothing(tmp_path: Path) -> None:
+def test_a_half_sent_body_leaves_nothing_and_who_still_listens_is_told_so(tmp_path: Path) -> None:
     route = Route()
-    assert put(route, tmp_path, [b"abc", None]) == (None, {})
+    status, said = put(route, tmp_path, [b"abc", None])
+    assert (status, said["error"]) == (400, "cut_off")
     assert not route.kept
     assert not list(tmp_path.iterdir())
 
@@ -135,7 +136,7 @@ def test_no_byte_is_written_for_whoever_may_not_send(tmp_path: Path) -> None:
 
 
 def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "_SILENCE_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "_SILENCE_SECONDS", 0.05)
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -146,7 +147,7 @@ def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
 
     scope = {"type": "http", "method": "PUT", "path": PLACE, "headers": []}
     asyncio.run(Intake(Route(), lambda: tmp_path, Clients())(scope, receive, send))  # type: ignore[arg-type]
-    assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (408, "silence")
+    assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (408, "too_slow")
     assert not list(tmp_path.iterdir())
 
 
@@ -179,3 +180,69 @@ def test_what_the_intake_says_cannot_be_said_by_a_header() -> None:
     checked: Callable[[Any], object] = upload_of
     request.scope = {KEY: "Received"}  # type: ignore[attr-defined]
     assert checked(request) is None
+
+
+def test_a_sender_that_drips_is_given_up_though_it_never_falls_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_SILENCE_SECONDS", 0.3)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "path": PLACE, "headers": []}
+    asyncio.run(Intake(Route(10_000), lambda: tmp_path, Clients())(scope, receive, send))  # type: ignore[arg-type]
+    assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (408, "too_slow")
+    assert not list(tmp_path.iterdir())
+
+
+def passed(pieces: list[bytes | None], path: str = "/login", **headers: str) -> tuple[int, int]:
+    """The status that a body gets which is no upload, and how many bytes of it reached Django."""
+    waiting, sent, read = list(pieces), [], 0
+
+    async def django(_scope: Any, receive: Any, send: Any) -> None:
+        nonlocal read
+        more = True
+        while more:
+            message = await receive()
+            read += len(message["body"])
+            more = message["more_body"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async def receive() -> Any:
+        piece = waiting.pop(0)
+        return (
+            {"type": "http.disconnect"}
+            if piece is None
+            else {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+        )
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": given}
+    asyncio.run(bodies.Bodies(django, Clients())(scope, receive, send))
+    return sent[0]["status"], read
+
+
+FORM, MB = "/contests/cup/play/pre/anonymize/submit", bytes(1 << 20)
+
+
+def test_a_body_that_is_no_upload_is_counted_before_django_keeps_it() -> None:
+    assert passed([MB, MB]) == (200, 2 << 20)
+    assert passed([MB] * 9) == (413, 4 << 20)
+    assert passed([b""], content_length=str(10**12)) == (413, 0)
+    assert passed([MB, None]) == (400, 1 << 20)
+    assert passed([MB] * 9, FORM) == (413, 4 << 20), "nobody that the judge knows"
+
+
+def test_the_files_of_a_form_may_be_large_where_somebody_known_sends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Client("user 1", shared=False)
+    monkeypatch.setattr(Clients, "behind", lambda *_: known)
+    assert passed([MB] * 9, FORM) == (200, 9 << 20)
+    assert passed([MB] * 9) == (413, 4 << 20)

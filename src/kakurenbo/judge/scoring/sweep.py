@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import close_old_connections
 from django.db.models import Max
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.operations.beats import SWEEP, beat
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
 from kakurenbo.judge.scoring.worker import take_over
@@ -36,6 +38,7 @@ def main() -> None:
     revealed = set[int]()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
+        _attempt(lambda: beat(SWEEP, timezone.now()))
         _attempt(take_over)
         _attempt(store.forget_halves)
         _attempt(lambda: rules.sweep(rules.database_now()))
@@ -47,6 +50,7 @@ def main() -> None:
         if time.monotonic() - forgot_at >= _FORGET_EVERY:
             forgot_at = time.monotonic()
             _attempt(lambda: store.forget_unused(timezone.now()))
+            _attempt(_forget_old)
 
 
 def sign_logs() -> int:
@@ -63,17 +67,32 @@ def sign_logs() -> int:
 def reveal_secrets(done: set[int]) -> None:
     """Give the secrets of contests that have ended to the open store, from where pages hand them out.
 
+    That a contest has ended is believed where its log says so, and signed at once: the web, which ends contests and writes to
+    the log, cannot take that back.
+
     Parameters
     ----------
     done : set of int
         Contests of which it is known that nothing is left to do; it grows.
     """
-    for contest in Contest.objects.exclude(ended_at=None).exclude(pk__in=done):
+    for contest in Contest.objects.filter(log__kind="contest.ended").exclude(ended_at=None).exclude(pk__in=done):
+        checkpoint(contest)
         rounds = contest.rounds.values_list("pk", flat=True)
         for digest in SecretFile.objects.filter(round_id__in=list(rounds)).values_list("digest", flat=True).distinct():
             store.reveal(digest)
         if not contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
             done.add(contest.pk)
+
+
+def _forget_old() -> None:
+    """What was kept of people's visits long enough, and files of contests that were given up."""
+    from kakurenbo.judge.accounts.forgetting import forget_old
+    from kakurenbo.judge.contests.erasing import erase_files, forget_old_invites
+
+    now = timezone.now()
+    forget_old(now, settings.RETAIN_DAYS)
+    forget_old_invites(now, settings.RETAIN_DAYS)
+    erase_files()
 
 
 def _advance() -> None:

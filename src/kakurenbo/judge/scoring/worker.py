@@ -25,6 +25,7 @@ from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.utils import connector_params
 
+from kakurenbo import registry
 from kakurenbo.judge import halves
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits, cause
@@ -41,6 +42,7 @@ _AWAITED = frozenset(("release", "guesses", "rank"))
 """Steps that a team waits for: what they need is loaded before; what bots and sealing need, when they need it."""
 _STOP_SECONDS = 1.0
 _POLLING_SECONDS = 5.0  # should a notification be lost
+_CLOCK_SECONDS = 10.0  # so far from the database's time a worker takes nothing: what it does is logged with its own
 _CONNECTIONS = 3  # one listens, one fetches, one beats as the heart
 _PASSING = (OperationalError, InterfaceError, BlockingIOError, PermissionError, TimeoutError, ConnectionError)
 """What is no fault of a job: the database, or a store, is away for a while."""
@@ -91,18 +93,23 @@ class Worker:
 
     def work(self, job_id: int) -> bool:
         """Do one job, where it is still to be done; True where this worker did it."""
+        hindrance = self._hindrance(job_id)
+        if hindrance:
+            rules.leave(job_id, hindrance)
+            return False
         lease = rules.lease(job_id, self.name, rules.database_now())
         if lease is None:
             return False
-        from kakurenbo.judge.scoring.handling import NotYet, handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.handling import handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.judging import NotYet
 
         try:
-            return rules.finish(lease, handle(lease.job, _Bench(self, lease)), timezone.now())
+            return rules.finish(lease, handle(lease.job, _Bench(self, lease)), rules.database_now())
         except ChildDied as death:
             if not store.has_room():  # of which it may have died: the next one has a better chance when there is some
                 rules.wait_again(lease, str(death))
             else:
-                rules.died(lease, str(death), timezone.now())
+                rules.died(lease, str(death), rules.database_now())
         except (NotYet, Stopped) as reason:
             rules.postpone(lease, str(reason))
         except LeaseLost:
@@ -116,8 +123,18 @@ class Worker:
                 raise
             # It would fail again and again: let an organizer know.
             _log.exception("job %s (%s) failed", job_id, lease.job)
-            rules.died(lease, f"{type(error).__name__}: {error}", timezone.now())
+            rules.died(lease, f"{type(error).__name__}: {error}", rules.database_now())
         return False
+
+    def _hindrance(self, job_id: int) -> str:
+        """Why a job is for other workers than this one; empty where it is not."""
+        rulebook = rules.rulebook_of(job_id)
+        if rulebook is not None and rulebook not in registry.names("rulebooks"):
+            return cause("scoring.no_rulebook", worker=self.name, rulebook=rulebook)
+        ahead = abs((timezone.now() - rules.database_now()).total_seconds())
+        if ahead > _CLOCK_SECONDS:
+            return cause("scoring.wrong_clock", worker=self.name, seconds=round(ahead))
+        return ""
 
     def drain(self) -> int:
         """Do everything that waits, and what comes of it, in this process; returns how many jobs were done.

@@ -12,7 +12,6 @@ import random
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -102,7 +101,7 @@ def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:
-        traceback.print_exc()
+        log.exception("%s failed", name)
     finally:
         logging.shutdown()
         _flush()

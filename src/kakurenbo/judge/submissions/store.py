@@ -21,7 +21,6 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
-from django.utils import timezone
 
 from kakurenbo.judge import halves
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
@@ -70,13 +69,24 @@ def forget_unused(now: datetime) -> int:
     """
     never_handed_in = SubmittedFile.objects.filter(submission__state=State.WITHDRAWN, submission__number=None)
     never_handed_in.delete()
+    unused = _unused().filter(created_at__lt=now - _UNUSED_FOR)
+    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+
+
+def is_needed(digest: str) -> bool:
+    """Whether something refers to bytes of the open store, so that they must be there."""
+    return Blob.objects.filter(digest=digest).exists() and not _unused().filter(digest=digest).exists()
+
+
+def _unused() -> QuerySet[Blob]:
+    """What nothing refers to."""
     secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
-    unused = Blob.objects.filter(~Exists(secret), created_at__lt=now - _UNUSED_FOR)
+    unused = Blob.objects.filter(~Exists(secret))
     for relation in Blob._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
             referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
             unused = unused.filter(~Exists(referring))
-    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+    return unused
 
 
 def forget_halves() -> int:
@@ -121,6 +131,11 @@ def open_blob(digest: str) -> File[bytes]:
     return storages[OPEN].open(name_of(digest), "rb")
 
 
+def bring_back(store: str, content: Iterable[bytes]) -> str:
+    """Keep bytes of a backup in one of the stores; what the database says of them is restored by itself. Gives the digest."""
+    return _keep(storages[store], content)[0]
+
+
 def put_secret(content: bytes | Iterable[bytes]) -> tuple[str, int]:
     """Keep bytes in the store of secrets; gives digest and size."""
     return _keep(storages[SECRET], content)
@@ -145,6 +160,13 @@ def read_secret(digest: str) -> bytes:
             time.sleep(_LOOK_SECONDS)
         with open_blob(digest) as file:
             return bytes(file.read())
+
+
+def forget_secret(digest: str) -> None:
+    """Remove a secret, and what was revealed of it; whoever calls knows that nothing refers to it."""
+    storages[SECRET].delete(name_of(digest))
+    if not Blob.objects.filter(digest=digest).exists():
+        storages[OPEN].delete(name_of(digest))
 
 
 def reveal(digest: str) -> None:
@@ -253,7 +275,7 @@ def _folder_of(storage: Storage) -> Path | None:
 
 
 def _blob(digest: str, size: int) -> Blob:
-    blob, made = Blob.objects.get_or_create(digest=digest, defaults={"size": size})
-    if made or Blob.objects.filter(pk=digest).update(created_at=timezone.now()):
-        return blob
-    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]  # it was forgotten in this moment
+    """The row of a content, made or made young again in one step: whoever is about to forget it comes before or after."""
+    blob = Blob(digest=digest, size=size)
+    Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
+    return blob
