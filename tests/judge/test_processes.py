@@ -14,6 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.processes import Process, fork, wait_for
@@ -55,7 +56,7 @@ def test_what_is_done_once_is_not_due_again() -> None:
 
 
 def test_a_database_that_does_not_start_is_tried_again_and_does_not_end_the_judge(tmp_path: Path) -> None:
-    supervisor = Supervisor(Plan(tmp_path / "home", "127.0.0.1", 1, "http://127.0.0.1:1", 1))
+    supervisor = Supervisor(Plan(tmp_path / "home", "127.0.0.1", 1, "http://127.0.0.1:1", 1), Credentials())
     database: Any = Mock()
     supervisor._database = database
     database.process.poll.return_value = 1

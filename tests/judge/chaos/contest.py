@@ -114,6 +114,11 @@ class Chaotic:
         """Let the phase that is open end at once, the next one begin, or the contest end; says which it was."""
         return self.judge.said_inside(_CLOSE, self.rulebook)[-1]
 
+    def is_signed(self) -> bool:
+        """Whether a signature covers everything that the log tells."""
+        log = self.teams[0].get(f"contests/{self.rulebook}/log")
+        return max(signed["size"] for signed in log["checkpoints"]) == len(log["entries"])
+
     def archive(self, place: Path) -> Path:
         """The archive of the contest that is over."""
         place.write_bytes(self.teams[0].download(f"contests/{self.rulebook}/archive.zip"))

@@ -16,6 +16,7 @@ from tests.judge.chaos.judge import PATIENCE
 
 _PAUSE_SECONDS = 0.2
 _BAD_EVERY = 4
+_UNDER_WAY = ("received", "checking", "scoring")
 _AGAIN = frozenset((408, 429, 502, 503, 507))
 """Answers after which a client tries once more."""
 _BEGIN_AGAIN = {"submissions.withdrawn", "submissions.finished"}
@@ -140,8 +141,20 @@ class Team:
         with self._lock:
             self.acknowledged.append({**told, "kind": kind, "content": content})
 
-    def play(self, tries: int, pause: float, over: threading.Event) -> None:
-        """Hand in until there is no try left, or it is enough; now and then something that is no release, which costs none."""
+    def play(self, tries: int, pause: float, over: threading.Event, *, patient: bool) -> None:
+        """Hand in until there is no try left, or it is enough; now and then something that is no release, which costs none.
+
+        Parameters
+        ----------
+        tries : int
+            How many there are.
+        pause : float
+            Seconds between them.
+        over : Event
+            It is enough.
+        patient : bool
+            Wait for what was handed in to be judged before the next: there is always something to score, and never much.
+        """
         while not over.is_set():
             number = self.good
             name, content = self.releases[number % len(self.releases)]
@@ -156,6 +169,11 @@ class Team:
                     self.refused += 1
                     return
             over.wait(pause)
+            while patient and not over.is_set() and self._state_of_last() in _UNDER_WAY:
+                time.sleep(_PAUSE_SECONDS)
+
+    def _state_of_last(self) -> str:
+        return str(self.get(f"submissions/{self.acknowledged[-1]['id']}")["state"])
 
     @property
     def good(self) -> int:

@@ -31,8 +31,8 @@ DEEDS = {
     **(dict.fromkeys(("full_disk", "postgres_out_of_room", "clock_forward", "clock_back"), OTHERS) if WHOLE else {}),
     **(dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor"), OTHERS) if WHOLE else {}),
 }
-TEAMS, RELEASES, PAUSE, SEED = (3, 3, 20.0, 1) if WHOLE else (2, 1, 0.2, 1)
-TRIES = {"amic2020": 80, "darc2019": 12} if WHOLE else {"amic2020": 8}
+TEAMS, RELEASES, PAUSE, SEED = (3, 3, 20.0, 1) if WHOLE else (2, 1, 0.5, 1)
+TRIES = {"amic2020": 80, "darc2019": 12} if WHOLE else {"amic2020": 40}
 MEGABYTES = 900
 _SHOWN = 5
 OUT = Path("out/soak.json")
@@ -87,7 +87,7 @@ def hand_in_during(chaos: Chaos, contests: list[Chaotic]) -> None:
     """Let every team hand in while the judge is hurt."""
     over, teams = threading.Event(), [(team, contest.tries) for contest in contests for team in contest.teams]
     with ThreadPoolExecutor(len(teams)) as people:
-        playing = [people.submit(team.play, tries, PAUSE, over) for team, tries in teams]
+        playing = [people.submit(team.play, tries, PAUSE, over, patient=not WHOLE) for team, tries in teams]
         try:
             chaos.run(DEEDS)
         finally:
@@ -103,6 +103,7 @@ def ended_and_verified(judge: Judge, contest: Chaotic, folder: Path) -> bool:
         judge.wait_until(lambda kind=kind, state=state: contest.state_of(kind) == state)  # type: ignore[misc]
     assert contest.go_on() == "ended"
     wait_for_rest(judge)
+    judge.wait_until(contest.is_signed)
     receipts = [word for one in contest.acknowledged() for word in ("--receipt", folder / f"receipt-{one}.json")]
     verified = call("verify", contest.archive(folder / f"{contest.rulebook}.zip"), *receipts)
     return verified.code == 0 and bool(verified.json["complete"])

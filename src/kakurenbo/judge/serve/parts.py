@@ -150,7 +150,7 @@ def web(host: str, port: int, password: str) -> None:
 def _confine_web(home: Path) -> None:
     """Leave the web nothing of the judge's folder but the open store: secrets, keys and the database are out of its reach."""
     received = home / "web"
-    for left in received.iterdir():  # by a web that was killed
+    for left in received.glob("*"):  # by a web that was killed
         left.unlink()
     tempfile.tempdir = str(received)
     read = (*confinement.without(["/"], [home, confinement.PROCESSES]), *confinement.OWN_PROCESS)
