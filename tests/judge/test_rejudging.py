@@ -351,7 +351,9 @@ def test_programs_ask_look_and_decide_by_the_api() -> None:
         return getattr(client, method)(f"/api/v1/contests/cup/rejudgings{address}", given, "application/json", headers=token)
 
     assert ask(making.user("member"), reason=REASON).status_code == 403
-    assert ask(organizer(), reason=" ").json()["problems"][0]["code"] == "rejudging.no_reason"
+    for bad in (" ", "a\0b", "\ud800"):
+        assert ask(organizer(), reason=bad).json()["problems"][0]["code"] == "rejudging.no_reason"
+    assert ask(organizer(), reason=REASON, round="a\0b").status_code == 404
     asked = ask(organizer(), reason=REASON, submission=str(entry.pk))
     assert (asked.status_code, asked.json()["state"], asked.json()["submission"]) == (201, "working", str(entry.pk))
     made = asked.json()["id"]

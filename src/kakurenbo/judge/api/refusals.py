@@ -14,7 +14,7 @@ from kakurenbo.tables import Problems, Read
 from kakurenbo.tables import refused as refused_problems
 
 T = TypeVar("T")
-UNPROCESSABLE = 422
+BAD_REQUEST, UNPROCESSABLE = 400, 422
 RETRY_SECONDS = 5
 """After so long, what is being made is there as a rule."""
 
@@ -84,7 +84,8 @@ def add_refusals(api: NinjaAPI) -> None:
 
     @api.exception_handler(HttpError)
     def other(request: HttpRequest, error: HttpError) -> HttpResponse:
-        return answer(request, error.status_code, str(error))
+        code = "malformed" if error.status_code == BAD_REQUEST else str(error)  # a body that cannot be read: not our words
+        return answer(request, error.status_code, code)
 
     @api.exception_handler(ValidationError)
     def malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:

@@ -33,7 +33,8 @@ def every(request: HttpRequest, slug: str) -> dict[str, Any]:
 )
 def ask(request: HttpRequest, slug: str, asked: schemas.RejudgingIn) -> Status[dict[str, Any]]:
     contest = managed(request, slug)
-    round_ = None if asked.round is None else contest.rounds.filter(name=asked.round).first() or not_there()
+    named = (one for one in contest.rounds.all() if one.name == asked.round)
+    round_ = None if asked.round is None else next(named, None) or not_there()
     submission = None
     if asked.submission is not None:
         submission = Submission.objects.filter(pk=asked.submission, entry__team__contest=contest).first() or not_there()

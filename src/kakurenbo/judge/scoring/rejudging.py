@@ -45,8 +45,8 @@ def ask(
 ) -> Reading[Rejudging]:
     """Have a contest, a round or one submission judged again; nothing counts before it is applied."""
     permissions.demand(permissions.may_manage(by, contest, timezone.now()))
-    reason = reason.strip()
-    if not 0 < len(reason) <= LONGEST_REASON:
+    reason = "\n".join(line.strip() for line in reason.strip().splitlines())
+    if not 0 < len(reason) <= LONGEST_REASON or not reason.replace("\n", "").isprintable():
         return refused("rejudging.no_reason", "", column="reason", longest=LONGEST_REASON)
     with transaction.atomic():
         if Contest.objects.select_for_update(no_key=True).get(pk=contest.pk).erased_at is not None:
