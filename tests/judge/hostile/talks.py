@@ -171,7 +171,10 @@ def as_form(player: Player, submission: str) -> Answer:
 def posted(body: bytes) -> Act:
     def act(player: Player, _: str) -> Answer:
         path = f"/contests/{player.contest}/rounds/pre/phases/anonymize/submissions"
-        return player.ask("POST", path, body, **{"Content-Type": "application/json"})
+        answer = player.ask("POST", path, body, **{"Content-Type": "application/json"})
+        if answer.status == 201:
+            player.ask("DELETE", f"/submissions/{answer.said['id']}")
+        return answer
 
     return act
 

@@ -308,7 +308,7 @@ def _most_files(phase: Phase) -> int:
 def _most_of(pattern: FilePattern, phase: Phase) -> int:
     if _TRY in pattern.template or (_NUMBER in pattern.template and not pattern.numbers):
         return MOST_FILES
-    targets = phase.round.targets.count() if _TARGET in pattern.template else 1
+    targets = (phase.round.targets.count() or MOST_FILES) if _TARGET in pattern.template else 1
     return targets * max(1, len(pattern.numbers))
 
 
