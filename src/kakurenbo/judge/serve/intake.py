@@ -104,7 +104,7 @@ class Intake:
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise
-            return Answer.refusal(_FULL, "no_room", scope, _RETRY), True
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY), body is None or body.unread
         finally:
             if body is not None:
                 body.discard()
@@ -132,6 +132,7 @@ class _Body:
         self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False)  # noqa: SIM115 - ``discard``
         self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
+        self.unread = True
 
     async def fill(self, receive: Receive, limit: int) -> None:
         piece, more, pace = bytearray(), True, Pace()
@@ -139,6 +140,7 @@ class _Body:
             message = await paced(receive, pace)
             piece += message.get("body", b"")
             more = message.get("more_body", False)
+            self.unread = more
             if self._size + len(piece) > limit:
                 raise TooLarge(unread=more)
             if len(piece) >= _PIECE or not more:
