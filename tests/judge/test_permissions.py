@@ -96,7 +96,7 @@ API_ROWS = [
     Row("GET", CUP + "/queue", ORGANIZERS),
     Row("GET", CUP + "/feedback", ORGANIZERS),
     Row("GET", CUP + "/rejudgings", ORGANIZERS),
-    Row("POST", CUP + "/rejudgings", "---- rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
+    Row("POST", CUP + "/rejudgings", "rrrr rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
     Row("GET", CUP + "/rejudgings/{rejudging}", ORGANIZERS),
     Row("POST", CUP + "/rejudgings/{rejudging}/apply", ORGANIZERS),
     Row("POST", CUP + "/rejudgings/{rejudging}/cancel", ORGANIZERS),
