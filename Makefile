@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test coverage test-all-pythons soak browser reference recording screenshots docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test coverage test-all-pythons soak namespaces browser reference recording screenshots docs lint bench mutants format clean
 
 setup: $(STAMP)
 
@@ -39,11 +39,11 @@ demo: $(DEMO_STAMP)
 serve-demo: $(STAMP)
 	@home=$$(mktemp -d); trap 'rm -rf "$$home"' EXIT; $(BIN)/python -m kakurenbo serve --demo --home "$$home"
 
-test: $(STAMP) browser
+test: $(STAMP) browser namespaces
 	$(PYTEST)
 
 # The same tests, with a list of the lines that none of them reaches: watching every line takes as long again.
-coverage: $(STAMP) browser
+coverage: $(STAMP) browser namespaces
 	$(PYTEST) --cov --cov-report=term
 
 # The whole suite with every Python that kakurenbo supports and this machine has, each in an environment of its own.
@@ -57,9 +57,21 @@ test-all-pythons:
 	done; \
 	echo "not on this machine:$${missing:- none}"; echo "failed:$${failed:- none}"; test -z "$$failed"
 
-# Runs killed ten times at random moments, which takes longer than a test should.
-soak: $(STAMP)
-	KAKURENBO_KILLS=10 $(BIN)/python -m pytest tests/arena/test_killed_runs.py
+# What takes longer than a test should: runs killed ten times at random moments; a judge whose workers are killed fifty times,
+# everything else of it five times, its disk filled and its clock set; a machine of workers that is cut off; the self-test of
+# the doctor; a backup under load; every anonymizer of a contest. The judge's writes what it counted to out/soak.json.
+soak: $(STAMP) namespaces
+	KAKURENBO_KILLS=10 KAKURENBO_WORKER_KILLS=50 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py \
+	  tests/judge/chaos tests/judge/test_worker_hosts.py tests/judge/test_selftest.py tests/judge/test_backup_under_load.py \
+	  tests/conformance/test_pwscup2024_reference.py tests/judge/hostile/test_hostile_uploads.py tests/judge/test_schema.py
+
+# What makes machines of network namespaces; without it those tests are skipped.
+namespaces:
+	@command -v ip >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update && apt-get install --yes --no-install-recommends iproute2; } >/dev/null \
+	  || echo "iproute2 could not be installed; tests that need it are skipped"; \
+	else echo "no iproute2: as root, run apt-get install iproute2"; fi
 
 # The browser in which the report is tested; without it those tests are skipped.
 browser:
@@ -91,6 +103,8 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/towncrier build --draft --version unreleased >/dev/null
+	$(BIN)/python -m scripts.scan_secrets
+	$(BIN)/python -m scripts.audit_dependencies
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 import zipfile
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -57,8 +56,6 @@ _WORDS = {
         "token": "手元のノートパソコン",
     },
 }
-
-_SIGNED_SECONDS = 12.0
 
 
 @dataclass
@@ -326,9 +323,13 @@ class Contest:
 
     def _check(self) -> None:
         person, folder = self.foxes, self._folder("everybody")
-        person.go(f"/contests/{_SLUG}/")
+
+        def ready() -> bool:
+            person.go(f"/contests/{_SLUG}/")
+            return person.page.locator("main a[href$='archive.zip']").count() > 0
+
+        until(ready, "the archive is there", pause=2)
         person.picture("archive", "section:has(#about)", "section:has(#archive-title)")
-        time.sleep(_SIGNED_SECONDS)  # the last entries of the log are signed some seconds after the end
         archive = person.download("download_archive", folder)
         if not any("/answers/" in name for name in zipfile.ZipFile(archive).namelist()):
             raise RuntimeError("the archive holds no answers after the end")

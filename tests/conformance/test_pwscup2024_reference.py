@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,8 @@ from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
 from kakurenbo.tables import Read, Table, sources_of
 
 BOOK = Pwscup2024()
+WHOLE = bool(os.environ.get("KAKURENBO_SOAK"))
+"""Whether there is time for every method (``make soak``)."""
 
 
 @pytest.fixture(scope="module")
@@ -125,20 +128,20 @@ def test_bayes_and_posterior_see_through_pseudo_olh_of_each_file_at_epsilon_2(fo
     assert reconstructed >= 30
 
 
-@pytest.mark.parametrize(("wanted", "least"), [(85, 25), (90, 35)])
+@pytest.mark.parametrize(("wanted", "least"), [(85, 25), (90, 35)] if WHOLE else [(90, 35)])
 def test_people_are_identified_in_repaired_data_too(folder: Path, wanted: int, least: int) -> None:
     method = f"pipeline:steps=permute_columns|crosstab_repair_fast:utility={wanted}"
     assert mean_hits(folder, method, "bayes:reconstruction=row", range(3))[0] >= least
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        *(name for name in registry.names("anonymizers") if fits(Pwscup2024, registry.load("anonymizers", name))),
-        "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
-        "pipeline:steps=pseudo_olh:epsilon=1|shuffle_rows",
-    ],
-)
+ANONYMIZERS = [
+    "pipeline:steps=pseudo_olh:epsilon=1|shuffle_rows",
+    "pipeline:steps=pseudo_olh:epsilon=2|crosstab_repair_fast:utility=85",
+    *(name for name in registry.names("anonymizers") if fits(Pwscup2024, registry.load("anonymizers", name))),
+]
+
+
+@pytest.mark.parametrize("method", ANONYMIZERS if WHOLE else ANONYMIZERS[:1])
 def test_posterior_beats_the_answer_0_against_every_anonymizer(folder: Path, method: str) -> None:
     seeds = range(2)
     ours = mean_hits(folder, method, "posterior", seeds)[1]

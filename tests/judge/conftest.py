@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tests.judge.browsing import Person
     from tests.judge.stage import Stage
 
-collect_ignore = ["trouble"]  # a plugin, which finds what it needs only where it is installed
+collect_ignore = ["trouble", "faulty"]  # plugins, which find what they need only where they are installed
 
 # Django empties tables after a test with real transactions, and cascades to those of other schemas only where apps are named.
 TransactionTestCase.available_apps = [config.name for config in apps.get_app_configs()]

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.db.models.fields.json import KT
@@ -123,7 +124,7 @@ def stage_for_playing(folder: Path, fork_server: ForkServer) -> Iterator[Worker]
     places = {"default": folder / "files", "secret": folder / "secret"}
     stores = {name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()}
     clock = patch("kakurenbo.judge.trust.rules.timezone", CLOCK)
-    with override_settings(STORAGES=stores, HOME=folder), clock, transaction.atomic():
+    with override_settings(STORAGES={**settings.STORAGES, **stores}, HOME=folder), clock, transaction.atomic():
         worker = Worker(server=fork_server)
         try:
             yield worker

@@ -11,7 +11,8 @@ HERE = Path(__file__).resolve().parent
 
 
 def install_contests(site: Path) -> None:
-    """Hide-and-seek from the documentation, the arena's with several tables and tries, and our troubled one."""
+    """Hide-and-seek from the documentation, the arena's with several tables and tries, our troubled and our faulty one."""
     install(EXAMPLES / "hide-and-seek", site)
     install(ARENA / "misbehaving", site)
     install(HERE / "trouble", site)
+    install(HERE / "faulty", site)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import good, organizer
@@ -19,10 +20,12 @@ from tests.judge.stage import RANKINGS, Stage, commands_of, standings_from_files
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import archive, rules
-from kakurenbo.judge.contests.models import Team
+from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.scoring.child import ForkServer
-from kakurenbo.judge.scoring.models import StandingSnapshot
+from kakurenbo.judge.scoring.models import Job, JobKind, JobState, StandingSnapshot
+from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.trust.rules import checkpoint, record
 
 pytestmark = pytest.mark.django_db
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "judge-organizer.md"
@@ -141,3 +144,29 @@ def test_before_the_end_the_readme_names_no_commands_and_no_answers_are_there(st
     assert "まだ終わっていません" in told
     assert commands_of(found) == []
     assert not (found / "rounds" / "only" / "guesses").exists()
+
+
+def test_the_archive_is_handed_out_when_the_last_standings_are_made_and_the_whole_log_is_signed() -> None:
+    contest = making.contest()
+    Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    page, api = "/contests/cup/", "/api/v1/contests/cup/archive.zip"
+    link = b'href="/contests/cup/archive.zip"'
+
+    def is_being_made() -> bool:
+        told, shown, overview = (Client().get(address) for address in (api, page + "archive.zip", page))
+        refused = (told.status_code, shown.status_code, link in overview.content) == (409, 409, False)
+        if refused:
+            assert (told.json()["error"], told.headers["Retry-After"]) == ("archive_incomplete", shown.headers["Retry-After"])
+            assert b"The archive is being made" in shown.content
+        return refused or (told.status_code, shown.status_code, link in overview.content) != (200, 200, True)
+
+    assert is_being_made(), "nothing is signed"
+    checkpoint(contest)
+    assert not is_being_made()
+    job = enqueue(JobKind.STANDINGS, contest, contest.rounds.get())
+    assert is_being_made(), "standings are to come"
+    Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
+    record(contest, "standings.final", {"round": "pre"})
+    assert is_being_made(), "the last entry is not signed"
+    checkpoint(contest)
+    assert not is_being_made()

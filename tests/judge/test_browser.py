@@ -13,6 +13,7 @@ from django.utils import timezone
 from tests.calling import call
 from tests.judge.browsing import PASSWORD, Person
 from tests.judge.players import ByCommand, ByPage, Player, contents, scores_of
+from tests.judge.rejudged import ready_rejudging
 from tests.judge.stage import Stage, on_page, ranks
 
 from kakurenbo.contracts import ANONYMIZE, ATTACK
@@ -233,9 +234,13 @@ def _disqualify(organizer: Person, team: str, member: Person) -> None:
 
 
 def _end(stage: Stage, organizer: Person, player: Person) -> None:
-    for name, place in {"manage": "", "teams": "teams/", "announce": "announcements"}.items():
+    rejudging = ready_rejudging(stage.contest)
+    pages = {"manage": "", "teams": "teams/", "announce": "announcements", "rejudgings": "rejudgings/"}
+    for name, place in {**pages, "rejudging": f"rejudgings/{rejudging.pk}/"}.items():
         organizer.go(f"/contests/cup/manage/{place}")
         organizer.look_over(name)
+    organizer.press("Cancel")
+    organizer.says("Everything stays as it was")
     organizer.go("/contests/cup/manage/")
     organizer.fill(confirm="cup")
     organizer.press("End it")

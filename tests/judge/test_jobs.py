@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,11 +22,12 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from tests.judge.scoring_helpers import hand_in, new_round, prepare
 
 from kakurenbo.judge.contests.models import Contest, Round
-from kakurenbo.judge.scoring import queries, rules
+from kakurenbo.judge.scoring import handling, queries, rules
 from kakurenbo.judge.scoring.child import ForkServer, Limits
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState, Judging
-from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.scoring.worker import Worker, take_over
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
+from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.messages import retold
@@ -118,6 +121,42 @@ def test_a_worker_that_was_lost_costs_its_job_no_try_and_can_change_nothing_any_
     assert (changed, job.state, job.attempts) == (["other"], JobState.DONE, 0)
 
 
+def test_a_lease_given_before_the_clock_was_set_back_runs_out_all_the_same_unless_its_worker_renews_it(
+    new_contest: MakeContest,
+) -> None:
+    contest, now = new_contest(), timezone.now()
+    ahead = now + timedelta(hours=3)
+    alive, dead = (
+        rules.lease(rules.enqueue(JobKind.SEAL, contest, subject=name).pk, name, ahead) for name in ("alive", "dead")
+    )
+    assert alive is not None
+    assert dead is not None
+    rules.sweep(now)
+    assert rules.renew(alive, now + rules.LEASE)
+    rules.sweep(now + rules.LEASE + timedelta(seconds=1))
+    states = {name: Job.objects.get(subject=name).state for name in ("alive", "dead")}
+    assert states == {"alive": JobState.RUNNING, "dead": JobState.WAITING}
+
+
+def test_a_job_of_a_worker_of_this_folder_that_is_gone_waits_again_at_once_and_its_files_are_removed(
+    new_contest: MakeContest, judge_home: Path, settings: Any
+) -> None:
+    contest, settings.HOME = new_contest(), judge_home
+    with subprocess.Popen(["sleep", "60"]) as process:
+        killed = f"{socket.gethostname()}:{process.pid}"
+        for place, name in enumerate((killed, f"elsewhere:{process.pid}", f"{socket.gethostname()}:{2**22 + 1}")):
+            job = rules.enqueue(JobKind.SEAL, contest, subject=f"{place}")
+            assert rules.lease(job.pk, name, timezone.now()) is not None
+        (judge_home / "work" / str(process.pid) / "jobs").mkdir(parents=True)
+        take_over()
+        assert not Job.objects.filter(state=JobState.WAITING).exists()
+        process.kill()
+    take_over()
+    (waiting,) = Job.objects.filter(state=JobState.WAITING)
+    assert (waiting.worker, waiting.attempts, waiting.lease) == (killed, 0, None)
+    assert not list((judge_home / "work").iterdir())
+
+
 def test_a_change_that_fails_leaves_the_job_to_be_done(new_contest: MakeContest) -> None:
     job, now = rules.enqueue(JobKind.SEAL, new_contest(), subject="01"), timezone.now()
     lease = rules.lease(job.pk, "one", now)
@@ -140,6 +179,24 @@ def test_an_upload_that_is_never_finished_is_withdrawn(troubled: Round) -> None:
     rules.sweep(timezone.now())
     submission.refresh_from_db()
     assert submission.state == State.WITHDRAWN
+
+
+def test_what_dies_while_the_disk_is_full_is_tried_again_as_often_as_it_takes(
+    troubled: Round, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(troubled, "01", {"hidden_01.csv": b"die"})
+    monkeypatch.setattr(store, "has_room", lambda: False)
+    assert not worker.work(only_job().pk)
+    monkeypatch.setattr(handling, "handle", _without_room)
+    for _ in range(rules.MOST_DEATHS):
+        rules.sweep(timezone.now() + rules.LEASE + timedelta(seconds=1))
+        with pytest.raises(OSError, match="no room"):
+            worker.work(only_job().pk)
+    assert (only_job().state, only_job().attempts) == (JobState.RUNNING, 0)
+
+
+def _without_room(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, "no room")
 
 
 # -- children that get into trouble --------------------------------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust import queries, rules
@@ -54,6 +56,18 @@ def test_a_checkpoint_signs_the_root_of_all_entries_and_is_made_once(new_contest
     for change in ({"size": 1}, {"root": bytes(32)}, {"at": found.at[:-1]}, {"contest": "other"}, {"public_key": bytes(32)}):
         with pytest.raises(NotWhatItSays):
             replace(found, **change).check()
+
+
+def test_a_clock_that_is_set_back_makes_nothing_happen_before_what_happened(
+    new_contest: MakeContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest, now = new_contest(), timezone.now()
+    rules.new_key(contest)
+    at = []
+    for hours in (0, 3, -2, 4):
+        monkeypatch.setattr(rules.timezone, "now", lambda hours=hours: now + timedelta(hours=hours))
+        at += [rules.record(contest, "phase.opened", {}).at, rules.checkpoint(contest).at]
+    assert at == [now + timedelta(hours=hours) for hours in (0, 0, 3, 3, 3, 3, 4, 4)]
 
 
 def test_a_log_of_today_is_proven_to_begin_with_that_of_any_earlier_time(new_contest: MakeContest) -> None:

@@ -37,6 +37,8 @@ from kakurenbo.judge.scoring.models import (
     JobKind,
     JobState,
     Judging,
+    Rejudging,
+    RejudgingState,
     RoundFile,
     SecretFile,
     StandingSnapshot,
@@ -83,6 +85,7 @@ API_ROWS = [
     Row("GET", API, EVERYBODY),
     Row("GET", API + "openapi.json", EVERYBODY),
     Row("GET", API + "me", PEOPLE),
+    Row("DELETE", API + "me/token", PEOPLE),
     Row("GET", API + "contests", EVERYBODY),
     Row("GET", CUP, EVERYBODY),
     Row("GET", CUP + "/log", EVERYBODY),
@@ -91,8 +94,17 @@ API_ROWS = [
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
+    Row("GET", CUP + "/feedback", ORGANIZERS),
+    Row("GET", CUP + "/rejudgings", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings", "rrrr rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
+    Row("GET", CUP + "/rejudgings/{rejudging}", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings/{rejudging}/apply", ORGANIZERS),
+    Row("POST", CUP + "/rejudgings/{rejudging}/cancel", ORGANIZERS),
     Row("GET", CUP + "/archive.zip", AT_THE_END),
     Row("GET", CUP + "/results-site.zip", AT_THE_END),
+    Row("POST", CUP + "/erase", "---- ---- ---- ---- rrrr"),
+    Row("GET", API + "accounts", ORGANIZERS),
+    Row("DELETE", API + "accounts/{account}", ORGANIZERS),
     Row("GET", ROUND + "/standings", EVERYBODY),
     Row("GET", ROUND + "/files", EVERYBODY),
     Row("GET", ROUND + "/files/public/contest.json", EVERYBODY),
@@ -115,6 +127,7 @@ API_ROWS = [
 # A page that refuses by the rules of the moment says so on the next page, so that its answer is a ``+`` here.
 PAGE_ROWS = [
     Row("GET", "health", EVERYBODY),
+    Row("GET", "metrics", EVERYBODY),  # on this machine
     Row("GET", "", EVERYBODY),
     Row("GET", "look.css", EVERYBODY),
     Row("POST", "preferences", EVERYBODY),
@@ -127,8 +140,11 @@ PAGE_ROWS = [
     Row("GET", "profile", PEOPLE),
     Row("POST", "profile", PEOPLE),
     Row("POST", "profile/password", PEOPLE),
+    Row("POST", "profile/sessions/end", PEOPLE),
     Row("POST", "profile/tokens", PEOPLE),
     Row("POST", "profile/tokens/{token}/revoke", "---- ---- ++++ ---- ----"),
+    Row("POST", "profile/delete", PEOPLE),
+    Row("POST", "accounts/{account}/delete", ORGANIZERS),
     Row("GET", "contests/new/", ORGANIZERS),
     Row("GET", "contests/new/amic2020/", ORGANIZERS),
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
@@ -164,9 +180,15 @@ PAGE_ROWS = [
     Row("GET", PAGE + "manage/phases/{phase}", ORGANIZERS),
     Row("POST", PAGE + "manage/phases/{phase}", ORGANIZERS),
     Row("POST", PAGE + "manage/end", ORGANIZERS),
+    Row("POST", PAGE + "manage/erase", ORGANIZERS),
     Row("POST", PAGE + "manage/rehearse", ORGANIZERS, (("minutes", "5"),)),
     Row("GET", PAGE + "manage/announcements", ORGANIZERS),
     Row("POST", PAGE + "manage/announcements", ORGANIZERS),
+    Row("GET", PAGE + "manage/rejudgings/", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/", ORGANIZERS, (("reason", "a reason"),)),
+    Row("GET", PAGE + "manage/rejudgings/{rejudging}/", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/{rejudging}/apply", ORGANIZERS),
+    Row("POST", PAGE + "manage/rejudgings/{rejudging}/cancel", ORGANIZERS),
     Row("GET", PAGE + "manage/teams/", ORGANIZERS),
     Row("POST", PAGE + "manage/teams/add", ORGANIZERS, (("team_name", "late"),)),
     Row("GET", PAGE + "manage/teams/01/", ORGANIZERS),
@@ -188,6 +210,7 @@ MARKS = {
     b"salt of the log": "---+ ---+ ---+ ---+ ---+",
     b"why 03 is out": "---+ ---+ ---+ ---+ ++++",
     b"why 03 is excused": "---+ ---+ ---+ ---+ ++++",
+    b"why all is judged again": ORGANIZERS,
 }
 """Marks of what is hidden from some: who finds them in any answer at all, by role and time as in the rows."""
 RELEASE = "pre_anonymizeddata_01.csv"
@@ -304,6 +327,7 @@ def world(judge_home: Path, settings: Any) -> World:
     for of_round in (round_, None):
         StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT)
     job = Job.objects.create(kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED)
+    rejudging = Rejudging.objects.create(contest=contest, reason="why all is judged again", state=RejudgingState.READY)
     invite, invitation = rules.invite(people["organizer"], own, Role.MEMBER)
     names = {
         "receiving": str(receiving.pk),
@@ -312,10 +336,13 @@ def world(judge_home: Path, settings: Any) -> World:
         "release": RELEASE,
         "phase": str(phase.pk),
         "entry": str(entry.pk),
+        "account": str(people["other"].pk),
         "invite": invitation,
         "invite_number": str(invite.pk),
+        "rejudging": str(rejudging.pk),
         "token": str(accounts.new_token(people["member"], "to be revoked")[0].pk),
     }
+    trust.checkpoint(contest)  # an archive is made when its whole log is signed
     tokens = {role: accounts.new_token(user, "of a test")[1] for role, user in people.items()}
     clients = {role: Client(raise_request_exception=False) for role in ROLES}
     for role, user in people.items():
@@ -381,6 +408,19 @@ def test_who_logs_out_is_nobody_afterwards(world: World) -> None:
     for role in ROLES:
         assert world.asked(LOGOUT, role).status_code == 302
         assert sign(world.asked(profile, role)) == "-"
+
+
+def test_nothing_is_done_by_a_session_without_the_mark_of_the_page_that_asks_for_it(world: World) -> None:
+    world.at("anonymize")
+    sender = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    taken = []
+    for user in (making.organizer(), making.user("member")):
+        sender.force_login(user, "django.contrib.auth.backends.ModelBackend")
+        for row in [*ROWS, LOGOUT]:
+            if row.method != "GET":
+                status = sender.generic(row.method, world.address(row), headers={"Origin": "https://evil.example"}).status_code
+                taken += [(row.method, row.address, status)] if status != 403 else []
+    assert not taken
 
 
 def test_every_address_has_a_row() -> None:

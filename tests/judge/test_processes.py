@@ -8,12 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.home import Home
+from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.processes import Process, fork, wait_for
+from kakurenbo.judge.serve.supervisor import Supervisor
 
 
 def ended_within(process: Process, seconds: float) -> bool:
@@ -50,6 +55,31 @@ def test_what_is_done_once_is_not_due_again() -> None:
     assert part.due == float("inf")
 
 
+def test_a_database_that_does_not_start_is_tried_again_and_does_not_end_the_judge(tmp_path: Path) -> None:
+    supervisor = Supervisor(Plan(tmp_path / "home", "127.0.0.1", 1, "http://127.0.0.1:1", 1), Credentials())
+    database: Any = Mock()
+    supervisor._database = database
+    database.process.poll.return_value = 1
+    database.start.side_effect = [UsageError("no room"), OSError("no room"), None]
+    for attempts in (1, 2):
+        supervisor._keep_database()
+        supervisor._keep_database()
+        assert database.start.call_count == attempts, "there is a moment between attempts"
+        assert 0 < supervisor._patience() <= 1
+        supervisor._database_due = 0
+    supervisor._keep_database()
+    assert database.start.call_count == 3
+
+
+def test_a_log_on_a_full_disk_keeps_no_part_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Path("/dev/full").open("w")  # noqa: SIM115 - to close it fails, too
+    full.write("what is still to be said")
+    monkeypatch.setattr(sys, "stderr", full)
+    assert wait_for(fork("part", lambda: None, lambda: None)) == 0
+    with pytest.raises(OSError, match="No space"):
+        full.close()
+
+
 def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[str]) -> None:
     def fails() -> None:
         raise ValueError("as it were")
@@ -57,7 +87,9 @@ def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[s
     assert wait_for(fork("good", lambda: None, lambda: None)) == 0
     assert wait_for(fork("told", lambda: sys.exit(7), lambda: None)) == 7
     assert wait_for(fork("bad", fails, lambda: None)) == 1
-    assert "as it were" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert "ValueError" in told
+    assert "as it were" not in told, "what an error says may be anybody's secret"
 
 
 def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:

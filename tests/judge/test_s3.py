@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psycopg
 import pytest
 from django.core.files.storage import Storage, storages
+from django.db import connection
 from django.utils.module_loading import import_string
+from psycopg.conninfo import make_conninfo
 from tests.judge.scoring_helpers import anonymized, hand_in, new_round, prepare
 
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.operations.backup import write_backup
+from kakurenbo.judge.operations.restore import restore
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import SecretFile
 from kakurenbo.judge.scoring.worker import Worker
+from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.serve.settings import _store
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Blob, State
@@ -109,3 +116,29 @@ def test_a_hand_in_is_scored_with_the_bucket_as_the_only_store(bucket: Any, fork
     assert submission.state == State.SCORED
     assert {name.split("/")[0] for name in names_in(bucket)} == {"files", "secret"}
     assert all(storages["secret"].exists(store.name_of(one.digest)) for one in SecretFile.objects.all())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_judge_whose_files_are_in_a_bucket_is_backed_up_and_restored_into_an_empty_one(
+    bucket: Any, embedded_database: EmbeddedPostgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SecretFile.objects.all().delete()  # of which Django does not know that other tests left some
+    blob = store.put(b"open")
+    digest, size = store.put_secret(b"an answer")
+    SecretFile.objects.create(round_id=1, path="answers/a", digest=digest, size=size)
+    dsn = make_conninfo(embedded_database.dsn, dbname=connection.settings_dict["NAME"])
+    made = write_backup(tmp_path, dsn, tmp_path / "out")
+    assert [part.name.split("/")[0] for part in made.parts] == ["database.dump", "secret", "files"]
+    with psycopg.connect(embedded_database.dsn, autocommit=True) as owner:
+        owner.execute("CREATE DATABASE of_a_bucket")
+        monkeypatch.setenv("DATABASE_URL", make_conninfo(embedded_database.dsn, dbname="of_a_bucket"))
+        with pytest.raises(UsageError, match="empty bucket"):
+            restore(tmp_path / "out", tmp_path / "again")
+        kept = sorted(one.key for one in bucket.objects.all())
+        bucket.objects.all().delete()
+        restore(tmp_path / "out", tmp_path / "again")
+        owner.execute("DROP DATABASE of_a_bucket WITH (FORCE)")
+    assert sorted(one.key for one in bucket.objects.all()) == kept
+    with store.open_blob(blob.digest) as file:
+        assert (store.read_secret(digest), file.read()) == (b"an answer", b"open")
+    SecretFile.objects.all().delete()

@@ -31,8 +31,8 @@ class Served:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port)]
+    def start(self, *options: str) -> None:
+        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port), *options]
         environment = {**os.environ, "KAKURENBO_LANG": "en"}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
@@ -76,7 +76,7 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
     if os.geteuid() == 0:  # nobody else looks into the memory of others
         password = (served.home / "postgres.password").read_bytes()
         ours = [pid for pid in family(served.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        workers_and_sweep = {pid for pid in ours if _holds(pid, password)}
+        workers_and_sweep = {pid for pid in ours if holds(pid, password)}
         (web,) = (pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text())
         assert workers_and_sweep == set(ours) - {served.process.pid, web}
     web_workers_sweep_and_database = [pid for pid in parts if _parent(pid) == served.process.pid]
@@ -106,7 +106,8 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(se
     _wait_until_gone(parts)
 
 
-def _holds(pid: int, secret: bytes) -> bool:
+def holds(pid: int, secret: bytes) -> bool:
+    """Whether a process has something in its memory; root alone may know."""
     with Path(f"/proc/{pid}/maps").open() as maps, Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for line in maps:
             span, rights, *_ = line.split()

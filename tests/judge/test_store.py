@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +16,7 @@ from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import good
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.scoring.models import SecretFile
 from kakurenbo.judge.submissions import rules, store
 from kakurenbo.judge.submissions.models import Blob, Submission
@@ -44,6 +47,18 @@ def test_a_body_that_breaks_off_leaves_nothing(judge_home: Path) -> None:
         store.put(half_sent())
     assert files_in(judge_home) == []
     assert not Blob.objects.exists()
+
+
+def test_what_a_process_left_half_that_is_gone_is_removed_and_what_is_being_written_stays(judge_home: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        of_another = halves.prefix().replace(str(os.getpid()), str(process.pid))
+        for folder, name in (("files", halves.prefix()), ("files", of_another), ("secret", of_another), ("files", "other:1:")):
+            (judge_home / folder / "incoming").mkdir(parents=True, exist_ok=True)
+            (judge_home / folder / "incoming" / f"{name}x").touch()
+        assert store.forget_halves() == 0
+        process.kill()
+    assert store.forget_halves() == 2
+    assert sorted(file.name for file in files_in(judge_home)) == sorted([f"{halves.prefix()}x", "other:1:x"])
 
 
 def test_a_file_that_the_intake_wrote_is_taken_over_by_a_rename(judge_home: Path) -> None:

@@ -15,6 +15,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting
 from kakurenbo.judge.contests import rules as contest_rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
 from kakurenbo.judge.contests.queries import quota_left
+from kakurenbo.judge.contests.quotas import RATE_SPAN
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
@@ -67,6 +68,29 @@ class Played:
 
     def counts(self) -> list[tuple[int | None, str]]:
         return [(submission.number, reason) for submission, reason in queries.counting(self.entry, self.phase)]
+
+
+# -- a clock that is set back ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_what_is_handed_in_later_counts_as_later_also_when_the_clock_was_set_back() -> None:
+    played = Played()
+    early = played.phase.opens_at - timedelta(hours=3)
+    assert played.handed_in(now=early).received_at == played.phase.opens_at, "nothing comes before its phase opens"
+    assert played.handed_in(now=NOON).received_at == NOON
+    assert played.handed_in(now=NOON - timedelta(hours=2)).received_at == NOON
+
+
+@pytest.mark.django_db
+def test_what_was_begun_while_the_clock_was_ahead_is_no_reason_to_wait_for_hours() -> None:
+    played = Played()
+    for _ in range(rules.RATE):
+        played.begun()
+    Submission.objects.update(began_at=NOON + timedelta(hours=3))
+    assert played.begun()
+    Submission.objects.update(began_at=NOON)
+    assert codes(rules.begin(played.hanako, played.entry, played.phase, NOON)) == ["submissions.too_fast"]
 
 
 # -- handing in ------------------------------------------------------------------------------------------------------------
@@ -317,7 +341,7 @@ def test_a_day_of_tries_ends_at_the_hour_of_the_contests_zone(zone: str, reset_h
     local = after.astimezone(ZoneInfo(zone))
     elsewhere = "" if zone == "UTC" else f"; {after:%Y-%m-%d %H:%M:%S} UTC"
     assert f"{local:%Y-%m-%d %H:%M:%S} ({zone}{elsewhere})" in problem.in_language("en")
-    assert "1 tries of today in the phase anonymize (round pre)" in problem.in_language("en")
+    assert "tries of today (1) in the phase anonymize (round pre)" in problem.in_language("en")
     left = quota_left(played.entry, played.phase, before)
     assert (left.count, left.again_at, left.resets_at) == (0, after, after)
     assert played.handed_in(now=after).number == 2
@@ -360,7 +384,7 @@ def test_who_has_used_all_tries_is_told_how_many_are_being_checked_and_may_come_
     waiting = [played.handed_in(), played.handed_in()]
     used, checking = played_refusal(played)
     assert used.in_language("en").endswith("of what was handed in, what is valid counts")
-    assert checking.in_language("en").startswith("input: entries that are still being checked: 2; ")
+    assert checking.in_language("en").startswith("entries that are still being checked: 2; ")
     assert "2 件" in checking.in_language("ja")
     for submission in waiting:
         assert rules.checking(submission)
@@ -418,7 +442,7 @@ def test_wrong_submissions_are_free_but_not_without_end(monkeypatch: pytest.Monk
     Phase.objects.update(opens_at=now, closes_at=now + timedelta(days=1))
     played.phase.refresh_from_db()
     assert codes(rules.begin(played.hanako, played.entry, played.phase, now)) == ["submissions.too_fast"]
-    played.begun(now + rules.RATE_SPAN)
+    played.begun(now + RATE_SPAN)
 
 
 # -- states ----------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import statistics
 import threading
@@ -18,6 +19,7 @@ import pytest
 from benchmarks.bench_judge import said_inside
 from django.db import OperationalError
 from django.test import RequestFactory
+from psycopg.errors import DiskFull
 from psycopg_pool import PoolTimeout
 from tests.judge.test_serve import Served, served
 
@@ -207,6 +209,16 @@ def test_where_no_connection_is_free_the_answer_is_to_come_again(path: str, kind
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert answer.headers["Content-Type"].startswith(kind)
     assert faults.server_error(RequestFactory().get(path)).status_code == 500
+
+
+def test_where_the_disk_is_full_a_program_is_told_so_whoever_noticed() -> None:
+    for error in (OSError(errno.ENOSPC, "no space left on device"), DiskFull("could not extend file")):
+        try:
+            raise OperationalError from error
+        except OperationalError:
+            answer = faults.server_error(RequestFactory().get("/api/v1/me"))
+        assert (answer.status_code, json.loads(answer.content)["error"]) == (507, "no_room")
+        assert answer["Retry-After"] == "5"
 
 
 # -- a judge that really runs --------------------------------------------------------------------------------------------------

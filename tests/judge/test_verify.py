@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -23,12 +25,14 @@ from tests.judge.playing import Play, stage_for_playing
 
 from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
 from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.trust import Checkpoint, Tree, leaf_of
+from kakurenbo.verification import Difference, opened
 
 pytestmark = pytest.mark.django_db  # else pytest makes no database for what is played once for all tests
 HEX = ("root", "signature", "public_key")
@@ -524,6 +528,48 @@ def test_a_zip_of_which_others_might_unpack_other_files_is_refused_and_the_membe
         added.writestr(member, b"{}")
     found = call("verify", packed)
     assert (found.code, found.json["difference"]["file"]) == (1, named), found.json
+
+
+def test_whatever_byte_of_a_zip_is_changed_it_is_refused_or_unpacks_to_the_same_files(played: Played, tmp_path: Path) -> None:
+    whole, packed = played.archive.read_bytes(), tmp_path / "cup.zip"
+    with zipfile.ZipFile(played.archive) as archive:
+        names = {member.filename: member for member in archive.infolist() if member.compress_size}
+        contents = {name.removeprefix("cup/"): archive.read(name) for name in names}
+    for name, member in names.items():
+        lengths = struct.unpack_from("<HH", whole, member.header_offset + 26)  # of the name, and of what follows it
+        first = member.header_offset + 30 + sum(lengths)
+        damage(packed, whole, first + member.compress_size // 2)
+        with pytest.raises((UsageError, Difference), match=re.escape(name)), opened(packed):
+            pass
+    for place in range(0, len(whole), len(whole) // 300):
+        damage(packed, whole, place)
+        with contextlib.suppress(UsageError, Difference), opened(packed) as found:
+            assert {name: (found.root / name).read_bytes() for name in found.names} == contents, place
+
+
+def damage(path: Path, whole: bytes, place: int) -> None:
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+
+
+def test_what_the_last_signature_does_not_cover_yet_is_no_difference_but_a_reason_to_fetch_the_archive_again(
+    unpacked: Path,
+) -> None:
+    def just_ended(log: dict[str, Any]) -> None:
+        end = place_of(log, "contest.ended")
+        for place in range(end, len(log["entries"])):
+            retell(log, place, {}, at=told_entries(log)[end]["at"])
+
+    def unsigned(log: dict[str, Any]) -> None:
+        end, tree = place_of(log, "contest.ended"), Tree()
+        for entry in log["entries"][:end]:
+            tree.append(bytes.fromhex(entry["leaf"]))
+        made = Checkpoint.signed(log["contest"], bytes(range(32)), end, tree.root(), told_entries(log)[end]["at"])
+        log["checkpoints"][-1] = {name: made.as_json()[name] for name in ("size", "root", "at", "signature")}
+
+    for change in (just_ended, signed_anew, unsigned):
+        edit(unpacked / LOG, change)
+    found = call("verify", unpacked)
+    assert (found.code, "fetch it again" in found.json["error"]) == (2, True), found.json
 
 
 def test_a_receipt_is_verified_offline_and_every_part_of_it_matters(played: Played, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ BY_VALUE = {
         "entry_says",
         "entry_state",
         "field",
+        "guess_file",
         "hint",
         "job",
         "job_state",
@@ -31,6 +32,9 @@ BY_VALUE = {
         "move_yes",
         "moved",
         "ranking",
+        "rejudge_table",
+        "rejudging_says",
+        "rejudging_state",
     ),
     *("release_state", "role", "span", "state", "visibility"),
 }  # codes whose end is a value: a state, a field's name

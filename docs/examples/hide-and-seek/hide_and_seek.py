@@ -1,5 +1,6 @@
 """A small contest: each team hides half of a town's people in a table, and the others say who is in it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -165,6 +166,12 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         return kb.Standings(hiding, kb.rank(found), kb.rank(both), awards, award_for=award_for)
 
     # [end:standings]
+
+    def credit_outcomes(self) -> int:
+        return GUESSES + 1
+
+    def answer_bits(self) -> float:
+        return math.log2(math.comb(self.size, self.size // 2))
 
     @property
     def sample_attacks(self) -> Mapping[str, Nearest]:

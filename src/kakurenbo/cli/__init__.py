@@ -38,6 +38,8 @@ VERBS = {
     "report": "verb.report",
     "verify": "verb.verify",
     "serve": "verb.serve",
+    "backup": "verb.backup",
+    "restore": "verb.restore",
     "submit": "verb.submit",
     "status": "verb.status",
     "fetch": "verb.fetch",

@@ -50,6 +50,8 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "run": lambda rulebook: f"kakurenbo run {rulebook} -o {RUN}",
         "verify": lambda rulebook: f"kakurenbo verify {rulebook} {CONTEST} {PHASE}",
         "report": lambda _: f"kakurenbo report {RUN}",
+        "backup": lambda _: "kakurenbo backup --home judge judge.backup",
+        "restore": lambda _: "kakurenbo restore judge.backup --home judge-again",
         "data": lambda _: "kakurenbo data import adult adult.data adult.test",
     }
 )

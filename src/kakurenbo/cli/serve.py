@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from kakurenbo.cli import streams
 from kakurenbo.errors import UsageError
@@ -20,18 +21,78 @@ _PORT = 8020
 _NEEDED = ("django", "granian", "procrastinate", "psycopg")
 
 
-def _serve(home: Path | None, host: str, port: int, url: str, workers: int, demo: bool) -> NoReturn:
+_STORE, _DATABASE = "KAKURENBO_JUDGE_S3_BUCKET", "DATABASE_URL"
+_CLOCK_SECONDS = 5.0  # so far may a machine of workers be from the database's time: what happens is logged with it
+_OF_THE_WEB = ("host", "port", "url", "demo", "metrics_token_file", "retain_days")
+
+
+def check_installed() -> None:
+    """Refuse to go on where packages of the judge are missing."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise UsageError(text("judge_serve.not_installed"))
-    if os.environ.get("KAKURENBO_JUDGE_S3_BUCKET") and importlib.util.find_spec("storages") is None:
+    if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:
         raise UsageError(text("judge_serve.no_s3"))
+
+
+def home_option() -> click.Option:
+    """``--home``."""
+    return _option("home", type=click.Path(path_type=Path), metavar="DIR")
+
+
+def _serve(
+    home: Path | None,
+    host: str,
+    port: int,
+    url: str,
+    workers: int,
+    demo: bool,
+    workers_only: bool,
+    log: str,
+    metrics_token_file: Path | None,
+    retain_days: int,
+) -> NoReturn:
+    check_installed()
+    if workers_only:
+        _check_workers_only(workers)
+    from kakurenbo.judge.serve.credentials import set_apart
     from kakurenbo.judge.serve.home import default_home
     from kakurenbo.judge.serve.plan import Plan
 
-    plan = Plan(home or default_home(), host, port, _address(url, host, port), workers, demo)
+    address = _address(url, host, port)
+    plan = Plan(home or default_home(), host, port, address, workers, demo, workers_only, log, metrics_token_file, retain_days)
+    if metrics_token_file is not None:
+        plan.metrics_token()  # so that a file that cannot be read is told before anything starts
+    environment, credentials = set_apart(os.environ)
+    _check_database(workers_only)
     streams.flush_output()
     # The same process goes on as the supervisor: whoever started it watches the right one.
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "kakurenbo.judge.serve", plan.as_text()])
+    program = [sys.executable, "-P", "-m", "kakurenbo.judge.serve", plan.as_text(), credentials]
+    os.execve(sys.executable, program, environment)
+
+
+def _check_workers_only(workers: int) -> None:
+    """Refuse what makes no sense for workers of a judge on another machine, with which they share database and store."""
+    context = click.get_current_context()
+    given = [name for name in _OF_THE_WEB if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        raise UsageError(text("judge_serve.workers_only_takes_no", option=f"--{given[0].replace('_', '-')}"))
+    if not workers:
+        raise UsageError(text("judge_serve.workers_only_none"))
+    if not os.environ.get(_DATABASE):
+        raise UsageError(text("judge_serve.workers_only_no_database"))
+    if not os.environ.get(_STORE):
+        raise UsageError(text("judge_serve.workers_only_no_store"))
+
+
+def _check_database(workers_only: bool) -> None:
+    """Say at once, before anything is started, that a database of one's own cannot be used."""
+    if not os.environ.get(_DATABASE):
+        return
+    from kakurenbo.judge.serve.postgres import check_given
+
+    ahead = check_given(os.environ[_DATABASE])
+    if workers_only and abs(ahead) > _CLOCK_SECONDS:
+        raise UsageError(text("judge_serve.workers_clock", seconds=round(abs(ahead)), limit=round(_CLOCK_SECONDS)))
 
 
 def _address(url: str, host: str, port: int) -> str:
@@ -61,11 +122,15 @@ def _option(name: str, **settings: Any) -> click.Option:
 def serve() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
-        _option("home", type=click.Path(path_type=Path), metavar="DIR"),
+        home_option(),
         _option("host", default="127.0.0.1", show_default=True),
         _option("port", type=click.IntRange(1, 65535), default=_PORT, show_default=True),
         _option("url", default="", metavar="URL"),
-        _option("workers", type=click.IntRange(1, 64), default=2, show_default=True),
+        _option("workers", type=click.IntRange(0, 64), default=2, show_default=True),
+        _option("workers-only", is_flag=True),
         _option("demo", is_flag=True),
+        _option("log", type=click.Choice(("text", "json")), default="text", show_default=True),
+        _option("metrics-token-file", type=click.Path(path_type=Path), metavar="FILE"),
+        _option("retain-days", type=click.IntRange(1, 3650), default=30, show_default=True, metavar="DAYS"),
     ]
     return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

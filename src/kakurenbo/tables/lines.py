@@ -33,10 +33,32 @@ def split(data: bytes, width: int, found: ProblemCollector) -> Lines:
     """The lines of a file with ``\\n`` line ends; those without ``width`` cells go to ``found``."""
     if not data.endswith(b"\n"):
         data += b"\n"
+    data = _without_long_tails(data)
     regular = _split_regular(data, width)
     if regular is not None:
         return regular
     return _split_quoted(data, width, found) if b'"' in data else _split_irregular(data, width, found)
+
+
+def has_long_line(data: bytes) -> bool:
+    """Whether a line is longer than any line of a contest."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE)
+    return bool(np.diff(ends, prepend=-1, append=len(data)).max() > MAX_LINE_BYTES + 1)
+
+
+def _without_long_tails(data: bytes) -> bytes:
+    """The same lines, those that are too long only as far as one sees that they are: no work is done on what is refused."""
+    if not has_long_line(data):
+        return data
+    parts, start = [], 0
+    while start < len(data):
+        end = data.index(b"\n", start)
+        cut = min(end, start + MAX_LINE_BYTES + 1)
+        while cut < end and data[cut] & 0xC0 == 0x80:  # not in the middle of a character
+            cut += 1
+        parts.append(data[start:cut])
+        start = end + 1
+    return b"\n".join(parts) + b"\n"
 
 
 def count_byte(data: bytes, byte: bytes, start: int = 0) -> int:

@@ -69,11 +69,12 @@ class Problem:
 
     def in_language(self, language: str) -> str:
         """Place, message and fix in a language, as one line."""
-        where = messages.escaped(self.file) or messages.render("problem.input", {}, language).message
-        if self.row is not None:
-            where += f":{self.row}"
         column = f"{messages.escaped(self.column)}: " if self.column is not None else ""
-        return f"{where}: {column}{self._sentence(language)}"
+        said = f"{column}{self._sentence(language)}"
+        if not self.file and self.row is None:
+            return said
+        where = messages.escaped(self.file) or messages.render("problem.input", {}, language).message
+        return f"{where}: {said}" if self.row is None else f"{where}:{self.row}: {said}"
 
     def _sentence(self, language: str) -> str:
         words = self.wording(language)

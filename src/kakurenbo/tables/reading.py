@@ -14,7 +14,7 @@ import polars as pl
 
 from kakurenbo.messages import Phrase, shorten
 from kakurenbo.tables.flawless import LARGE, read_flawless
-from kakurenbo.tables.lines import Lines, count_byte, split
+from kakurenbo.tables.lines import Lines, count_byte, has_long_line, split
 from kakurenbo.tables.problems import ProblemCollector, Problems
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.remembering import same_table
@@ -100,7 +100,7 @@ def _read(
     if layout.max_rows is not None and lines > _FAR_TOO_MANY * (layout.max_rows + 1):
         _check_row_count(lines - int(layout.header), layout, found)  # not worth looking at the cells
         return found.problems()
-    fast = mend is None and len(text) >= LARGE
+    fast = mend is None and len(text) >= LARGE and not has_long_line(text)
     table = read_flawless(text, schema, header=layout.header) if fast else None
     if table is None or not layout.allows(len(table)):
         table = _read_carefully(unix_lines(text), schema, layout, mend, found)

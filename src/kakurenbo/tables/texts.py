@@ -9,6 +9,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell begins that a spreadsheet takes for a formula."""
 ZIP = b"PK\x03\x04"
 """With these bytes a zip archive begins."""
+_GZIP = b"\x1f\x8b\x08"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -23,6 +24,9 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
         return None
     if data.startswith(ZIP):
         found.add("text.zip", severity=Severity.MALFORMED)
+        return None
+    if data.startswith(_GZIP):
+        found.add("text.gzip", severity=Severity.MALFORMED)
         return None
     if b"\0" in data:
         found.add("text.nul", row=_line(data, data.index(b"\0")), severity=Severity.MALFORMED)

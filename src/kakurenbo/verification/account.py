@@ -11,7 +11,17 @@ import msgspec
 
 from kakurenbo.contracts import AnyRulebook
 from kakurenbo.trust import content_digest
-from kakurenbo.verification.archive import CONTEST, SUBMISSIONS, Archive, ContestFile, JudgingRow, RoundRow, SubmissionRow
+from kakurenbo.verification.archive import (
+    CONTEST,
+    REJUDGINGS,
+    SUBMISSIONS,
+    Archive,
+    ContestFile,
+    JudgingRow,
+    RejudgingRow,
+    RoundRow,
+    SubmissionRow,
+)
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import HandedIn, Ledger, moment
 
@@ -74,6 +84,23 @@ def _phase(told: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
     return kept if made.get("rehearsal") else {**kept, **{name: moment(told[name]) for name in _TIMES}}
 
 
+def check_rejudgings(archive: Archive, ledger: Ledger) -> None:
+    """``rejudgings.json``, old beside new, against the log."""
+    rows = archive.read(REJUDGINGS, list[RejudgingRow]) if ledger.rejudged or REJUDGINGS in archive.names else []
+    here = [
+        {
+            "rejudging": row.id,
+            **{name: getattr(row, name) for name in ("round", "submission", "reason")},
+            "at": moment(row.at),
+            "changes": content_digest(row.changes),
+        }
+        for row in rows
+    ]
+    names = ("rejudging", "round", "submission", "reason", "at", "changes")
+    should_be = [{name: one[name] for name in names} | {"at": moment(one["at"])} for one in ledger.rejudged]
+    Comparison(_FROM_LOG, REJUDGINGS).check(here, should_be)
+
+
 def submissions_of(archive: Archive, rules: AnyRulebook, name: str, ledger: Ledger) -> list[SubmissionRow]:
     """What was handed in for a round, all of it as the log says, to the bytes of every file."""
     file = f"rounds/{name}/{SUBMISSIONS}"
@@ -122,7 +149,7 @@ def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: Subm
                 "made_at": moment(one.made_at),
                 "in_effect": one.in_effect,
             }
-            for one in _in_order(row.judgings)
+            for one in in_order(row.judgings)
         ],
     }
     comparison.check(here, should_be, f"submission {row.id}")
@@ -137,13 +164,13 @@ def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: Subm
 def check_results(file: str, rows: Sequence[SubmissionRow], ledger: Ledger) -> None:
     """Every judging to its last word, by the digest that the log has of it."""
     for row in rows:
-        for one, logged in zip(_in_order(row.judgings), ledger.submissions[row.id].judged, strict=True):
+        for one, logged in zip(in_order(row.judgings), ledger.submissions[row.id].judged, strict=True):
             found, should_be = content_digest(one.result), logged.told["result"]
             if found != should_be:
                 raise Difference(_FROM_LOG, file, f"submission {row.id}, result", found, should_be)
 
 
-def _in_order(judgings: Sequence[JudgingRow]) -> list[JudgingRow]:
+def in_order(judgings: Sequence[JudgingRow]) -> list[JudgingRow]:
     return sorted(judgings, key=lambda one: moment(one.made_at) or "")
 
 

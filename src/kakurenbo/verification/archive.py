@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -21,6 +22,7 @@ from kakurenbo.tables import read_file
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.members import check_members
 
+REJUDGINGS = "rejudgings.json"
 CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
     "contest.json",
     "log.json",
@@ -150,6 +152,15 @@ class EarnedRow(Struct):
     credit: dict[str, Any]
 
 
+class RejudgingRow(Struct):
+    id: int
+    round: str
+    submission: str
+    reason: str
+    at: str
+    changes: dict[str, Any]
+
+
 class StandingsFile(Struct):
     taken_at: str
     standings: dict[str, Any]
@@ -221,19 +232,28 @@ def opened(path: Path) -> Iterator[Archive]:
         yield Archive(_root(path, path))
         return
     with tempfile.TemporaryDirectory(prefix="kakurenbo-") as folder:
-        try:
-            with zipfile.ZipFile(path) as packed:
-                if sum(member.file_size for member in packed.infolist()) > _MOST_BYTES:
-                    raise UsageError(text("verification.too_large", path=str(path)))
-                check_members(packed.infolist())
-                packed.extractall(folder)
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
-            raise UsageError(text("verification.bad_zip", path=str(path), error=str(error))) from None
+        _unpack(path, folder)
         root = _root(Path(folder), path)
         for beside in sorted(Path(folder).iterdir()) if root != Path(folder) else ():
             if beside != root:
                 raise Difference("verification.stray_file", f"../{beside.name}")
         yield Archive(root)
+
+
+def _unpack(path: Path, folder: str) -> None:
+    """Everything in a zip; what is damaged is named where its name can be read."""
+    name = ""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(member.file_size for member in packed.infolist()) > _MOST_BYTES:
+                raise UsageError(text("verification.too_large", path=str(path)))
+            check_members(packed.infolist())
+            for member in packed.infolist():
+                name = member.filename
+                packed.extract(member, folder)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error) as error:
+        told = f"{name}: {error}" if name and name not in str(error) else str(error)
+        raise UsageError(text("verification.bad_zip", path=str(path), error=told)) from None
 
 
 def _root(folder: Path, path: Path) -> Path:

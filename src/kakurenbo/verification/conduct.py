@@ -30,6 +30,9 @@ _AFTER_THE_END = frozenset(
         "member.joined",
         "job.parked",
         "job.rerun",
+        "rejudging.asked",
+        "rejudging.applied",
+        "rejudging.cancelled",
         "standings.final",
     }
 )
@@ -89,6 +92,9 @@ class _Course:
     rehearsal: bool = False
     made: bool = False
     ended: bool = False
+    rejudging: Mapping[str, Any] = field(default_factory=dict)
+    """The one that is being put into effect, of which so many entries are still to come."""
+    still_to_come: int = 0
     last: datetime | None = None
     prepared: set[str] = field(default_factory=set)
     phases: dict[Key, dict[str, Any]] = field(default_factory=dict)
@@ -104,9 +110,21 @@ class _Course:
             raise Difference("verification.after_the_end", LOG, _name(entry), kind)
         if not self.made and kind != "contest.made":
             raise Difference("verification.out_of_order", LOG, _name(entry), kind, "contest.made")
+        self._check_rejudged(entry)
         step = _STEPS.get(kind)
         if step is not None:
             step(self, entry)
+
+    def _check_rejudged(self, entry: Entry) -> None:
+        """The judgings of a rejudging follow it at once, as many as it says, and there are no others of it."""
+        kind, body = entry["kind"], entry["body"]
+        of = body.get("rejudging") if kind == "submission.judged" else None
+        if (of is not None or self.still_to_come) and (not self.still_to_come or of != self.rejudging["rejudging"]):
+            raise Difference("verification.out_of_order", LOG, _name(entry), kind)
+        self.still_to_come -= of is not None
+
+    def _apply(self, entry: Entry) -> None:
+        self.rejudging, self.still_to_come = entry["body"], int(entry["body"]["entries"])
 
     def _make(self, entry: Entry) -> None:
         if self.made:
@@ -180,6 +198,7 @@ _STEPS: Mapping[str, Callable[[_Course, Entry], None]] = {
     **dict.fromkeys(("entry.disqualified", "entry.reinstated"), _Course._decide),
     **dict.fromkeys((_RECEIVED, _CHOSEN), _Course._play),
     "target.sealed": _Course._seal,
+    "rejudging.applied": _Course._apply,
     "contest.ended": _Course._end,
 }
 
@@ -235,7 +254,7 @@ def _tries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[_Try]]]:
             elif kind == "submission.judged":
                 one.judgings += 1
                 one.judged = one.counts = body["verdict"] == "scored"
-            elif kind == "job.rerun" and not one.withdrawn:
+            elif kind == "job.rerun" and body["kind"] == "judge" and not one.withdrawn:
                 one.judged, one.counts = False, True
 
 

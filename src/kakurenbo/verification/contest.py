@@ -106,6 +106,7 @@ def verify_archive(
     check_places(archive, ledger)
     _check_final(archive, ledger)
     account.check_contest(contest, log.contest, ledger)
+    account.check_rejudgings(archive, ledger)
     if contest.rulebook not in registry.names("rulebooks"):
         raise UsageError(text("verification.no_rulebook", rulebook=contest.rulebook))
     _Recomputed(archive, contest, entries, ledger, again, count, report).check()

@@ -70,6 +70,7 @@ class Ledger:
     submissions: dict[str, HandedIn] = field(default_factory=dict)
     sealed: dict[tuple[str, str], Sealed] = field(default_factory=dict)
     final: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    rejudged: list[Mapping[str, Any]] = field(default_factory=list)
 
     @classmethod
     def of(cls, entries: Sequence[Mapping[str, Any]]) -> Ledger:
@@ -142,6 +143,13 @@ class Ledger:
         reason = self.entries[body["round"], team_of(body["name"])]["disqualified"]
         self.sealed[body["round"], body["name"]] = Sealed(entry["number"], body, reason)
 
+    def _rejudged(self, entry: Mapping[str, Any]) -> None:
+        self.rejudged.append(entry["body"])
+        for one in entry["body"]["published"]:  # found good after all, and sealed once more
+            name, _, team = one.partition("/")
+            for key in [key for key in self.sealed if key[0] == name and team_of(key[1]) == team]:
+                del self.sealed[key]
+
     def _finished(self, entry: Mapping[str, Any]) -> None:
         self.final[entry["body"]["round"]] = entry["body"]
 
@@ -164,6 +172,7 @@ _NOTES: Mapping[str, Callable[[Ledger, Mapping[str, Any]], None]] = {
     "submission.chosen": Ledger._chosen,
     "submission.judged": Ledger._judged,
     "target.sealed": Ledger._sealed,
+    "rejudging.applied": Ledger._rejudged,
     "standings.final": Ledger._finished,
 }
 """What each kind of entry changes; others, such as people joining, change nothing that an archive tells."""

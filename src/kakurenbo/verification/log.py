@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import text
 from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, Tree, leaf_of
 from kakurenbo.trust.checkpoints import unhexed
 from kakurenbo.trust.entries import SALT_BYTES
@@ -13,6 +16,8 @@ from kakurenbo.verification.archive import LOG, LogFile, LogRow
 from kakurenbo.verification.differences import Difference
 
 _HASH_BYTES = 32
+_SIGNED_WITHIN = timedelta(minutes=1)
+"""A judge signs every five seconds; one that is very busy may be late."""
 
 
 def check_log(log: LogFile) -> Tree:
@@ -37,8 +42,20 @@ def check_log(log: LogFile) -> Tree:
             raise Difference("verification.other_root", LOG, what, tree.root(signed.size).hex(), signed.root.hex())
     last = max((row.size for row in log.checkpoints), default=0)
     if is_open(log) and (last != len(tree) or not len(tree)):
+        if _ended_just_now(log, last):
+            raise UsageError(text("verification.not_signed_yet", entries=len(tree), signed=last))
         raise Difference("verification.unsigned", LOG, f"entries[{last}:]", len(tree), last)
     return tree
+
+
+def _ended_just_now(log: LogFile, signed: int) -> bool:
+    """Whether all that no signature covers came with the end, so that a judge that signs every few seconds was about to."""
+    told = entries_of(log)
+    try:
+        ends = [datetime.fromisoformat(entry["at"]) for entry in told if entry["kind"] == "contest.ended"]
+        return bool(ends) and all(datetime.fromisoformat(entry["at"]) >= ends[0] - _SIGNED_WITHIN for entry in told[signed:])
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def check_kept(kept: Receipt | Checkpoint, file: str, log: LogFile, tree: Tree) -> None:

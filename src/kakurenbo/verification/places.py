@@ -6,7 +6,7 @@ import re
 
 from kakurenbo.contracts import ATTACK
 from kakurenbo.rounds.publishing import RELEASES_FILE
-from kakurenbo.verification.archive import CONTEST, EARNED, LOG, README, STANDINGS, SUBMISSIONS, Archive
+from kakurenbo.verification.archive import CONTEST, EARNED, LOG, README, REJUDGINGS, STANDINGS, SUBMISSIONS, Archive
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.ledger import Ledger
 
@@ -18,7 +18,7 @@ _FOLDERS = ("preparation/", "phase/attackers/", "phase/public/")
 def check_places(archive: Archive, ledger: Ledger) -> None:
     """Raise :class:`Difference` for a file, or an empty folder, of which nothing can speak."""
     rounds = {name for name, _ in ledger.phases}
-    known = {README, CONTEST, LOG, STANDINGS}
+    known = {README, CONTEST, LOG, STANDINGS, *([REJUDGINGS] if ledger.rejudged else [])}
     known |= {f"rounds/{name}/{file}" for name in rounds for file in (SUBMISSIONS, EARNED, STANDINGS)}
     known |= {f"{one.folder}/{name}" for one in ledger.submissions.values() for name in one.told["files"]}
     known |= {f"rounds/{name}/phase/answers/{RELEASES_FILE}" for name in rounds}

@@ -15,6 +15,7 @@ import msgspec
 from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, MISSING
+from kakurenbo.errors import UsageError
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
 from kakurenbo.messages import retold
@@ -23,8 +24,8 @@ from kakurenbo.rounds.counting import Scored, counting
 from kakurenbo.rounds.publishing import PUBLISHED, RELEASES_FILE, JudgedRelease, judge_team, phase_facts, release_folders
 from kakurenbo.tables import json_bytes, read_file
 from kakurenbo.trust import content_digest
-from kakurenbo.verification.account import check_results
-from kakurenbo.verification.archive import EARNED, LOG, SUBMISSIONS, Archive, EarnedRow, RoundRow, SubmissionRow
+from kakurenbo.verification.account import check_results, in_order
+from kakurenbo.verification.archive import EARNED, LOG, SUBMISSIONS, Archive, EarnedRow, JudgingRow, RoundRow, SubmissionRow
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import Ledger, Sealed, moment
 
@@ -73,6 +74,7 @@ class Round:
         self._teams = {row.id: str(ledger.submissions[row.id].told["team"]) for row in rows}
         self._numbers = {row.id: int(ledger.submissions[row.id].told["number"]) for row in rows}
         self._sealed = {name: one for (of, name), one in ledger.sealed.items() if of == facts.name}
+        self._later: set[str] = set()
         self.records: list[dict[str, Any]] = []
         self.credits: Credits = []
         self.samples: Credits = []
@@ -99,7 +101,11 @@ class Round:
         if (found := self._archive.sha256(f"{place}/public/{COMMITMENTS_FILE}")) != logged["commitments"]:
             should_be = logged["commitments"]
             raise Difference("verification.not_as_logged", f"{place}/public/{COMMITMENTS_FILE}", "", found, should_be)
-        for finding in verify_round(self._given_rules, self._preparation, again=again):
+        try:
+            findings = verify_round(self._given_rules, self._preparation, again=again)
+        except UsageError as error:  # a file that nobody can read any more
+            raise Difference("verification.not_kept", f"{place}/", "", str(error)) from None
+        for finding in findings:
             if finding.state != KEPT:
                 why = f" ({retold(finding.why)})" if finding.why else ""
                 raise Difference("verification.not_kept", f"{place}/{finding.name}", "", f"{retold(finding.state)}{why}")
@@ -132,13 +138,21 @@ class Round:
         rules = self._prepared.rules
         counted = {}
         for entry in self.facts.entries:
+            judged = {row.id: self._counted_judging(row) for row in self._of(ANONYMIZE, entry.team)}
             own = [
-                Scored(row.id, self._numbers[row.id], row.chosen_at, row.judging.result.get("record", {}))
+                Scored(row.id, self._numbers[row.id], row.chosen_at, judging.result.get("record", {}))
                 for row in sorted(self._of(ANONYMIZE, entry.team), key=lambda row: self._numbers[row.id])
-                if row.state == steps.SCORED and row.judging is not None
+                if (judging := judged[row.id]) is not None and judging.verdict == steps.SCORED
             ]
             counted[entry.team] = [key for key, _ in counting(rules.phase(ANONYMIZE), own, rules.utility_score)]
         return counted
+
+    def _counted_judging(self, row: SubmissionRow) -> JudgingRow | None:
+        """The judging of a release by which it was sealed or passed over; the one in effect where nothing was sealed yet."""
+        sealed = [one.number for name, one in self._sealed.items() if team_of(name) == self._teams[row.id]]
+        logged = self._ledger.submissions[row.id].judged
+        known = [one for one, told in zip(in_order(row.judgings), logged, strict=True) if not sealed or told.number < sealed[0]]
+        return known[-1] if known else None
 
     def _published(self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, JudgedRelease]) -> dict[str, bytes]:
         """The releases and answers of the phase folder; what became of everybody goes to ``records``."""
@@ -146,6 +160,7 @@ class Round:
         closed = self.facts.phase_state(ANONYMIZE) == "closed"
         for entry in self.facts.entries:
             own = [judged[key] for key in counted[entry.team]]
+            self._later |= {judged[key].record.target for key in counted[entry.team] if self._rejudged(key, entry.team)}
             sealed = {name: one for name, one in self._sealed.items() if team_of(name) == entry.team}
             reason = next((one.reason for one in sealed.values() if one.passed_over), "")
             if reason:
@@ -155,6 +170,7 @@ class Round:
             if sealed:
                 own.sort(key=lambda one: one.record.target)
                 files |= self._check_sealed(entry.team, sealed, own)
+                own = [self._settled(one, sealed) for one in own]
             elif closed:
                 own = [JudgedRelease(_bare(entry.team, MISSING, entry.excused))]
             self.records += [_plain(one.record) for one in own]
@@ -167,12 +183,31 @@ class Round:
         comparison.check(sorted(sealed), [one.record.target for one in own], f"targets of team {team}")
         for one in own:
             name = one.record.target
-            made = release_folders(self._prepared, one)
+            later = name in self._later
+            made = self._files_of(name) if later else release_folders(self._prepared, one)
             digests = {part: _digest(made, f"{part}s/{name}/") for part in ("target", "answer")}
-            should_be = {"state": one.record.state, "digests": digests}
+            should_be = {**({} if later else {"state": one.record.state}), "digests": digests}
             comparison.check({key: sealed[name].told[key] for key in should_be}, should_be, f"target {name}")
             files |= made
         return files
+
+    def _rejudged(self, submission: str, team: str) -> bool:
+        """Whether a release that counts was judged once more after it was sealed."""
+        sealed = [one.number for name, one in self._sealed.items() if team_of(name) == team]
+        return bool(sealed) and self._ledger.submissions[submission].judged[-1].number > max(sealed)
+
+    def _files_of(self, name: str) -> dict[str, bytes]:
+        """What was published of a release that was judged again: what is out there stays, whatever would be made of it now."""
+        below = self._archive.below(f"{self._folder}/phase")
+        own = {place: path for place, path in below.items() if place.startswith((f"targets/{name}/", f"answers/{name}/"))}
+        return {place: read_file(path) for place, path in own.items()}
+
+    def _settled(self, one: JudgedRelease, sealed: Mapping[str, Sealed]) -> JudgedRelease:
+        name = one.record.target
+        if name not in self._later:
+            return one
+        record = steps.settled(msgspec.to_builtins(one.record), sealed[name].told["state"])
+        return JudgedRelease(msgspec.convert(record, ReleaseRecord))
 
     def _compare_phase(self, files: dict[str, bytes]) -> None:
         """The phase folder, file by file."""
@@ -217,7 +252,7 @@ class Round:
     def check_guesses(self) -> None:
         """Every guess is credited again, and the organizers' attacks are played again."""
         sealed = self._sealed
-        published = [one["target"] for one in self.records if one["state"] == PUBLISHED and one["target"] in sealed]
+        published = [name for name, one in sealed.items() if one.told["state"] == PUBLISHED]
         targets = cache(lambda names: steps.Targets(self._given_rules, self._phase, names))
         earned: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row, team in self._judged(ATTACK):

@@ -41,6 +41,9 @@ class Trouble(HideAndSeek):
             looked = {name: _attempted(attempt) for name, attempt in _attempts(Path(rest)).items()}
             Path("seen.json").write_text(json.dumps(looked))
             return super().check_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
+        if word == "tell":  # what it should not, to whoever may listen: and who that is
+            os.write(2, rest.encode())
+            raise ValueError(" ".join(str(Path(f"/proc/self/fd/{pipe}").readlink()) for pipe in (0, 1, 2)))
         if word == "link":
             Path("out").mkdir()
             Path("out", "answer").symlink_to(rest)

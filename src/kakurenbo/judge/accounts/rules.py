@@ -6,7 +6,9 @@ import hashlib
 import secrets
 from datetime import timedelta
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.password_validation import CommonPasswordValidator
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, connection, transaction
@@ -20,7 +22,8 @@ from kakurenbo.tables import Problems, Read, Reading, refused
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
 TOKEN_PREFIX = "kakurenbo_"
 """Lets people and scanners see what a text is that they found."""
-_FIRST_ORGANIZER = 2020  # the advisory lock under which the first account is made
+FIRST_ORGANIZER = 2020
+"""The advisory lock under which the first organizer comes, and under which none may go."""
 _SECRET_BYTES = 32
 _NOTED_EVERY = timedelta(minutes=1)
 
@@ -48,7 +51,7 @@ def make_first_organizer(email: str, password: str, name: str) -> User:
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_FIRST_ORGANIZER])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FIRST_ORGANIZER])
         if User.objects.exists():
             raise Refused(refused("accounts.there_is_an_organizer", ""))
         made = _make(email, password, name, is_organizer=True)
@@ -84,6 +87,18 @@ def change_password(user: User, password: str) -> int:
         user.set_password(password)
         user.save(update_fields=["password"])
         return Token.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def revoke_shown(text: str) -> None:
+    """End the token of which this is the text."""
+    Token.objects.filter(digest=digest_of(text), revoked_at=None).update(revoked_at=timezone.now())
+
+
+def end_sessions(user: User, but: str = "") -> int:
+    """End all sessions of a user, or all but the one with this key; how many were ended."""
+    open_ones = Session.objects.filter(expire_date__gt=timezone.now()).exclude(session_key=but)
+    own = [one.pk for one in open_ones.iterator() if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    return Session.objects.filter(pk__in=own).delete()[0]
 
 
 def user_of_token(text: str) -> User | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninja import NinjaAPI
 
 from kakurenbo import __version__
-from kakurenbo.judge.api import handing_in, looking, organizing, trust
+from kakurenbo.judge.api import accounts, handing_in, looking, organizing, rejudging, trust
 from kakurenbo.judge.api.authentication import TokenOrSession
 from kakurenbo.judge.api.refusals import add_refusals
 
@@ -22,5 +22,5 @@ api = NinjaAPI(
     openapi_url=None,  # ours answers GET alone
 )
 add_refusals(api)
-for part in (looking, handing_in, organizing, trust):
+for part in (accounts, looking, handing_in, organizing, rejudging, trust):
     api.add_router("", part.router)

@@ -27,7 +27,7 @@ from kakurenbo.judge.contests import queries as contests
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.downloads import CHUNK
 from kakurenbo.judge.serve.arrival import arrived_at
-from kakurenbo.judge.serve.uploads import LIMIT_HEADER, Question, upload_of
+from kakurenbo.judge.serve.uploads import LIMIT_HEADER, Question, Received, upload_of
 from kakurenbo.judge.submissions import queries, rules, store
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.tables import Problems
@@ -55,8 +55,9 @@ def status(request: HttpRequest, slug: str) -> dict[str, Any]:
 def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[str, Any]]:
     user = somebody(request)
     entry = contests.entry_of(user, round_of(user, slug, name)) or not_there()
-    phase = entry.round.phases.filter(kind=kind).first() or not_there()
-    return Status(201, described(user, done(rules.begin(user, entry, phase, arrived_at(request)))))
+    phase = entry.round.phases.select_related("round__contest").filter(kind=kind).first() or not_there()
+    begun = done(rules.begin(user, entry, phase, arrived_at(request)))
+    return Status(201, {**_begun(begun), "files": [], "counts": None, "judging": {}})
 
 
 @router.put(
@@ -67,12 +68,14 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
 )
 def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dict[str, Any]] | HttpResponse:
     submission = _own(somebody(request), submission_id, to_change=True)
-    limit = done(rules.most_bytes(submission, name))
     said = upload_of(request)
-    if isinstance(said, Question):
-        return HttpResponse(headers={LIMIT_HEADER: str(limit)})
-    blob = store.adopt(said.path, said.digest, said.size) if said else store.put(_body(request, limit))
-    added = rules.add_file(submission, name, blob)
+    if isinstance(said, Received):  # the intake has asked for the limit
+        added = rules.add_file(submission, name, store.adopt(said.path, said.digest, said.size))
+    else:
+        limit = done(rules.most_bytes(submission, name))
+        if isinstance(said, Question):
+            return HttpResponse(headers={LIMIT_HEADER: str(limit)})
+        added = rules.add_file(submission, name, store.put(_body(request, limit)))
     if isinstance(added, Problems):
         raise Refused(added)
     return Status(201, _file(added))
@@ -129,11 +132,16 @@ def described(user: User, submission: Submission) -> dict[str, Any]:
 
 def _own(user: User, submission_id: UUID, *, to_change: bool = False) -> Submission:
     """A submission that the asker may see; ``to_change``: and may do something to."""
-    found = Submission.objects.select_related("entry__team", "entry__round__contest", "phase__round").filter(pk=submission_id)
-    submission = found.first()
-    if submission is None or not permissions.may_see_team(user, submission.entry.team, timezone.now()):
+    related = ("entry__team__contest", "entry__round__contest", "phase__round__contest")
+    submission = Submission.objects.select_related(*related).filter(pk=submission_id).first()
+    if submission is None:
         not_there()
-    if to_change and not permissions.may_act_for(user, submission.entry.team):
+    team = submission.entry.team
+    if to_change and permissions.may_act_for(user, team):
+        return submission
+    if not permissions.may_see_team(user, team, timezone.now()):
+        not_there()
+    if to_change:
         raise HttpError(403, "forbidden")
     return submission
 
@@ -163,6 +171,16 @@ def _counting(entry: Entry, phase: Phase) -> dict[UUID, str]:
 
 
 def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -> dict[str, Any]:
+    return {
+        **_begun(submission),
+        "files": [_file(file) for file in submission.files.select_related("blob")],
+        "counts": queries.why_it_counts(submission, counting) or None,
+        "judging": judging_of(submission, user),
+    }
+
+
+def _begun(submission: Submission) -> dict[str, Any]:
+    """What there is to tell of a submission before it has a file."""
     entry = submission.entry
     return {
         "id": submission.pk,
@@ -174,9 +192,6 @@ def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -
         "state": submission.state,
         "began_at": submission.began_at,
         "received_at": submission.received_at,
-        "files": [_file(file) for file in submission.files.select_related("blob")],
-        "counts": queries.why_it_counts(submission, counting) or None,
-        "judging": judging_of(submission, user),
     }
 
 

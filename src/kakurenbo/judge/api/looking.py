@@ -20,11 +20,12 @@ from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.scoring.models import StandingSnapshot
 
 router = Router(tags=["contests"])
+_OF_A_FILE = ("template", "max_bytes", "optional", "instead_of")
 
 
 def contest_of(user: Asker, slug: str) -> Contest:
     """A contest that the asker may know of."""
-    return next((contest for contest in queries.contests_for(user) if contest.slug == slug), None) or not_there()
+    return queries.contests_for(user).filter(slug=slug).first() or not_there()
 
 
 def round_of(user: Asker, slug: str, name: str) -> Round:
@@ -125,9 +126,7 @@ def _phase(contest: Contest, phase: Phase) -> dict[str, Any]:
         **{name: getattr(phase, name) for name in (*names, *tries)},
         "state": phase.shown_state,
         "counts": declared.counts.value,
-        "files": [
-            {"template": file.template, "max_bytes": file.max_bytes, "optional": file.optional} for file in declared.files
-        ],
+        "files": [{name: getattr(file, name) for name in _OF_A_FILE} for file in declared.files],
     }
 
 

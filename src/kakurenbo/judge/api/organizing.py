@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils import timezone
 from ninja import Router
 from ninja.errors import HttpError
 
+from kakurenbo.judge.accounts.forgetting import delete_account as delete
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import asker, somebody
 from kakurenbo.judge.api.looking import contest_of
-from kakurenbo.judge.api.refusals import not_there
+from kakurenbo.judge.api.refusals import Gone, NotYet, done, not_there
 from kakurenbo.judge.contests import archive as archives
-from kakurenbo.judge.contests import permissions
+from kakurenbo.judge.contests import erasing, permissions
+from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.downloads import download
@@ -28,7 +31,7 @@ router = Router(tags=["organizers"])
 
 @router.get("/contests/{slug}/queue", response=list[schemas.JobOut], summary="Work that waits, runs or is parked")
 def queue(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
-    return [_job(queued.job) for queued in scoring.queue(_managed(request, slug), timezone.now())]
+    return [_job(queued.job) for queued in scoring.queue(managed(request, slug), timezone.now())]
 
 
 @router.post("/jobs/{int:job_id}/rerun", response=schemas.JobOut, summary="Do a piece of work again")
@@ -40,12 +43,28 @@ def rerun(request: HttpRequest, job_id: int) -> dict[str, Any]:
     return _job(rules.rerun(user, job))
 
 
-@router.get("/contests/{slug}/archive.zip", response=bytes, summary="Everything of a contest that you may have, in one file")
+@router.get(
+    "/contests/{slug}/feedback", response=list[schemas.LeakOut], summary="How much of the answers feedback can tell, by phase"
+)
+def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
+    names = ("round", "phase", "questions", "bits_each", "bits", "answer_bits", "share", "warns")
+    return [{name: getattr(one, name) for name in names} for one in leaks(managed(request, slug))]
+
+
+@router.get(
+    "/contests/{slug}/archive.zip",
+    response={200: bytes, 409: schemas.Refusal, 410: schemas.Refusal},
+    summary="Everything of a contest that you may have, in one file",
+)
 def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     user, now = asker(request), timezone.now()
     contest = contest_of(user, slug)
     if not archives.may_have(user, contest, now):
         raise HttpError(403, "forbidden")
+    if contest.erased_at is not None:
+        raise Gone("erased")
+    if archives.is_incomplete(contest):
+        raise NotYet("archive_incomplete")
     return download(request, archives.archive(user, contest, now), f"{contest.slug}.zip")
 
 
@@ -59,7 +78,38 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return download(request, pieces, f"{contest.slug}-results.zip")
 
 
-def _managed(request: HttpRequest, slug: str) -> Contest:
+@router.post(
+    "/contests/{slug}/erase",
+    response={200: schemas.Erased, 422: schemas.Refusal},
+    summary="Delete the files of a contest that is long over",
+)
+def erase(request: HttpRequest, slug: str, confirm: str = "") -> Contest:
+    return done(erasing.erase(somebody(request), managed(request, slug), confirm))
+
+
+@router.get("/accounts", response=list[schemas.AccountOut], summary="Everybody who can log in")
+def accounts(request: HttpRequest) -> QuerySet[User]:
+    _organizer(request)
+    return User.objects.filter(is_active=True).order_by("pk")
+
+
+@router.delete(
+    "/accounts/{int:account_id}",
+    response={200: schemas.AccountOut, 422: schemas.Refusal},
+    summary="Delete an account; a pseudonym stays",
+)
+def delete_account(request: HttpRequest, account_id: int) -> User:
+    _organizer(request)
+    return done(delete(User.objects.filter(pk=account_id, is_active=True).first() or not_there()))
+
+
+def _organizer(request: HttpRequest) -> None:
+    if not permissions.is_organizer(somebody(request)):
+        raise HttpError(403, "forbidden")
+
+
+def managed(request: HttpRequest, slug: str) -> Contest:
+    """A contest that the asker manages."""
     user: User = somebody(request)
     found = contest_of(user, slug)
     if not permissions.may_manage(user, found, timezone.now()):

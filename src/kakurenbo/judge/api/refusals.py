@@ -14,7 +14,9 @@ from kakurenbo.tables import Problems, Read
 from kakurenbo.tables import refused as refused_problems
 
 T = TypeVar("T")
-UNPROCESSABLE = 422
+BAD_REQUEST, UNPROCESSABLE = 400, 422
+RETRY_SECONDS = 5
+"""After so long, what is being made is there as a rule."""
 
 
 class Refused(Exception):
@@ -23,6 +25,14 @@ class Refused(Exception):
     def __init__(self, problems: Problems) -> None:
         super().__init__(repr(problems))
         self.problems = problems
+
+
+class Gone(Exception):
+    """What is asked for was deleted for good; the message is the code of the refusal."""
+
+
+class NotYet(Exception):
+    """What is asked for is being made; the message is the code of the refusal."""
 
 
 def done(outcome: Read[T] | Problems) -> T:
@@ -62,9 +72,20 @@ def add_refusals(api: NinjaAPI) -> None:
     def forbidden(request: HttpRequest, _error: PermissionDenied) -> HttpResponse:
         return answer(request, 403, "forbidden")
 
+    @api.exception_handler(Gone)
+    def gone(request: HttpRequest, error: Gone) -> HttpResponse:
+        return answer(request, 410, str(error))
+
+    @api.exception_handler(NotYet)
+    def not_yet(request: HttpRequest, error: NotYet) -> HttpResponse:
+        made = answer(request, 409, str(error))
+        made.headers["Retry-After"] = str(RETRY_SECONDS)
+        return made
+
     @api.exception_handler(HttpError)
     def other(request: HttpRequest, error: HttpError) -> HttpResponse:
-        return answer(request, error.status_code, str(error))
+        code = "malformed" if error.status_code == BAD_REQUEST else str(error)  # a body that cannot be read: not our words
+        return answer(request, error.status_code, code)
 
     @api.exception_handler(ValidationError)
     def malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:

@@ -19,11 +19,12 @@ class Refusal(Schema):
 
 
 class FileNames(Schema):
-    """One kind of file of an entry: its name with fields, and how large it may be."""
+    """One kind of file of an entry: its name with fields, how large it may be, and the kind in whose place it may come."""
 
     template: str
     max_bytes: int
     optional: bool
+    instead_of: str
 
 
 class PhaseOut(Schema):
@@ -217,3 +218,67 @@ class JobOut(Schema):
     cause: str
     created_at: datetime
     started_at: datetime | None
+
+
+class Erased(Schema):
+    """A contest whose files are deleted; its log and its results stay."""
+
+    slug: str
+    erased_at: datetime
+
+
+class AccountOut(Schema):
+    """Somebody who can log in, or the pseudonym that stays."""
+
+    id: int
+    email: str
+    name: str
+    is_organizer: bool
+    created_at: datetime
+    last_login: datetime | None
+
+
+class RejudgingIn(Schema):
+    """What is to be judged again, and why; without round and submission everything."""
+
+    reason: str
+    round: str | None = None
+    submission: UUID | None = None
+
+
+class RejudgingLine(Schema):
+    """A rejudging: ``working``, ``ready``, ``applying``, ``applied`` or ``cancelled``."""
+
+    id: int
+    state: str
+    reason: str
+    round: str | None
+    submission: UUID | None
+    asked_at: datetime
+    decided_at: datetime | None
+
+
+class RejudgingsOut(Schema):
+    """Rejudgings, and by round how many entries count by another scorer than the one that is installed."""
+
+    judged_by_others: dict[str, int]
+    rejudgings: list[RejudgingLine]
+
+
+class RejudgingOut(RejudgingLine):
+    """A rejudging with all that it would change, or did: old and new."""
+
+    changes: dict[str, Any]
+
+
+class LeakOut(Schema):
+    """What a team can learn of the answer to one target in a phase: questions times bits, at most the answer's own."""
+
+    round: str
+    phase: str
+    questions: int
+    bits_each: float
+    bits: float
+    answer_bits: float | None
+    share: float | None
+    warns: bool

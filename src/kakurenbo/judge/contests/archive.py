@@ -9,6 +9,7 @@ all of it can be made again.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +25,7 @@ from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.scoring import queries
-from kakurenbo.judge.scoring.models import Earned, Judging, SecretFile, StandingSnapshot
+from kakurenbo.judge.scoring.models import Earned, Judging, Rejudging, RejudgingState, SecretFile, StandingSnapshot
 from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
@@ -33,6 +34,7 @@ from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
 from kakurenbo.tables import json_bytes
 
+_log = logging.getLogger(__name__)
 _CHUNK = 1 << 16
 _READABLE, _FOLDER = 0o100644, 0o040755
 """Modes in a zip: of plain files, and of folders that would else not be there; everybody may read both where it is unpacked."""
@@ -60,8 +62,11 @@ def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
 
 
 def is_incomplete(contest: Contest) -> bool:
-    """Whether a contest is over whose last standings are still being made: an archive of now lacks them."""
-    return contest.ended_at is not None and queries.makes_standings(contest)
+    """Whether a contest is over whose last standings are still being made, or whose last entries wait for a signature.
+
+    An archive of now could not be checked to the end; of one in a moment everything can.
+    """
+    return contest.ended_at is not None and (queries.makes_standings(contest) or not trust.is_signed(contest))
 
 
 def zipped(files: Iterable[Part]) -> Iterator[bytes]:
@@ -85,6 +90,8 @@ def blob_chunks(digest: str) -> Iterator[bytes]:
 def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     """Every file of the archive; contents are opened when they are read."""
     ended = permissions.may_see_secrets(user, contest, now)
+    if ended:
+        trust.await_opened(contest)
     yield archive_guide.NAME, archive_guide.readme(contest, ended=ended)
     yield "contest.json", json_bytes(_facts(contest))
     for one in contest.rounds.all():
@@ -92,6 +99,9 @@ def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     overall = queries.standings(contest, user, now)
     if overall is not None:
         yield "standings.json", json_bytes(_snapshot(overall))
+    applied = contest.rejudgings.filter(state=RejudgingState.APPLIED).select_related("round").order_by("decided_at")
+    if applied.exists():
+        yield "rejudgings.json", json_bytes([_rejudged(one) for one in applied])
     yield "log.json", json_bytes(log(user, contest, now))
 
 
@@ -105,14 +115,14 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
     for file in round_.files.select_related("blob", "round__contest"):
         if permissions.may_fetch(user, file, now):
             for place in _places(file.path):
-                yield f"{folder}/{place}", blob_chunks(file.blob_id)
+                yield f"{folder}/{place}", _kept(file.blob_id)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
         yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
         yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
     if ended:
         for secret in SecretFile.objects.filter(round_id=round_.pk):
             for place in _places(secret.path):
-                yield f"{folder}/{place}", store.read_secret(secret.digest)
+                yield f"{folder}/{place}", _kept_secret(secret.digest)
         earned = Earned.objects.filter(target__round=round_).select_related("target", "attacker__team").order_by("pk")
         yield f"{folder}/earned.json", json_bytes([_earned(one) for one in earned])
     judgings = []
@@ -121,11 +131,27 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
             place = f"{folder}/submissions/{submission.entry.team.number}/{submission.phase.kind}/{submission.number:04d}"
             judgings.append(_judged(submission, place))
             for submitted in submission.files.all():
-                yield f"{place}/{submitted.name}", blob_chunks(submitted.blob_id)
+                yield f"{place}/{submitted.name}", _kept(submitted.blob_id)
     yield f"{folder}/submissions.json", json_bytes(judgings)
     snapshot = queries.standings(round_, user, now)
     if snapshot is not None:
         yield f"{folder}/standings.json", json_bytes(_snapshot(snapshot))
+
+
+def _kept(digest: str) -> Iterator[bytes]:
+    """The content of a file; one that the store has lost is empty in the archive, so that ``verify`` names it."""
+    try:
+        yield from blob_chunks(digest)
+    except FileNotFoundError:
+        _log.error("the store lacks %s, which an archive needs", digest)
+
+
+def _kept_secret(digest: str) -> bytes:
+    try:
+        return store.read_secret(digest)
+    except FileNotFoundError:
+        _log.error("the store of secrets lacks %s, which an archive needs", digest)
+        return b""
 
 
 def _places(path: str) -> Iterator[str]:
@@ -163,12 +189,12 @@ def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Ite
         scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
         for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
             for file in submission.files.all():
-                yield f"{entry.team.number}/{place:04d}/{file.name}", blob_chunks(file.blob_id)
+                yield f"{entry.team.number}/{place:04d}/{file.name}", _kept(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:
     handed_in = Submission.objects.filter(entry__round=round_, number__isnull=False).exclude(state=State.RECEIVING)
-    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings")
+    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings__rejudging")
     return related.order_by("entry__team__number", "phase__opens_at", "number")
 
 
@@ -215,7 +241,24 @@ def _judged(submission: Submission, place: str) -> dict[str, Any]:
         "received_at": _text(submission.received_at),
         "chosen_at": _text(submission.chosen_at),
         "files": [{"name": file.name, "target": file.target, "sha256": file.blob_id} for file in submission.files.all()],
-        "judgings": [_judging(one) for one in submission.judgings.all()],
+        "judgings": [_judging(one) for one in submission.judgings.all() if _counted(one)],
+    }
+
+
+def _counted(judging: Judging) -> bool:
+    """Whether a judging counts, or did once: one of a rejudging that nobody decided on does not."""
+    return judging.rejudging is None or judging.rejudging.state == RejudgingState.APPLIED
+
+
+def _rejudged(rejudging: Rejudging) -> dict[str, Any]:
+    """What was judged again, why, and all that it changed."""
+    return {
+        "id": rejudging.pk,
+        "round": "" if rejudging.round is None else rejudging.round.name,
+        "submission": "" if rejudging.submission_id is None else str(rejudging.submission_id),
+        "reason": rejudging.reason,
+        "at": _text(rejudging.decided_at),
+        "changes": rejudging.preview,
     }
 
 

@@ -36,6 +36,8 @@ class Contest(models.Model):
         Played by bots, at a pace of its own.
     public_key : bytes
         Ed25519: checks the signatures under the log.
+    erased_at : datetime or None
+        When its files were given up, long after the end: nothing can be downloaded or checked any more, but the log.
     """
 
     slug = models.SlugField(unique=True)
@@ -49,6 +51,7 @@ class Contest(models.Model):
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.title

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+RATE, RATE_SPAN = 60, timedelta(minutes=10)
+"""So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
+
 
 @dataclass(frozen=True)
 class Quota:

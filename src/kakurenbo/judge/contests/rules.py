@@ -61,6 +61,7 @@ __all__ = [
     "reschedule",
     "revoke_invite",
     "set_visibility",
+    "tell",
 ]
 
 LONGEST_NAME, LONGEST_TITLE, LONGEST_REASON = 100, 200, 2000
@@ -234,10 +235,15 @@ def announce(by: User, contest: Contest, title: str, text: str) -> Reading[Annou
     if problems:
         return problems
     with transaction.atomic():
-        made = Announcement.objects.create(contest=contest, title=title.strip(), text=text.strip())
-        told = {"title": made.title, "text": digest_of(made.text), "at": made.created_at.isoformat()}
-        trust.record(contest, "announcement.made", told)
-    return Read(made)
+        return Read(tell(contest, title.strip(), text.strip()))
+
+
+def tell(contest: Contest, title: str, text: str) -> Announcement:
+    """An announcement as part of the caller's transaction, by whoever may make one."""
+    made = Announcement.objects.create(contest=contest, title=title, text=text)
+    told = {"title": made.title, "text": digest_of(made.text), "at": made.created_at.isoformat()}
+    trust.record(contest, "announcement.made", told)
+    return made
 
 
 def _decide(by: User, entry: Entry, field: str, reason: str, kind: str) -> Reading[Entry]:

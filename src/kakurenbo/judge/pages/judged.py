@@ -9,6 +9,7 @@ from typing import Any
 from kakurenbo.contracts import Figure, Threshold
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.rulebooks import rules_of
+from kakurenbo.judge.pages.rejudged import changed_lines
 from kakurenbo.messages import language, retold
 from kakurenbo.reporting.numbers import against, figure, shown_value
 
@@ -62,6 +63,7 @@ def judged_context(contest: Contest, judged: Mapping[str, Any]) -> dict[str, Any
         "notices": [_notice(one) for one in judged.get("notices", [])],
         "measurements": _measurements(contest, judged.get("measurements", [])),
         "guesses": _guesses(judged),
+        "rejudged": [{**one, "lines": list(changed_lines(one["changes"]))} for one in judged["rejudged"]],
     }
 
 

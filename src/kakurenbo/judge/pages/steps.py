@@ -11,7 +11,8 @@ from django.urls import reverse
 from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState
 from kakurenbo.judge.pages.shown import TeamRow
-from kakurenbo.judge.scoring.models import Job, JobState
+from kakurenbo.judge.scoring.models import Job, JobState, RejudgingState
+from kakurenbo.judge.scoring.queries import judged_by_others
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import text
 
@@ -69,6 +70,10 @@ def waiting(contest: Contest, teams: Sequence[TeamRow], phases: Sequence[Phase])
     parked = Job.objects.filter(contest=contest, state=JobState.PARKED).count()
     empty = [row.number for row in teams if row.team is not None and not row.members]
     found = []
+    for name, count in judged_by_others(contest).items():
+        found.append(Waiting(text("page.rejudge_others", round=name, count=count), reverse("rejudgings", args=[contest.slug])))
+    ready = contest.rejudgings.filter(state=RejudgingState.READY)
+    found += [Waiting(text("page.rejudge_waits"), reverse("rejudging", args=[contest.slug, one.pk])) for one in ready]
     if parked:
         found.append(Waiting(text("page.waits_parked", count=parked), f"{here}#queue-title"))
     if empty and not contest.rehearsal and contest.ended_at is None:

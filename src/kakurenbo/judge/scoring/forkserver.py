@@ -126,9 +126,7 @@ def _be_child(order: Mapping[str, Any], loops: Path, closed: list[Path]) -> NoRe
         names = [name for name in sys.modules if name not in before and not name.startswith("__")]
         (folder / MODULES).write_text(json.dumps(names), encoding="utf-8")
         code = 0
-    except BaseException as error:  # nothing that happens here may go on as the server
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-    finally:
+    finally:  # nothing that happens here may go on as the server
         os._exit(code)
 
 
@@ -181,10 +179,10 @@ def _keep_loops_in(folder: Path) -> None:
 
 
 def _close_pipes() -> None:
-    """Give the child neither the orders nor the server's answers."""
+    """Give the child neither the orders nor the server's answers, nor the log: what it prints may be an answer."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
+    for pipe in (0, 1, 2):
+        os.dup2(nothing, pipe)
 
 
 def _needed_by(folder: Path) -> list[str]:

@@ -8,21 +8,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import transaction
-from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
+from kakurenbo.judge.scoring import rejudge_handling
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED, cause
+from kakurenbo.judge.scoring.judging import (
+    Bench,
+    Change,
+    Found,
+    NotYet,
+    judged,
+    published,
+    ranked,
+    round_of,
+    rulebook_of,
+    sampled,
+    told_judging,
+)
 from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, RoundFile, SecretFile, Target, Visible
 from kakurenbo.judge.scoring.results import ANONYMIZE, gathered, take_snapshot
 from kakurenbo.judge.scoring.rules import enqueue, park
-from kakurenbo.judge.scoring.workspace import Workspace
 from kakurenbo.judge.submissions import queries as submission_queries
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
@@ -31,27 +42,8 @@ from kakurenbo.judge.trust.rules import record
 from kakurenbo.tables import Problems
 from kakurenbo.trust import content_digest
 
-Change = Callable[[], None]
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
 _LONGEST_CAUSE = 500
-
-
-class NotYet(Exception):
-    """A job has to wait for another; says for what."""
-
-
-class Bench(Protocol):
-    """Where a handler works."""
-
-    @property
-    def workspace(self) -> Workspace:
-        """The worker's folders."""
-
-    def folder(self) -> AbstractContextManager[Path]:
-        """A folder for one step."""
-
-    def run(self, step: str, folder: Path, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a step in a child."""
 
 
 def handle(job: Job, bench: Bench) -> Change:
@@ -63,11 +55,11 @@ def handle(job: Job, bench: Bench) -> Change:
 
 
 def _prepare(job: Job, bench: Bench) -> Change:
-    contest, round = job.contest, _round(job)
+    contest, round = job.contest, round_of(job)
     teams = [f"{number:02d}" for number in range(1, contest.places + 1)]
     unranked = contest.teams.filter(unranked=True, number__in=teams).values_list("number", flat=True)
     with bench.folder() as folder:
-        request = {"rulebook": _rulebook(job), "teams": teams, "unranked": list(unranked)}
+        request = {"rulebook": rulebook_of(job), "teams": teams, "unranked": list(unranked)}
         result = bench.run("prepare", folder, request)
         files = _Stored.of(folder / OUT)
 
@@ -92,73 +84,47 @@ def _judge(job: Job, bench: Bench) -> Change:
     assert submission is not None
     if not submissions.checking(submission):  # its team took it back
         return lambda: None
-    if submission.phase.kind == ANONYMIZE:
-        return _judge_release(job, submission, bench)
-    return _judge_guesses(job, submission, bench)
-
-
-def _judge_release(job: Job, submission: Submission, bench: Bench) -> Change:
-    with bench.folder() as folder:
-        bench.workspace.link_preparation(folder, _round(job))
-        bench.workspace.copy_submission(folder / SUBMITTED, submission)
-        submissions.scoring(submission)
-        request = {"rulebook": _rulebook(job), "team": submission.entry.team.number, "number": submission.number}
-        result = bench.run("release", folder, request)
-    judged = {name: result[name] for name in ("record", "problems", "total")}
-    return lambda: _keep_judging(job, submission, judged, result)
-
-
-def _judge_guesses(job: Job, submission: Submission, bench: Bench) -> Change:
-    targets = {target.name: target for target in _published(_round(job))}
-    with bench.folder() as folder:
-        bench.workspace.link_phase(folder, _round(job), targets, answers=True)
-        bench.workspace.copy_submission(folder / SUBMITTED, submission)
-        submissions.scoring(submission)
-        request = {"rulebook": _rulebook(job), "attacker": submission.entry.team.number, "targets": list(targets)}
-        result = bench.run("guesses", folder, request)
-    at = [{"target": one["target"], "file": one["file"]} for one in result["earned"]]
-    judged = {"targets": at, "refused": result["refused"], "notices": result["notices"]}
+    found = judged(job, submission, bench, lambda: submissions.scoring(submission))
 
     def change() -> None:
-        Earned.objects.filter(submission=submission).delete()
-        Earned.objects.bulk_create(
-            Earned(
-                target=targets[one["target"]],
-                attacker=submission.entry,
-                submission=submission,
-                file=one["file"],
-                credit=one["credit"],
+        if submission.phase.kind != ANONYMIZE:
+            targets = {target.name: target for target in published(round_of(job))}
+            Earned.objects.filter(submission=submission).delete()
+            Earned.objects.bulk_create(
+                Earned(
+                    target=targets[one["target"]],
+                    attacker=submission.entry,
+                    submission=submission,
+                    file=one["file"],
+                    credit=one["credit"],
+                )
+                for one in found.earned
             )
-            for one in result["earned"]
-        )
-        _keep_judging(job, submission, judged, result)
+        _keep_judging(job, submission, found)
 
     return change
 
 
-def _keep_judging(job: Job, submission: Submission, judged: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-    verdict = result["verdict"]
+def _keep_judging(job: Job, submission: Submission, found: Found) -> None:
     transitions = {"scored": submissions.scored, "invalid": submissions.invalid, "failed": submissions.failed}
     Judging.objects.filter(submission=submission, in_effect=True).update(in_effect=False)
     made = Judging.objects.create(
         submission=submission,
-        fingerprint=result["fingerprint"],
-        verdict=verdict,
-        result=dict(judged),
-        seconds=result["seconds"],
+        fingerprint=found.fingerprint,
+        verdict=found.verdict,
+        result=found.result,
+        seconds=found.seconds,
     )
-    transitions[verdict](submission)
-    enqueue(JobKind.STANDINGS, job.contest, _round(job))
-    told = {"submission": str(submission.pk), "verdict": verdict, "fingerprint": result["fingerprint"]}
-    told |= {"made_at": made.made_at.isoformat(), "result": content_digest(judged)}
-    record(job.contest, "submission.judged", told)
+    transitions[found.verdict](submission)
+    enqueue(JobKind.STANDINGS, job.contest, round_of(job))
+    record(job.contest, "submission.judged", told_judging(made))
 
 
 # -- sealing, and the organizers' attacks ------------------------------------------------------------------------------
 
 
 def _seal(job: Job, bench: Bench) -> Change:
-    round, team = _round(job), job.subject
+    round, team = round_of(job), job.subject
     entry = Entry.objects.select_related("team").get(round=round, team__number=team)
     if entry.targets.exists():
         return lambda: None
@@ -173,7 +139,7 @@ def _seal(job: Job, bench: Bench) -> Change:
         bench.workspace.link_preparation(folder, round)
         for number, submission in counting.items():
             bench.workspace.copy_submission(folder / SUBMITTED / str(number), submission)
-        request = {"rulebook": _rulebook(job), "team": team, "numbers": sorted(counting)}
+        request = {"rulebook": rulebook_of(job), "team": team, "numbers": sorted(counting)}
         result = bench.run("seal", folder, request)
         files = _Stored.of(folder / OUT)
     records = result["records"]
@@ -188,11 +154,18 @@ def _keep_targets(
     submitted: Mapping[str, Submission],
     files: _Stored,
 ) -> None:
-    round = _round(job)
+    round = round_of(job)
     files.keep(round)
     for one in records:
         name = one["target"]
-        Target.objects.create(round=round, entry=entry, name=name, submission=submitted.get(name), record=dict(one))
+        Target.objects.create(
+            round=round,
+            entry=entry,
+            name=name,
+            submission=submitted.get(name),
+            record=dict(one),
+            published=one["state"] == _PUBLISHED,
+        )
         if one["state"] == _PUBLISHED:
             enqueue(JobKind.SAMPLE, job.contest, round, subject=name)
     enqueue(JobKind.STANDINGS, job.contest, round)
@@ -203,20 +176,12 @@ def _keep_targets(
 
 
 def _sample(job: Job, bench: Bench) -> Change:
-    round, name = _round(job), job.subject
+    round, name = round_of(job), job.subject
     target = Target.objects.get(round=round, name=name)
-    request: dict[str, Any] = {"rulebook": _rulebook(job), "target": name}
-    with bench.folder() as folder, bench.folder() as judged:
-        # Two processes: that which attacks gets no answer, that which has the answer gets finished guesses.
-        bench.workspace.copy_phase(folder, round, [name])
-        played = bench.run("sample", folder, request)
-        bench.workspace.link_phase(judged, round, [name], answers=True)
-        (folder / OUT).mkdir(exist_ok=True)
-        (folder / OUT).rename(judged / SUBMITTED)
-        result = bench.run("credit", judged, {**request, "attacks": played["attacks"]})
+    earned = sampled(job, name, bench)
 
     def change() -> None:
-        for attack, credit in result["earned"].items():
+        for attack, credit in earned.items():
             Earned.objects.update_or_create(target=target, attacker=None, sample=attack, defaults={"credit": credit})
         enqueue(JobKind.STANDINGS, job.contest, round)
 
@@ -227,19 +192,19 @@ def _sample(job: Job, bench: Bench) -> Change:
 
 
 def _bot(job: Job, bench: Bench) -> Change:
-    round, number = _round(job), job.subject
+    round, number = round_of(job), job.subject
     entry = Entry.objects.select_related("team").get(round=round, team__number=number)
     phase = Phase.objects.filter(round=round, state=PhaseState.OPEN).order_by("-opens_at").first()
     if phase is None or entry.submissions.filter(phase=phase).exists():
         return lambda: None
     place = job.contest.teams.filter(number__lt=number).count()
-    request = {"rulebook": _rulebook(job), "team": number, "name": entry.team.name, "place": place}
+    request = {"rulebook": rulebook_of(job), "team": number, "name": entry.team.name, "place": place}
     with bench.folder() as folder:
         if phase.kind == ANONYMIZE:
             bench.workspace.copy_handout(folder, round, number)
             result = bench.run("anonymize", folder, request)
         else:
-            others = [target.name for target in _published(round).exclude(entry=entry)]
+            others = [target.name for target in published(round).exclude(entry=entry)]
             bench.workspace.copy_phase(folder, round, others, number)
             result = bench.run("attack", folder, {**request, "targets": others})
         made = [(path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))]
@@ -273,16 +238,11 @@ def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> Pr
 
 def _standings(job: Job, bench: Bench) -> Change:
     contest, round = job.contest, job.round
-    sampled = contest.jobs.filter(kind=JobKind.SAMPLE, state__in=(JobState.WAITING, JobState.RUNNING))
-    if contest.ended_at is not None and sampled.exists():  # the last standings are final: all goes into them
+    sampling = contest.jobs.filter(kind=JobKind.SAMPLE, state__in=(JobState.WAITING, JobState.RUNNING))
+    if contest.ended_at is not None and sampling.exists():  # the last standings are final: all goes into them
         raise NotYet(cause("scoring.still_sampling"))
     prepared = contest.rounds.exclude(prepared_at=None).order_by("position")
-    rounds = {one.name: gathered(one) for one in ([round] if round is not None else prepared)}
-    if not all(known["records"] for known in rounds.values()):
-        return lambda: None
-    described = {**_rulebook(job), "round": next(iter(rounds))}
-    with bench.folder() as folder:
-        result = bench.run("rank", folder, {"rulebook": described, "rounds": rounds})
+    result = ranked(job, {one.name: gathered(one) for one in ([round] if round is not None else prepared)}, bench)
 
     def change() -> None:
         if "standings" in result:
@@ -300,6 +260,7 @@ _HANDLERS: Mapping[JobKind, Callable[[Job, Bench], Change]] = {
     JobKind.SAMPLE: _sample,
     JobKind.BOT: _bot,
     JobKind.STANDINGS: _standings,
+    **rejudge_handling.HANDLERS,
 }
 
 
@@ -346,19 +307,3 @@ class _Stored:
         """Of all files below a folder."""
         files = [*self.open, *((path, digest) for path, digest, _ in self.secret)]
         return content_digest([[path, digest] for path, digest in files if path.startswith(prefix)])
-
-
-def _published(round: Round) -> Any:
-    return Target.objects.alias(state=KT("record__state")).filter(round=round, state=_PUBLISHED).order_by("name")
-
-
-def _round(job: Job) -> Round:
-    if job.round is not None:
-        return job.round
-    assert job.submission is not None
-    return job.submission.entry.round
-
-
-def _rulebook(job: Job) -> dict[str, Any]:
-    name = _round(job).name if job.round is not None or job.submission is not None else ""
-    return {"name": job.contest.rulebook, "options": job.contest.options, "round": name}

@@ -4,12 +4,69 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from kakurenbo.judge.contests.models import Contest, Entry, Round
 from kakurenbo.judge.ordered_json import OrderedJSONField
 from kakurenbo.judge.submissions.models import Blob, Submission
+
+
+class RejudgingState(models.TextChoices):
+    """Where a rejudging is."""
+
+    WORKING = "working"
+    """Workers judge again, or make the preview."""
+    READY = "ready"
+    """The preview is there; an organizer decides."""
+    APPLYING = "applying"
+    """A worker puts it into effect."""
+    APPLIED = "applied"
+    CANCELLED = "cancelled"
+
+
+class Rejudging(models.Model):
+    """Everything, a round or one submission judged again, beside what counts, until an organizer has seen what would change.
+
+    Attributes
+    ----------
+    round : Round or None
+        The one that is judged again; None for the whole contest.
+    submission : Submission or None
+        Where it is about one alone.
+    reason : str
+        In the organizer's words; teams are told it when it is applied.
+    preview : dict
+        What would change, or did (``comparing.changes``): old and new of every entry, rank and award; no part that stays with
+        the answers.
+    decided_at : datetime or None
+        When it was applied or cancelled.
+    """
+
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="rejudgings")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, null=True, related_name="rejudgings")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="rejudgings")
+    reason = models.TextField()
+    state = models.CharField(max_length=10, choices=RejudgingState, default=RejudgingState.WORKING)
+    preview = OrderedJSONField(default=dict)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-asked_at", "-id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["contest"],
+                condition=Q(state__in=["working", "ready", "applying"]),
+                name="one_rejudging_of_a_contest_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.contest_id} rejudging {self.pk} ({self.state})"
 
 
 class Judging(models.Model):
@@ -27,6 +84,8 @@ class Judging(models.Model):
         a guess earned.
     in_effect : bool
         The one that counts.
+    rejudging : Rejudging or None
+        Which it is part of; it counts from when that is applied.
     """
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="judgings")
@@ -34,6 +93,7 @@ class Judging(models.Model):
     verdict = models.CharField(max_length=10)
     result = OrderedJSONField(default=dict)
     in_effect = models.BooleanField(default=True)
+    rejudging = models.ForeignKey(Rejudging, on_delete=models.PROTECT, null=True, related_name="judgings")
     seconds = models.FloatField(default=0)
     made_at = models.DateTimeField(auto_now_add=True)
 
@@ -61,6 +121,14 @@ class JobKind(models.TextChoices):
     """Rank a round."""
     BOT = "bot"
     """Play a team of a rehearsal in one phase."""
+    REJUDGE = "rejudge"
+    """Judge one submission again, beside what counts."""
+    RESAMPLE = "resample"
+    """Play an organizers' attack on one target again, beside what counts."""
+    PREVIEW = "preview"
+    """See what a rejudging would change."""
+    SETTLE = "settle"
+    """Put a rejudging into effect, or remove what it left."""
 
 
 class JobState(models.TextChoices):
@@ -179,6 +247,8 @@ class Target(models.Model):
         ``07``, or ``07-2`` for the second table of team 07.
     record : dict
         The ``ReleaseRecord``: state, scores, cause.
+    published : bool
+        Whether attackers got it; that stays so, whatever a later scorer finds of it.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="targets")
@@ -186,6 +256,7 @@ class Target(models.Model):
     name = models.CharField(max_length=16)
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="targets")
     record = OrderedJSONField(default=dict)
+    published = models.BooleanField(default=False)
     sealed_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -224,6 +295,31 @@ class Earned(models.Model):
 
     def __str__(self) -> str:
         return f"{self.attacker_id or self.sample} on {self.target_id}"
+
+
+class RejudgedCredit(models.Model):
+    """What one guess file earned when it was judged again, as in :class:`Earned`; it becomes such when that is applied."""
+
+    rejudging = models.ForeignKey(Rejudging, on_delete=models.CASCADE, related_name="+")
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="+")
+    attacker = models.ForeignKey(Entry, on_delete=models.PROTECT, null=True, related_name="+")
+    sample = models.CharField(max_length=64, blank=True)
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="+")
+    file = models.CharField(max_length=200, blank=True)
+    credit = OrderedJSONField()
+
+    class Meta:
+        db_table = '"secret"."rejudged_credit"'
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["rejudging", "target", "attacker", "sample", "submission", "file"],
+                nulls_distinct=False,
+                name="one_rejudged_credit_of_a_file",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.attacker_id or self.sample} on {self.target_id} in {self.rejudging_id}"
 
 
 class StandingSnapshot(models.Model):

@@ -6,13 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
-from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, StandingSnapshot, Target
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    Job,
+    JobKind,
+    JobState,
+    Judging,
+    Rejudging,
+    RejudgingState,
+    StandingSnapshot,
+    Target,
+)
 from kakurenbo.judge.scoring.results import ATTACK
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.submissions.models import Submission
@@ -65,8 +75,8 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     """What somebody may know of how a submission was judged; empty where that is nothing, or it was not judged yet.
 
     Keys: ``verdict``; of a release ``state``, ``cause``, ``problems`` and their ``total``, and where the rulebook's feedback
-    gives scores ``measurements`` and ``notices``; of guesses ``targets``, ``refused``, ``notices``. What guesses ``earned``
-    only after the end.
+    gives scores ``measurements`` and ``notices``; of guesses ``targets``, ``refused``, ``notices``. ``rejudged`` tells what
+    each rejudging that was applied changed of all this. What guesses ``earned`` only after the end.
     """
     from kakurenbo.contracts import Feedback  # with the rulebook: loaded where it is needed
     from kakurenbo.judge.contests.rulebooks import declared_phase
@@ -80,13 +90,15 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     if judging is None:
         return {}
     told: dict[str, Any] = {"verdict": judging.verdict, "made_at": judging.made_at, "fingerprint": judging.fingerprint}
+    figures = ended or declared_phase(submission.phase).feedback is Feedback.SCORES
+    told["rejudged"] = _rejudged(submission, figures=figures, ended=ended)
     if submission.phase.kind == ATTACK:
         told |= judging.result
         return {**told, "earned": _earned(submission)} if ended else told
     record = judging.result["record"]
     told |= {"state": record["state"], "cause": record["cause"], "problems": judging.result["problems"]}
     told |= {"total": judging.result["total"]}
-    if ended or declared_phase(submission.phase).feedback is Feedback.SCORES:
+    if figures:
         told |= {"measurements": record["measurements"], "notices": record["notices"]}
     return told
 
@@ -149,6 +161,34 @@ def targets(round: Round, user: Anybody, now: datetime | None = None) -> QuerySe
     known = permissions.is_organizer(user) or (opened and permissions.may_see_contest(user, round.contest, moment))
     found = Target.objects.filter(round=round).select_related("entry__team")
     return found if known else found.none()
+
+
+def _rejudged(submission: Submission, *, figures: bool, ended: bool) -> list[dict[str, Any]]:
+    """When and why a submission was judged again, with old and new of what changed, as far as its team may know it."""
+    applied = Rejudging.objects.filter(state=RejudgingState.APPLIED, judgings__submission=submission).order_by("decided_at")
+    shown = ("verdict", "state", "files", *(["figures"] if figures else []), *(["credits"] if ended else []))
+    found = []
+    for one in applied:
+        changed = [entry for entry in one.preview["entries"] if entry["submission"] == str(submission.pk)]
+        differs = {name: entry[name] for entry in changed for name in shown if entry[name]}
+        found.append({"at": one.decided_at, "reason": one.reason, "changes": differs})
+    return found
+
+
+def judged_by_others(contest: Contest) -> dict[str, int]:
+    """By round, how many entries count by another scorer than the one that is installed here; no round without any."""
+    from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
+
+    installed = fingerprint_of({"name": contest.rulebook, "options": contest.options})
+    others = Judging.objects.filter(submission__entry__round__contest=contest, in_effect=True).exclude(fingerprint=installed)
+    counted = others.values_list("submission__entry__round__name").annotate(Count("pk"))
+    return dict(counted.order_by("submission__entry__round__position"))
+
+
+def rejudgings(contest: Contest, user: Anybody, now: datetime) -> QuerySet[Rejudging]:
+    """The rejudgings of a contest, the latest first: the organizers' own affair, whoever is told of those that were applied."""
+    found = Rejudging.objects.filter(contest=contest).select_related("round", "submission__entry__team", "submission__phase")
+    return found if permissions.may_manage(user, contest, now) else found.none()
 
 
 def _earned(submission: Submission) -> list[dict[str, Any]]:

@@ -44,11 +44,11 @@ def gathered(round: Round) -> dict[str, Any]:
     }
 
 
-def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -> None:
+def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any], *, rejudged: bool = False) -> None:
     """Keep new standings; a board that is frozen or hidden keeps, for players, the last one that they were shown.
 
     Those that are made after the end are final: no later ones take their place, unless an older version of the software wrote
-    them in a format of its own.
+    them in a format of its own, or what they rest on was ``rejudged``.
     """
     shown = all(map(is_shown, [round] if round is not None else contest.rounds.exclude(prepared_at=None)))
     earlier = StandingSnapshot.objects.filter(contest=contest, round=round)
@@ -59,7 +59,8 @@ def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -
     ended_at = Contest.objects.values_list("ended_at", flat=True).get(pk=contest.pk)
     if ended_at != contest.ended_at:  # it ended while these were made, and asked for its last ones itself
         return
-    if ended_at is not None and last is not None and last.taken_at >= ended_at and last.format == made_as:
+    final = last is not None and ended_at is not None and last.taken_at >= ended_at and last.format == made_as
+    if final and not rejudged:
         return
     if (
         ended_at is None
@@ -78,9 +79,17 @@ def take_snapshot(contest: Contest, round: Round | None, made: dict[str, Any]) -
 
 
 def is_shown(round: Round) -> bool:
-    """Whether new standings of a round are shown to players: while its phase under way is live, and when all is over."""
+    """Whether new standings of a round are shown to players: while its phase under way is live, and when all is over.
+
+    Where the rulebook's feedback gives no scores, no board does so in its place.
+    """
     begun = round.phases.exclude(state=PhaseState.WAITING).order_by("-opens_at").first()
-    return begun is not None and (begun.state == PhaseState.CLOSED or begun.visibility == Visibility.LIVE)
+    if begun is None or begun.state == PhaseState.CLOSED:
+        return begun is not None
+    from kakurenbo.contracts import Feedback  # with the rulebook, which a worker at rest does without
+    from kakurenbo.judge.contests.rulebooks import declared_phase
+
+    return begun.visibility == Visibility.LIVE and declared_phase(begun).feedback is Feedback.SCORES
 
 
 def release_records(entry: Entry, phase: Phase | None) -> Iterator[dict[str, Any]]:

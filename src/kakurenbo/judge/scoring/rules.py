@@ -34,7 +34,7 @@ _JUDGED = (State.SCORED, State.INVALID, State.FAILED, State.PARKED)
 _OPEN = (JobState.WAITING, JobState.RUNNING)
 _PRIORITY = {JobKind.PREPARE: 30, JobKind.JUDGE: 20, JobKind.SEAL: 20, JobKind.STANDINGS: 10}
 """People wait for these, in this order; bots and sample attacks come after them."""
-_log = logging.getLogger(__name__)
+_log, _jobs = logging.getLogger(__name__), logging.getLogger("kakurenbo.jobs")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,24 @@ def enqueue(
         return job
 
 
+def database_now() -> datetime:
+    """The one clock by which leases are given and run out: machines of workers have clocks of their own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def rulebook_of(job_id: int) -> str | None:
+    """The rulebook of a job that waits; None where nobody has to do it any more."""
+    return Job.objects.filter(pk=job_id, state=JobState.WAITING).values_list("contest__rulebook", flat=True).first()
+
+
+def leave(job_id: int, cause: str) -> None:
+    """A worker cannot do a job that waits, and others may: the sweep wakes them, and organizers see why it waits."""
+    Job.objects.filter(pk=job_id, state=JobState.WAITING).update(cause=cause)
+
+
 def lease(job_id: int, worker: str, now: datetime) -> Lease | None:
     """Take a job that waits; None where somebody else has it, or it is done."""
     token = uuid.uuid4()
@@ -92,6 +110,7 @@ def finish(lease: Lease, apply: Callable[[], None], now: datetime) -> bool:
         apply()
         if Job.objects.filter(pk=lease.job.pk, again=True).update(state=JobState.WAITING, again=False, finished_at=None):
             _wake(lease.job)
+    _jobs.info("a job is done", extra=_logged(lease.job))
     return True
 
 
@@ -112,17 +131,17 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
         if not parks:
             _wake(job)
             return
-        if job.submission is not None:
+        if job.submission is not None and job.kind == JobKind.JUDGE:
             submissions.parked(job.submission)
         record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.error("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def park(job: Job, cause: str) -> None:
     """Put a job aside that came to its end without what it was for, as part of the caller's transaction; the log says so."""
     Job.objects.filter(pk=job.pk).update(state=JobState.PARKED, cause=cause)
     record(job.contest, "job.parked", {**_described(job), "cause": cause})
-    _log.warning("job %s (%s) of %s is put aside: %s", job.pk, job, job.contest, cause)
+    _log.warning("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def postpone(lease: Lease, cause: str) -> None:
@@ -135,12 +154,22 @@ def wait_again(lease: Lease, cause: str) -> None:
     _held(lease).update(cause=cause)
 
 
+def take_back(worker: str) -> int:
+    """Let the jobs wait again of a worker that is known to be gone, without waiting for its lease; says how many."""
+    held = Job.objects.filter(state=JobState.RUNNING, worker=worker)
+    return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
+
+
 def sweep(now: datetime) -> int:
     """Take up what was lost: leases that ran out, jobs that wait without anything in the queue, uploads never finished.
+
+    A lease that holds for longer than any is given was given before the clock was set back: it is shortened, so that its
+    worker, where there is still one, can renew it.
 
     Returns how many jobs were put into the queue.
     """
     with transaction.atomic():
+        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
         expired = Job.objects.select_for_update(skip_locked=True).filter(state=JobState.RUNNING, lease_until__lt=now)
         lost = list(expired.values_list("pk", flat=True))
         Job.objects.filter(pk__in=lost).update(
@@ -164,10 +193,11 @@ def rerun(by: User, job: Job) -> Job:
         if locked.state in _OPEN:
             return locked
         Job.objects.filter(pk=locked.pk).update(state=JobState.DONE)  # the new one stands for it
-        if locked.submission is not None:
+        if locked.submission is not None and locked.kind == JobKind.JUDGE:
             Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(state=State.RECEIVED)
         again = enqueue(locked.kind, locked.contest, locked.round, locked.submission, locked.subject)
-        record(locked.contest, "job.rerun", {**_described(locked), "by": by.pk})
+        record(locked.contest, "job.rerun", _described(locked))  # the log is for ever: who it was is not for it
+        _log.info("job %s is done again, as account %s asked", locked.pk, by.pk)
         return again
 
 
@@ -199,6 +229,12 @@ def _wake(job: Job) -> None:
 
 def _held(lease: Lease) -> Any:
     return Job.objects.filter(pk=lease.job.pk, state=JobState.RUNNING, lease=lease.token)
+
+
+def _logged(job: Job) -> dict[str, Any]:
+    """A job in a line of the log, by ids alone: a cause may quote what only the judge knows."""
+    about = {"submission": str(job.submission_id)} if job.submission_id else {}
+    return {"fields": {"job": job.pk, "kind": job.kind, "contest": job.contest.slug, **about}}
 
 
 def _described(job: Job) -> dict[str, Any]:

@@ -6,7 +6,6 @@ published, and for credits the answers), ``submitted`` (files that a team handed
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -15,21 +14,20 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo import __version__
-from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.arena.teams_file import Entrant, default_teams
 from kakurenbo.commitments import COMMITMENTS_FILE
 from kakurenbo.contracts import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.results import FAILED, REFUSED
 from kakurenbo.errors import KakurenboError
-from kakurenbo.judge.scoring.child import OUT, REQUEST, RESULT, SUBMITTED
+from kakurenbo.judge.scoring.child import OUT, REQUEST, RESULT, SUBMITTED, cause
+from kakurenbo.judge.scoring.fingerprint import call_of, fingerprint_of, own_software
 from kakurenbo.judge.scoring.ranking import standings
 from kakurenbo.messages import LANGUAGES
 from kakurenbo.rng import fresh_seed, stream
 from kakurenbo.rounds import credit_files, judge_release
 from kakurenbo.rounds.handing_in import handed_in
-from kakurenbo.rounds.publishing import JudgedRelease, judge_team, release_folders
+from kakurenbo.rounds.publishing import PUBLISHED, JudgedRelease, judge_team, release_folders
 from kakurenbo.rounds.scoring import sample_stream
 from kakurenbo.tables import Problem, Problems, Read, Source, read_file, write_folder
 
@@ -40,6 +38,7 @@ _VERDICTS = {REFUSED: INVALID, FAILED: "failed"}
 UNSTORABLE = (rb"\u0000", rb"\ufffd")
 """A database takes every sign but this one, which the words of an error may hold; and what stands for it."""
 Request = Mapping[str, Any]
+own_software()  # as loaded: a server that goes on while files change under it still computes with these
 
 
 def run(step: str, folder: Path) -> None:
@@ -126,7 +125,7 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     if method is not None:
         read = _accepted(rules.read_handout(handout))
         made = rules.release_files(read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize")))
-        _write_out(folder, _under_asked_names(rules, made, request["team"]))
+        _write_out(folder, under_asked_names(rules, made, request["team"]))
     return {}
 
 
@@ -174,6 +173,17 @@ def release_result(judged: JudgedRelease) -> dict[str, Any]:
     return {"record": msgspec.to_builtins(judged.record), "verdict": verdict, **_said_of(judged.refusal)}
 
 
+def settled(judged: Mapping[str, Any], sealed_as: str) -> dict[str, Any]:
+    """What becomes of a sealed release that is judged again.
+
+    What was published stays out there, whatever is found of it now. What was not, and is found good too late to be attacked,
+    stays out of play, with its new figures.
+    """
+    if judged["state"] != PUBLISHED or sealed_as == PUBLISHED:
+        return dict(judged)
+    return {**judged, "state": sealed_as, "cause": cause("scoring.found_good_too_late")}
+
+
 def guesses_result(targets: Targets, submitted: Path, attacker: str) -> dict[str, Any]:
     """What is kept of guesses that were judged, and what each earned."""
     sources, strangers = handed_in(submitted)
@@ -192,19 +202,12 @@ def guesses_result(targets: Targets, submitted: Path, attacker: str) -> dict[str
 
 def fingerprint(request: Request) -> str:
     """Of everything that a score depends on beside the files: rulebook, options, the code behind them, versions."""
-    made = _call(request).identity()
-    return hashlib.sha256(json.dumps([made, __version__], sort_keys=True).encode()).hexdigest()
-
-
-def _call(request: Request) -> MethodCall:
-    described = request["rulebook"]
-    options = {name: as_text(value) for name, value in described["options"].items()}
-    return MethodCall.given("rulebooks", described["name"], options)
+    return fingerprint_of(request["rulebook"])
 
 
 def rules_for(request: Request) -> AnyRulebook:
     """The rulebook that a request means, for its round and with its options."""
-    rules: AnyRulebook = _call(request).make().for_round(request["rulebook"]["round"])
+    rules: AnyRulebook = call_of(request["rulebook"]).make().for_round(request["rulebook"]["round"])
     return rules
 
 
@@ -277,7 +280,7 @@ def _accepted(read: Read[Any] | Problems) -> Any:
     return read.value
 
 
-def _under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
+def under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
     """A single file by the name that the contest asks for; several have their own."""
     pattern = rules.release_pattern
     if len(files) == 1 and all(pattern.parse(name) is None for name in files):

@@ -5,23 +5,26 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable
-from datetime import timedelta
 
+from django.conf import settings
 from django.db import close_old_connections
 from django.db.models import Max
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.operations.beats import SWEEP, beat
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.models import JobState, SecretFile
+from kakurenbo.judge.scoring.worker import take_over
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 
 _EVERY_SECONDS = 1.0
-_FORGET_EVERY = timedelta(minutes=1)
-_SIGN_EVERY = timedelta(seconds=5)  # a team that hands in waits for its receipt
+_FORGET_EVERY = 60.0
+_SIGN_EVERY = 5.0  # a team that hands in waits for its receipt
 _log = logging.getLogger(__name__)
 
 
@@ -30,19 +33,24 @@ def main() -> None:
     end = threading.Event()
     for told in (signal.SIGTERM, signal.SIGINT):
         signal.signal(told, lambda *_: end.set())
-    signed_at, revealed = timezone.now() - _SIGN_EVERY, set[int]()
-    forgot_at = timezone.now()
+    # Of durations by a clock that nobody sets: set back by hours, that on the wall would keep receipts waiting for hours.
+    signed_at, forgot_at = -_SIGN_EVERY, time.monotonic()
+    revealed = set[int]()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
-        _attempt(lambda: rules.sweep(timezone.now()))
+        _attempt(lambda: beat(SWEEP, timezone.now()))
+        _attempt(take_over)
+        _attempt(store.forget_halves)
+        _attempt(lambda: rules.sweep(rules.database_now()))
         _attempt(_advance)
         _attempt(lambda: reveal_secrets(revealed))
-        if timezone.now() - signed_at >= _SIGN_EVERY:
-            signed_at = timezone.now()
+        if time.monotonic() - signed_at >= _SIGN_EVERY:
+            signed_at = time.monotonic()
             _attempt(sign_logs)
-        if timezone.now() - forgot_at >= _FORGET_EVERY:
-            forgot_at = timezone.now()
+        if time.monotonic() - forgot_at >= _FORGET_EVERY:
+            forgot_at = time.monotonic()
             _attempt(lambda: store.forget_unused(timezone.now()))
+            _attempt(_forget_old)
 
 
 def sign_logs() -> int:
@@ -59,17 +67,32 @@ def sign_logs() -> int:
 def reveal_secrets(done: set[int]) -> None:
     """Give the secrets of contests that have ended to the open store, from where pages hand them out.
 
+    That a contest has ended is believed where its log says so, and signed at once: the web, which ends contests and writes to
+    the log, cannot take that back.
+
     Parameters
     ----------
     done : set of int
         Contests of which it is known that nothing is left to do; it grows.
     """
-    for contest in Contest.objects.exclude(ended_at=None).exclude(pk__in=done):
+    for contest in Contest.objects.filter(log__kind="contest.ended").exclude(ended_at=None).exclude(pk__in=done):
+        checkpoint(contest)
         rounds = contest.rounds.values_list("pk", flat=True)
         for digest in SecretFile.objects.filter(round_id__in=list(rounds)).values_list("digest", flat=True).distinct():
             store.reveal(digest)
         if not contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
             done.add(contest.pk)
+
+
+def _forget_old() -> None:
+    """What was kept of people's visits long enough, and files of contests that were given up."""
+    from kakurenbo.judge.accounts.forgetting import forget_old
+    from kakurenbo.judge.contests.erasing import erase_files, forget_old_invites
+
+    now = timezone.now()
+    forget_old(now, settings.RETAIN_DAYS)
+    forget_old_invites(now, settings.RETAIN_DAYS)
+    erase_files()
 
 
 def _advance() -> None:

@@ -25,10 +25,13 @@ from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.utils import connector_params
 
+from kakurenbo import registry
+from kakurenbo.judge import halves
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits, cause
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
 from kakurenbo.judge.scoring.workspace import Workspace
+from kakurenbo.judge.submissions import store
 
 _SECONDS = {JobKind.PREPARE: 3600, JobKind.SEAL: 1800, JobKind.SAMPLE: 1800, JobKind.BOT: 1800}
 _OTHER_SECONDS = 600
@@ -39,6 +42,7 @@ _AWAITED = frozenset(("release", "guesses", "rank"))
 """Steps that a team waits for: what they need is loaded before; what bots and sealing need, when they need it."""
 _STOP_SECONDS = 1.0
 _POLLING_SECONDS = 5.0  # should a notification be lost
+_CLOCK_SECONDS = 10.0  # so far from the database's time a worker takes nothing: what it does is logged with its own
 _CONNECTIONS = 3  # one listens, one fetches, one beats as the heart
 _PASSING = (OperationalError, InterfaceError, BlockingIOError, PermissionError, TimeoutError, ConnectionError)
 """What is no fault of a job: the database, or a store, is away for a while."""
@@ -67,7 +71,7 @@ class Worker:
     """
 
     def __init__(self, root: Path | None = None, limits: Limits | None = None, server: ForkServer | None = None) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}"
+        self.name = _name_of(os.getpid())
         own = root or _work_folder() / str(os.getpid())
         self.workspace = Workspace(own)
         self.server = server or ForkServer(own, Path(settings.HOME))
@@ -89,15 +93,23 @@ class Worker:
 
     def work(self, job_id: int) -> bool:
         """Do one job, where it is still to be done; True where this worker did it."""
-        lease = rules.lease(job_id, self.name, timezone.now())
+        hindrance = self._hindrance(job_id)
+        if hindrance:
+            rules.leave(job_id, hindrance)
+            return False
+        lease = rules.lease(job_id, self.name, rules.database_now())
         if lease is None:
             return False
-        from kakurenbo.judge.scoring.handling import NotYet, handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.handling import handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.judging import NotYet
 
         try:
-            return rules.finish(lease, handle(lease.job, _Bench(self, lease)), timezone.now())
+            return rules.finish(lease, handle(lease.job, _Bench(self, lease)), rules.database_now())
         except ChildDied as death:
-            rules.died(lease, str(death), timezone.now())
+            if not store.has_room():  # of which it may have died: the next one has a better chance when there is some
+                rules.wait_again(lease, str(death))
+            else:
+                rules.died(lease, str(death), rules.database_now())
         except (NotYet, Stopped) as reason:
             rules.postpone(lease, str(reason))
         except LeaseLost:
@@ -105,10 +117,24 @@ class Worker:
         except _PASSING as error:
             rules.wait_again(lease, f"{type(error).__name__}: {error}")
             raise
-        except Exception as error:  # it would fail again and again: let an organizer know
+        except Exception as error:
+            if store.is_full(error):
+                rules.wait_again(lease, f"{type(error).__name__}: {error}")
+                raise
+            # It would fail again and again: let an organizer know.
             _log.exception("job %s (%s) failed", job_id, lease.job)
-            rules.died(lease, f"{type(error).__name__}: {error}", timezone.now())
+            rules.died(lease, f"{type(error).__name__}: {error}", rules.database_now())
         return False
+
+    def _hindrance(self, job_id: int) -> str:
+        """Why a job is for other workers than this one; empty where it is not."""
+        rulebook = rules.rulebook_of(job_id)
+        if rulebook is not None and rulebook not in registry.names("rulebooks"):
+            return cause("scoring.no_rulebook", worker=self.name, rulebook=rulebook)
+        ahead = abs((timezone.now() - rules.database_now()).total_seconds())
+        if ahead > _CLOCK_SECONDS:
+            return cause("scoring.wrong_clock", worker=self.name, seconds=round(ahead))
+        return ""
 
     def drain(self) -> int:
         """Do everything that waits, and what comes of it, in this process; returns how many jobs were done.
@@ -151,7 +177,7 @@ class Worker:
                 raise Stopped(cause("scoring.worker_told_to_end"))
             if time.monotonic() - renewed_at < rules.RENEW_SECONDS:
                 return
-            if not rules.renew(lease, timezone.now()):
+            if not rules.renew(lease, rules.database_now()):
                 raise LeaseLost
             renewed_at = time.monotonic()
 
@@ -203,7 +229,7 @@ class _KnownModules:
         self._by_rulebook[rulebook] = before | set(modules)
         with contextlib.suppress(OSError):  # it only saves time
             place = self._file(rulebook)
-            part = place.with_name(f"{place.name}.{os.getpid()}")
+            part = place.with_name(f"{halves.prefix()}{place.name}")
             part.write_text(json.dumps(sorted(self._by_rulebook[rulebook])), encoding="utf-8")
             part.replace(place)
 
@@ -226,6 +252,20 @@ def _work_folder() -> Path:
     return folder
 
 
+def take_over() -> None:
+    """Take back the jobs of workers of this folder that were killed, without waiting for their leases, and clear up."""
+    folder = _work_folder()
+    for left in folder.iterdir():
+        if left.name.isdecimal() and not Path("/proc", left.name).exists():
+            rules.take_back(_name_of(int(left.name)))
+            shutil.rmtree(left, ignore_errors=True)
+    halves.remove_orphans(folder)
+
+
+def _name_of(process: int) -> str:
+    return f"{socket.gethostname()}:{process}"
+
+
 def main() -> None:
     """Work until told to end; the database may go and come back meanwhile."""
     with _only_worker() as worker:
@@ -234,12 +274,10 @@ def main() -> None:
 
 @contextlib.contextmanager
 def _only_worker() -> Iterator[Worker]:
-    """The worker of this process, whom the queue's task asks; folders of processes that are gone are removed."""
+    """The worker of this process, whom the queue's task asks."""
     from kakurenbo.judge.scoring import tasks
 
-    for left in _work_folder().iterdir():
-        if left.name.isdecimal() and not Path("/proc", left.name).exists():
-            shutil.rmtree(left, ignore_errors=True)
+    take_over()
     worker = tasks.worker = Worker()
     try:
         yield worker

@@ -111,7 +111,7 @@ class Workspace:
             made = Path(tempfile.mkdtemp(dir=self._jobs))
             _write(made, open_files)
             for name, digest in secrets.items():
-                _write_bytes(made / name, [store.read_secret(digest)])
+                _write_bytes(_within(made, name), [store.read_secret(digest)])
             made.rename(tree)
             self._forget()
         os.utime(tree)
@@ -143,7 +143,14 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, digest in files.items():
         with store.open_blob(digest) as file:
-            _write_bytes(folder / name, iter(lambda: file.read(_CHUNK), b""))
+            _write_bytes(_within(folder, name), iter(lambda: file.read(_CHUNK), b""))
+
+
+def _within(folder: Path, name: str) -> Path:
+    """Where a file of a tree lies; the database tells names, and none leads out of the folder, whoever wrote them."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise ValueError(f"{name}: the path of a file leads out of its folder")
+    return folder / name
 
 
 def _write_bytes(place: Path, parts: Iterable[bytes]) -> None:

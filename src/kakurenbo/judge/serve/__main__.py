@@ -1,14 +1,15 @@
-"""``python -m kakurenbo.judge.serve PLAN``: the supervisor in a process of its own, which the verb ``serve`` becomes.
+"""``python -m kakurenbo.judge.serve PLAN CREDENTIALS``: the supervisor in a process of its own, as which ``serve`` goes on.
 
 The command line watches for Ctrl-C in a thread of its own and has much in memory; a supervisor wants neither.
 """
 
 from __future__ import annotations
 
-import logging
 import sys
 
 from kakurenbo.errors import KakurenboError
+from kakurenbo.judge.operations import logs
+from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.supervisor import Supervisor
 from kakurenbo.messages import retold, text
@@ -18,9 +19,10 @@ _DONE, _UNUSABLE = 0, 2
 
 def main(arguments: list[str]) -> int:
     """Serve; the exit code of the verb."""
-    logging.basicConfig(format="%(asctime)s %(processName)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    plan = Plan.from_text(arguments[0])
+    logs.begin(plan.log)
     try:
-        Supervisor(Plan.from_text(arguments[0])).run()
+        Supervisor(plan, Credentials.inherited(arguments[1])).run()
     except KakurenboError as error:
         print(text("cli.error", message=retold(str(error))), file=sys.stderr)
         return _UNUSABLE

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from django.core.asgi import get_asgi_application
+import django
 
+from kakurenbo.judge.serve.bodies import Bodies
 from kakurenbo.judge.serve.clients import Clients
 from kakurenbo.judge.serve.intake import Intake
 from kakurenbo.judge.serve.turns import Turns
 
-_django = get_asgi_application()
+django.setup(set_prefix=False)
 
-from kakurenbo.judge.submissions.store import incoming  # noqa: E402 (needs Django, which is set up by now)
+from kakurenbo.judge.operations.watching import Watched  # noqa: E402 (these need Django, which is set up by now)
+from kakurenbo.judge.serve.answering import Answers  # noqa: E402
+from kakurenbo.judge.submissions.store import has_room, incoming  # noqa: E402
 
 _clients = Clients()
-application = Intake(Turns(_django, _clients), incoming, _clients)
+application = Watched(Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients, has_room))

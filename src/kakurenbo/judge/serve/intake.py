@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -18,18 +19,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from kakurenbo.judge import halves
+from kakurenbo.judge.serve.bodies import CutOff, Pace, TooLarge, TooSlow, announced, drop, paced
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
-_OK, _TIMEOUT, _TOO_LARGE, _TOO_MANY, _BUSY = 200, 408, 413, 429, 503
+_OK, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 413, 429, 503, 507
 _PIECE = 1 << 18  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _RETRY = ((b"retry-after", b"5"),)
-_SILENCE_SECONDS = 60.0  # after which a sender is taken for lost
-_LEFT_UNREAD = 1 << 24  # bytes of a refused body that are read and dropped, so that its sender sees why
 _OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
 
 
@@ -43,10 +45,18 @@ class Intake:
     folder : callable
         Where bodies are written while they come.
     clients : Clients
+    has_room : callable
+        Whether the disk takes so many bytes more.
     """
 
-    def __init__(self, inner: Application, folder: Callable[[], Path], clients: Clients) -> None:
-        self._inner, self._folder, self._clients = inner, folder, clients
+    def __init__(
+        self,
+        inner: Application,
+        folder: Callable[[], Path],
+        clients: Clients,
+        has_room: Callable[[int], bool] = lambda _size: True,
+    ) -> None:
+        self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
         self._under_way: Counter[Client] = Counter()
 
@@ -57,39 +67,47 @@ class Intake:
         client = self._clients.behind(scope)
         self._under_way[client] += 1
         try:
-            answer = await self._take(scope, receive, client)
+            answer, unread = await self._take(scope, receive, client)
         finally:
             self._under_way[client] -= 1
             self._under_way += Counter()  # which leaves out those that have none
-        if answer is not None:
-            await answer.give(send)
+        if unread:
+            await drop(receive)
+        await answer.give(send)
 
-    async def _take(self, scope: Scope, receive: Receive, client: Client) -> Answer | None:
-        """The answer to an upload; None where its sender is gone."""
+    async def _take(self, scope: Scope, receive: Receive, client: Client) -> tuple[Answer, bool]:
+        """The answer to an upload, and whether its body is still to come: who is refused takes nobody's place meanwhile."""
         if self._under_way.total() > _MOST_AT_ONCE:
-            return Answer.refusal(_BUSY, "busy", scope, _RETRY)
+            return Answer.refusal(_BUSY, "busy", scope, _RETRY), False
         if self._under_way[client] > _MOST_OF_ONE and not client.shared:
-            return Answer.refusal(_TOO_MANY, "too_many", scope, _RETRY)
+            return Answer.refusal(_TOO_MANY, "too_many", scope, _RETRY), False
         permit = await self._ask(scope, Question())
         if permit.status != _OK:
-            await _drop(receive)
-            return permit
+            return permit, True
         limit = int(permit.headers[LIMIT_HEADER.lower().encode()])
-        if _announced(scope) > limit:
-            await _drop(receive)
-            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
-        body = _Body(self._folder(), self._writers)
+        if announced(scope) > limit:
+            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), True
+        if not self._has_room(announced(scope)):
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY), True
+        return await self._write(scope, receive, limit)
+
+    async def _write(self, scope: Scope, receive: Receive, limit: int) -> tuple[Answer, bool]:
+        body = None
         try:
+            body = _Body(self._folder(), self._writers, self._has_room)
             await body.fill(receive, limit)
-            return await self._ask(scope, await body.complete())
-        except _Gone:
-            return None
-        except _TooLarge:
-            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit)
-        except TimeoutError:
-            return Answer.refusal(_TIMEOUT, "silence", scope)
+            return await self._ask(scope, await body.complete()), False
+        except TooLarge as error:
+            return Answer.refusal(_TOO_LARGE, "too_large", scope, limit=limit), error.unread
+        except (CutOff, TooSlow) as error:
+            return error.answer(scope), False
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            return Answer.refusal(_FULL, "no_room", scope, _RETRY), body is None or body.unread
         finally:
-            body.discard()
+            if body is not None:
+                body.discard()
 
     async def _ask(self, scope: Scope, said: Question | Received) -> Answer:
         """Django's answer to a request without its body, with what the intake says of it."""
@@ -107,32 +125,24 @@ class Intake:
         return answer
 
 
-class _Gone(Exception):
-    """The sender went away in the middle."""
-
-
-class _TooLarge(Exception):
-    """More came than may come."""
-
-
 class _Body:
     """A file that grows while its bytes come in."""
 
-    def __init__(self, folder: Path, writers: ThreadPoolExecutor) -> None:
-        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix="upload-", delete=False)  # noqa: SIM115 - ``discard`` does
-        self._path, self._writers = Path(self._file.name), writers
+    def __init__(self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]) -> None:
+        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False)  # noqa: SIM115 - ``discard``
+        self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
+        self.unread = True
 
     async def fill(self, receive: Receive, limit: int) -> None:
-        piece, more = bytearray(), True
+        piece, more, pace = bytearray(), True, Pace()
         while more:
-            message = await asyncio.wait_for(receive(), _SILENCE_SECONDS)
-            if message["type"] == "http.disconnect":
-                raise _Gone
+            message = await paced(receive, pace)
             piece += message.get("body", b"")
             more = message.get("more_body", False)
+            self.unread = more
             if self._size + len(piece) > limit:
-                raise _TooLarge
+                raise TooLarge(unread=more)
             if len(piece) >= _PIECE or not more:
                 await self._in_thread(self._write, bytes(piece))
                 piece.clear()
@@ -143,11 +153,14 @@ class _Body:
 
     def discard(self) -> None:
         """Leave nothing, unless the store has taken the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # a disk without room does not take what is still in memory
+            self._file.close()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 
     def _write(self, piece: bytes) -> None:
+        if not self._has_room(len(piece)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._digest.update(piece)
         self._size += self._file.write(piece)
 
@@ -158,17 +171,3 @@ class _Body:
 
     async def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
         await asyncio.get_running_loop().run_in_executor(self._writers, call, *arguments)
-
-
-def _announced(scope: Scope) -> int:
-    given = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(given) if given.isdigit() else 0
-
-
-async def _drop(receive: Receive) -> None:
-    dropped, more = 0, True
-    with contextlib.suppress(TimeoutError):
-        while more and dropped < _LEFT_UNREAD:
-            message = await asyncio.wait_for(receive(), _SILENCE_SECONDS)
-            dropped += len(message.get("body", b""))
-            more = message["type"] == "http.request" and message.get("more_body", False)

@@ -8,13 +8,18 @@ import signal
 import sys
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from kakurenbo.judge import confinement
+from kakurenbo.judge.serve.credentials import SECRET_KEY, SECRET_KEY_ID
+from kakurenbo.messages import text
 
 _POOL = {"min_size": 1, "max_size": 24, "timeout": 20}  # connections of the web; PostgreSQL restarts behind it are waited for
 _BACKLOG = 1024
 WITHOUT_WEB_ROLE, OF_A_NEWER_JUDGE = 3, 4
+_OF_AN_OLDER_JUDGE, _WITHOUT_RIGHTS, _WITHOUT_STORE = 5, 6, 7
 
 
 def load_django() -> None:
@@ -36,9 +41,63 @@ def log_in(password: str) -> None:
     connections.settings["default"]["PASSWORD"] = password
 
 
+def use_secret_keys(held: Mapping[str, str]) -> None:
+    """Reach the store of secrets by keys of its own, where there are such."""
+    if SECRET_KEY_ID in held:
+        _stores()["secret"]["OPTIONS"] |= {"access_key": held[SECRET_KEY_ID], "secret_key": held[SECRET_KEY]}
+
+
+def _stores() -> dict[str, dict[str, Any]]:
+    """How the stores are described, until the first of them is used."""
+    from django.core.files.storage import storages
+
+    return cast("dict[str, dict[str, Any]]", storages.backends)
+
+
 def migrate(web_password: str) -> None:
     """Bring the tables up to date, and give the web its account; ends with another code where the database lets us not."""
     from django.core.management import call_command
+
+    if _is_newer_than_database():
+        call_command("migrate", verbosity=0, interactive=False)
+    from kakurenbo.judge.serve.roles import make_web_role, make_worker_role
+
+    if not (make_web_role(web_password) and make_worker_role()):
+        sys.exit(WITHOUT_WEB_ROLE)
+
+
+def check_worker_host() -> None:
+    """End with a code that :func:`hindrance` words, where a machine of workers cannot use the judge's database or stores."""
+    from django.core.files.storage import storages
+    from django.db.utils import ProgrammingError
+
+    try:
+        if _is_newer_than_database():
+            sys.exit(_OF_AN_OLDER_JUDGE)
+    except ProgrammingError as error:
+        print(error, file=sys.stderr)
+        sys.exit(_WITHOUT_RIGHTS)
+    try:
+        for name in ("default", "secret"):
+            storages[name].exists("is-it-there")
+    except Exception as error:  # whatever speaks to the store has its own
+        print(error, file=sys.stderr)
+        sys.exit(_WITHOUT_STORE)
+
+
+def hindrance(code: int) -> str:
+    """Why a machine of workers cannot work."""
+    worded = {
+        OF_A_NEWER_JUDGE: "judge_serve.workers_older",
+        _OF_AN_OLDER_JUDGE: "judge_serve.workers_newer",
+        _WITHOUT_RIGHTS: "judge_serve.workers_without_rights",
+        _WITHOUT_STORE: "judge_serve.workers_without_store",
+    }
+    return text(worded.get(code, "judge_serve.workers_not_started"))
+
+
+def _is_newer_than_database() -> bool:
+    """Whether this version wants tables that are not there yet; ends where the database is that of a newer one."""
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
@@ -48,12 +107,7 @@ def migrate(web_password: str) -> None:
         app in executor.loader.migrated_apps and (app, name) not in known for app, name in executor.loader.applied_migrations
     ):
         sys.exit(OF_A_NEWER_JUDGE)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", verbosity=0, interactive=False)
-    from kakurenbo.judge.serve.roles import make_web_role
-
-    if not make_web_role(web_password):
-        sys.exit(WITHOUT_WEB_ROLE)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def web(host: str, port: int, password: str) -> None:
@@ -74,6 +128,7 @@ def web(host: str, port: int, password: str) -> None:
     database["OPTIONS"]["pool"] = _POOL
     if password:
         database.update(USER=WEB, PASSWORD=password)
+    _stores()["secret"] = {"BACKEND": "kakurenbo.judge.serve.closed.ClosedStore"}
     _confine_web(settings.HOME)
 
     async def answer() -> None:
@@ -95,6 +150,8 @@ def web(host: str, port: int, password: str) -> None:
 def _confine_web(home: Path) -> None:
     """Leave the web nothing of the judge's folder but the open store: secrets, keys and the database are out of its reach."""
     received = home / "web"
+    for left in received.glob("*"):  # by a web that was killed
+        left.unlink()
     tempfile.tempdir = str(received)
     read = (*confinement.without(["/"], [home, confinement.PROCESSES]), *confinement.OWN_PROCESS)
     confinement.confine(read, [home / "files", received], network=True)

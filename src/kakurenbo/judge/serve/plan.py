@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from kakurenbo.errors import UsageError
+from kakurenbo.judge.operations import logs
+from kakurenbo.messages import text
+
+_SHORTEST_TOKEN = 16
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -21,9 +27,17 @@ class Plan:
     url : str
         How people reach it.
     workers : int
-        Processes that score.
+        Processes that score; none where other machines do.
     demo : bool
         Rehearse a contest as soon as it is ready, where there is none.
+    workers_only : bool
+        Nothing but workers, for a judge on another machine.
+    log : str
+        The form of the log.
+    metrics_token_file : Path or None
+        Holds what somebody elsewhere shows to see figures. Only its place is told to other processes.
+    retain_days : int
+        How long records of people's visits are kept.
     """
 
     home: Path
@@ -32,6 +46,10 @@ class Plan:
     url: str
     workers: int
     demo: bool = False
+    workers_only: bool = False
+    log: str = logs.TEXT
+    metrics_token_file: Path | None = None
+    retain_days: int = 30
 
     def environment(self, dsn: str, secret_key: str) -> dict[str, str]:
         """What the settings read."""
@@ -39,9 +57,24 @@ class Plan:
             "DJANGO_SETTINGS_MODULE": "kakurenbo.judge.serve.settings",
             "KAKURENBO_JUDGE_HOME": str(self.home.resolve()),
             "KAKURENBO_JUDGE_URL": self.url,
+            "KAKURENBO_JUDGE_RETAIN_DAYS": str(self.retain_days),
             "KAKURENBO_JUDGE_SECRET_KEY": secret_key,
+            "KAKURENBO_JUDGE_LOG": self.log,
             **({"KAKURENBO_JUDGE_DSN": dsn} if dsn else {}),
+            **({"KAKURENBO_JUDGE_METRICS_TOKEN": self.metrics_token()} if self.metrics_token_file else {}),
         }
+
+    def metrics_token(self) -> str:
+        """What the file says."""
+        assert self.metrics_token_file is not None
+        try:
+            token = self.metrics_token_file.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeError) as error:
+            told = error.strerror if isinstance(error, OSError) else "ASCII"
+            raise UsageError(text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=str(told))) from None
+        if len(token) < _SHORTEST_TOKEN:
+            raise UsageError(text("judge_serve.short_metrics_token", path=str(self.metrics_token_file), least=_SHORTEST_TOKEN))
+        return token
 
     @property
     def is_private(self) -> bool:
@@ -50,10 +83,12 @@ class Plan:
 
     def as_text(self) -> str:
         """One word for another process."""
-        return json.dumps({**dataclasses.asdict(self), "home": str(self.home)})
+        places = {"home": str(self.home), "metrics_token_file": self.metrics_token_file and str(self.metrics_token_file)}
+        return json.dumps({**dataclasses.asdict(self), **places})
 
     @classmethod
-    def from_text(cls, text: str) -> Plan:
+    def from_text(cls, word: str) -> Plan:
         """The plan that a word stands for."""
-        given = json.loads(text)
-        return cls(**{**given, "home": Path(given["home"])})
+        given = json.loads(word)
+        token = given["metrics_token_file"]
+        return cls(**{**given, "home": Path(given["home"]), "metrics_token_file": Path(token) if token else None})

@@ -42,6 +42,11 @@ _SETTINGS = {
     "shared_buffers": "64MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # Whoever makes a mistake is told; statements, and the values in them, are for nobody's log.
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "idle_in_transaction_session_timeout": "60s",  # a process that was stopped in the middle keeps nobody waiting for its locks
 }
 
 
@@ -92,7 +97,7 @@ class EmbeddedPostgres:
 
     def __init__(self, home: Path) -> None:
         self._account = Account.found()
-        self._data, self._sockets = home / "postgres", home / "run"
+        self._home, self._data, self._sockets = home, home / "postgres", home / "run"
         self._password_file, self._log_file = home / "postgres.password", home / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self._sockets.resolve())) > _LONGEST_SOCKET_PATH:
@@ -108,7 +113,7 @@ class EmbeddedPostgres:
     @property
     def address(self) -> str:
         """Where to connect, and as whom, as psycopg takes it; without the password."""
-        return f"host={self._sockets.resolve()} user={OWNER} dbname=postgres"
+        return address_in(self._home)
 
     @property
     def password(self) -> str:
@@ -211,15 +216,41 @@ class EmbeddedPostgres:
         raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
 
 
-def check_given(url: str) -> None:
-    """Say at once that a database of one's own cannot be used, and why."""
+def dsn_in(home: Path) -> str:
+    """How to connect to the database in a folder, for whoever may read its password; nothing is made or changed.
+
+    Raises
+    ------
+    OSError
+        Where there is none, or its password is not for us.
+    """
+    return f"{address_in(home)} password={(home / 'postgres.password').read_text(encoding='ascii')}"
+
+
+def address_in(home: Path) -> str:
+    """Where the database in a folder is reached, and as whom; without the password."""
+    return f"host={(home / 'run').resolve()} user={OWNER} dbname=postgres"
+
+
+def check_given(url: str) -> float:
+    """Say at once that a database of one's own cannot be used, and why; gives by how many seconds our clock is ahead."""
     try:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
             version = connection.info.server_version
+            asked_at = time.time()
+            found = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+            here = (asked_at + time.time()) / 2
     except psycopg.Error as error:
         raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[0].strip())) from None
     if version < _OLDEST:
         raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
+    assert found is not None
+    return here - float(found[0])
+
+
+def binary(name: str) -> Path:
+    """A program of the PostgreSQL that the judge brings."""
+    return _binaries() / name
 
 
 def _binaries() -> Path:

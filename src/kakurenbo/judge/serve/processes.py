@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import math
@@ -11,7 +12,6 @@ import random
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -88,8 +88,7 @@ class Process:
 def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
     """Start a process that does one thing, ends with its parent, and hears no Ctrl-C."""
     parent = os.getpid()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     pid = os.fork()
     if pid:
         return pid
@@ -102,12 +101,18 @@ def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:
-        traceback.print_exc()
+        log.exception("%s failed", name)
     finally:
         logging.shutdown()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         os._exit(code)
+
+
+def _flush() -> None:
+    """Write out what is still to be said; where a disk has no room for a log, the judge goes on without it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
 
 
 def wait_for(pid: int) -> int:

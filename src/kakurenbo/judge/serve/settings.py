@@ -3,13 +3,16 @@
 ``KAKURENBO_JUDGE_HOME`` is the judge's folder, ``DATABASE_URL`` a PostgreSQL of one's own, ``KAKURENBO_JUDGE_DSN`` the embedded
 one, ``KAKURENBO_JUDGE_URL`` the address under which people reach it: with ``https`` cookies and redirects are strict.
 ``KAKURENBO_JUDGE_S3_BUCKET`` keeps files in an S3-compatible store instead of the folder; its address and keys are read from
-the variables that boto3 knows.
+the variables that boto3 knows. Keys for secrets alone, which the web does without, come by ``parts.use_secret_keys``.
+``KAKURENBO_JUDGE_LOG`` is the form of the log, ``KAKURENBO_JUDGE_METRICS_TOKEN`` what somebody elsewhere shows to see the
+figures of ``/metrics``.
 """
 
 from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,13 +21,25 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 from psycopg.conninfo import conninfo_to_dict
 
+from kakurenbo.judge.operations import logs
+
 HOME = Path(os.environ.get("KAKURENBO_JUDGE_HOME", "kakurenbo-judge"))
 PUBLIC_URL = os.environ.get("KAKURENBO_JUDGE_URL", "http://127.0.0.1:8020")
 _HOST = urlsplit(PUBLIC_URL).hostname or "127.0.0.1"
 _HTTPS = urlsplit(PUBLIC_URL).scheme == "https"
 _YEAR = 365 * 24 * 3600
+# Of a database on another machine: whoever is cut off from it finds out in less than a lease lasts.
+_PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "5",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",  # milliseconds
+}
 
+RETAIN_DAYS = int(os.environ.get("KAKURENBO_JUDGE_RETAIN_DAYS", "30"))  # of records of access, and of files after an end
 SHOW_REHEARSALS = bool(os.environ.get("KAKURENBO_JUDGE_SHOW_REHEARSALS"))  # to everybody, in a demo
+METRICS_TOKEN = os.environ.get("KAKURENBO_JUDGE_METRICS_TOKEN", "").strip()
 SECRET_KEY = os.environ.get("KAKURENBO_JUDGE_SECRET_KEY", "")
 DEBUG = False
 ALLOWED_HOSTS = [_HOST, *(["localhost", "127.0.0.1", "[::1]"] if not _HTTPS else [])]
@@ -45,6 +60,7 @@ INSTALLED_APPS = [
     "kakurenbo.judge.submissions.apps.SubmissionsConfig",
     "kakurenbo.judge.scoring.apps.ScoringConfig",
     "kakurenbo.judge.trust.apps.TrustConfig",
+    "kakurenbo.judge.operations.apps.OperationsConfig",
     "kakurenbo.judge.pages",
 ]
 AUTH_USER_MODEL = "accounts.User"
@@ -56,6 +72,8 @@ def _database() -> dict[str, Any]:
     fields = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     known = {fields[key]: value for key, value in given.items() if key in fields}
     options = {key: value for key, value in given.items() if key not in fields}
+    if os.environ.get("DATABASE_URL"):
+        options = {**_PATIENCE, **options}
     return {"ENGINE": "django.db.backends.postgresql", "OPTIONS": options, **known}
 
 
@@ -63,7 +81,10 @@ def _store(name: str) -> dict[str, Any]:
     """Where bytes of one visibility lie: the open store and the secret one never share a place."""
     bucket = os.environ.get("KAKURENBO_JUDGE_S3_BUCKET")
     if bucket:
+        made = import_module("botocore.config").Config  # there where a bucket can be used
+        patience = made(connect_timeout=10, read_timeout=60, retries={"total_max_attempts": 3})
         options: dict[str, Any] = {"bucket_name": bucket, "location": name, "file_overwrite": False, "querystring_auth": True}
+        options["client_config"] = patience
         return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
     options = {"location": HOME / name, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
     return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
@@ -102,6 +123,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "kakurenbo.judge.operations.watching.RouteNotes",
     "kakurenbo.judge.serve.middleware.PersonalAnswers",
     "kakurenbo.judge.serve.middleware.HeadLikeGet",
     "kakurenbo.judge.pages.middleware.LanguageMiddleware",
@@ -179,16 +201,4 @@ AXES_RESET_ON_SUCCESS = True
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address"]
 AXES_VERBOSE = False
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(processName)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {
-        "kakurenbo": {"level": "INFO"},
-        # Requests that were refused are the business of who made them; errors come by django.request at ERROR.
-        "django.request": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
-    },
-}
+LOGGING = logs.configuration(os.environ.get("KAKURENBO_JUDGE_LOG", logs.TEXT))

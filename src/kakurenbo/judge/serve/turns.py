@@ -19,9 +19,9 @@ from kakurenbo.judge.serve.arrival import KEY
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 
-AT_ONCE = 20
+AT_ONCE = 10
 """In work for everybody together; the web has a few connections more, so that no request waits for one in vain."""
-_UNTOLD = ("/health",)
+_UNTOLD = ("/health", "/metrics")
 """Who watches over the judge does not wait with others."""
 _TOO_MANY, _RETRY_SECONDS = 429, 2
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
+from kakurenbo.contracts import Feedback
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Judging
@@ -20,7 +21,8 @@ Counted = list[tuple[Submission, str]]
 
 def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
     """What a team handed in, the latest first; what was never sent to the end is left out."""
-    return _judged(Submission.objects.filter(entry=entry, phase=phase, number__isnull=False)).order_by("-number")
+    handed_in = Submission.objects.filter(entry=entry, phase=phase, number__isnull=False).select_related("user")
+    return _judged(handed_in).order_by("-number")
 
 
 def counting(entry: Entry, phase: Phase) -> Counted:
@@ -37,10 +39,15 @@ def which_counts(reason: str, keep: int, spoken: str = "") -> str:
 
 
 def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
-    """In words why a submission counts, of those that do; empty where it does not."""
+    """In words why a submission counts, of those that do; empty where it does not.
+
+    Before the end also where that would tell which is the best, and the rulebook's feedback tells no scores.
+    """
     if submission.pk not in counting:
         return ""
-    return which_counts(counting[submission.pk], declared_phase(submission.phase).keep)
+    declared = declared_phase(submission.phase)
+    tells_scores = declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
+    return which_counts(counting[submission.pk], declared.keep) if tells_scores or counting[submission.pk] != rule.BEST else ""
 
 
 def in_effect(submission: Submission) -> Judging | None:
@@ -58,7 +65,7 @@ def targets_of(submission: Submission) -> list[str]:
 
 def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     judgings = Prefetch("judgings", Judging.objects.filter(in_effect=True))
-    related = submissions.select_related("entry__team__contest", "phase__round__contest", "user")
+    related = submissions.select_related("entry__team__contest", "phase__round__contest")
     return related.prefetch_related("files__blob", judgings)
 
 

@@ -6,20 +6,20 @@ States change by conditional UPDATE alone, so that of two who want to change one
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Sum
+from django.db.models import Count, Max, Q, Sum
 
-from kakurenbo.contracts import Counting
+from kakurenbo.contracts import Counting, FilePattern
 from kakurenbo.contracts.declarations import size_limit
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
-from kakurenbo.judge.contests.models import Entry, Phase
+from kakurenbo.judge.contests.models import Entry, Phase, PhaseState
 from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
-from kakurenbo.judge.contests.quotas import Left
+from kakurenbo.judge.contests.quotas import RATE, RATE_SPAN, Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
@@ -29,9 +29,7 @@ from kakurenbo.judge.trust import rules as trust
 from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
 from kakurenbo.tables import Problems, Read, Reading, refused
 
-RATE, RATE_SPAN = 60, timedelta(minutes=10)
-"""So many submissions a team may begin in such a span, whatever becomes of them: what costs no try costs work."""
-_COUNTED = ("{target}", "{number}", "{-try}")
+_TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _ZIP = ".zip"
 
 
@@ -63,7 +61,7 @@ def most_bytes(submission: Submission, name: str) -> Reading[int]:
     problems = _name_problems(submission.phase, name)
     if problems:
         return problems
-    room = MOST_BYTES - _unfinished_bytes(submission, name)
+    room = MOST_BYTES - _unfinished(submission, name)["bytes"]
     return Read(min(room, size_limit(declared_phase(submission.phase).files, name))) if room > 0 else _no_room(name)
 
 
@@ -77,14 +75,14 @@ def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | P
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         if locked.state != State.RECEIVING:
             return refused("submissions.finished", name)
-        others = SubmittedFile.objects.filter(submission=locked).exclude(name=name)
-        most = _most_files(submission.phase)
-        if others.count() >= most:
+        most, others = _most_files(submission.phase), _unfinished(locked, name)
+        if others["files"] >= most:
             return refused("release.too_many_files", name, files=most)
-        if _unfinished_bytes(locked, name) + blob.size > MOST_BYTES:
+        if others["bytes"] + blob.size > MOST_BYTES:
             return _no_room(name)
-        values = {"blob": blob, "target": _target_in(submission.phase, name)}
-        return SubmittedFile.objects.update_or_create(submission=locked, name=name, defaults=values)[0]
+        file = SubmittedFile(submission=locked, name=name, blob=blob, target=_target_in(submission.phase, name))
+        unique, changed = ["submission", "name"], ["blob", "target"]
+        return SubmittedFile.objects.bulk_create([file], update_conflicts=True, unique_fields=unique, update_fields=changed)[0]
 
 
 def finish(submission: Submission, now: datetime) -> Reading[Submission]:
@@ -107,6 +105,7 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
             return refused("submissions.withdrawn", "")
         if submission.state != State.RECEIVING:
             return Read(submission)
+        now = _not_before_others(entry, phase, now)
         files = dict(submission.files.values_list("name", "blob_id"))
         if not files:
             return refused("submissions.no_file", "")
@@ -124,6 +123,18 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
         told = {"number": submission.number, "received_at": now.isoformat(), "files": files}
         trust.record(contest, "submission.received", {**_told(submission), **told})
     return Read(submission)
+
+
+def _not_before_others(entry: Entry, phase: Phase, now: datetime) -> datetime:
+    """This moment, or where the clock was set back since, the last one of which the team was told in an open phase.
+
+    What comes later counts as later; and in a phase that has opened nothing comes before it opens.
+    """
+    if phase.state != PhaseState.OPEN:
+        return now
+    told = Submission.objects.filter(entry=entry, phase=phase).aggregate(Max("received_at"), Max("chosen_at"))
+    moments: list[datetime] = [now, phase.opens_at, *(moment for moment in told.values() if moment is not None)]
+    return max(moments)
 
 
 def _locked(submission: Submission) -> tuple[Phase, Entry]:
@@ -153,6 +164,7 @@ def choose(user: User, submission: Submission, now: datetime) -> Reading[Submiss
         return refused("submissions.nothing_to_choose", "")
     with transaction.atomic():
         phase, entry = _locked(submission)
+        now = _not_before_others(entry, phase, now)
         problems = _play_problems(entry, phase, now)
         if problems:
             return problems
@@ -264,7 +276,8 @@ def _place_of(phase: Phase) -> dict[str, Any]:
 
 
 def _rate_problems(entry: Entry, now: datetime) -> Problems:
-    begun = Submission.objects.filter(entry=entry, began_at__gt=now - RATE_SPAN).count()
+    span = (now - RATE_SPAN, now + RATE_SPAN)  # what a clock that was ahead told is no reason to wait for hours
+    begun = Submission.objects.filter(entry=entry, began_at__range=span).count()
     minutes = int(RATE_SPAN.total_seconds()) // 60
     return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
 
@@ -288,15 +301,23 @@ def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
 
 
 def _most_files(phase: Phase) -> int:
-    """How many files an entry can need: one of each kind, unless there are some for each target, number or try."""
-    patterns = declared_phase(phase).files
-    return MOST_FILES if any(field in one.template for one in patterns for field in _COUNTED) else len(patterns)
+    """How many files an entry can need: of each kind one, or one for each number or target that there is."""
+    return min(MOST_FILES, sum(_most_of(pattern, phase) for pattern in declared_phase(phase).files))
 
 
-def _unfinished_bytes(submission: Submission, name: str) -> int:
-    """What lies in the store for a team without being handed in, but for the file that is to be replaced."""
+def _most_of(pattern: FilePattern, phase: Phase) -> int:
+    if _TRY in pattern.template or (_NUMBER in pattern.template and not pattern.numbers):
+        return MOST_FILES
+    targets = (phase.round.targets.count() or MOST_FILES) if _TARGET in pattern.template else 1
+    return targets * max(1, len(pattern.numbers))
+
+
+def _unfinished(submission: Submission, name: str) -> dict[str, int]:
+    """``bytes`` for a team that lie in the store without being handed in, ``files`` of this submission; but for the file that
+    is to be replaced."""
     begun = SubmittedFile.objects.filter(submission__entry=submission.entry_id, submission__state=State.RECEIVING)
-    return begun.exclude(submission=submission, name=name).aggregate(bytes=Sum("blob__size"))["bytes"] or 0
+    others = begun.exclude(submission=submission, name=name)
+    return others.aggregate(bytes=Sum("blob__size", default=0), files=Count("pk", filter=Q(submission=submission)))
 
 
 def _no_room(name: str) -> Problems:

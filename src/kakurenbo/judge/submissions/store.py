@@ -5,6 +5,7 @@ On a local disk content is complete before it has its name: written beside, sync
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -20,8 +21,8 @@ from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
-from django.utils import timezone
 
+from kakurenbo.judge import halves
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
 
 OPEN, SECRET = "default", "secret"
@@ -32,6 +33,8 @@ _UNUSED_FOR = timedelta(minutes=15)
 """So long bytes are kept that nothing refers to: they may be about to be referred to."""
 _FORGOTTEN_AT_ONCE = 1000
 _REVEAL_SECONDS, _LOOK_SECONDS = 30.0, 0.2
+_KEPT_FREE = 128 << 20
+"""Bytes of the disk that uploads leave to the database and to scoring, which stop without room."""
 
 
 def put(content: bytes | Iterable[bytes]) -> Blob:
@@ -66,13 +69,29 @@ def forget_unused(now: datetime) -> int:
     """
     never_handed_in = SubmittedFile.objects.filter(submission__state=State.WITHDRAWN, submission__number=None)
     never_handed_in.delete()
+    unused = _unused().filter(created_at__lt=now - _UNUSED_FOR)
+    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+
+
+def is_needed(digest: str) -> bool:
+    """Whether something refers to bytes of the open store, so that they must be there."""
+    return Blob.objects.filter(digest=digest).exists() and not _unused().filter(digest=digest).exists()
+
+
+def _unused() -> QuerySet[Blob]:
+    """What nothing refers to."""
     secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
-    unused = Blob.objects.filter(~Exists(secret), created_at__lt=now - _UNUSED_FOR)
+    unused = Blob.objects.filter(~Exists(secret))
     for relation in Blob._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
             referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
             unused = unused.filter(~Exists(referring))
-    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+    return unused
+
+
+def forget_halves() -> int:
+    """Remove what came in only half because its process was killed; says how many files that were."""
+    return sum(halves.remove_orphans(_incoming(storages[name])) for name in (OPEN, SECRET))
 
 
 def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
@@ -84,6 +103,16 @@ def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
         locked.delete()
         storages[OPEN].delete(name_of(digest))
     return True
+
+
+def has_room(size: int = 0) -> bool:
+    """Whether so many bytes more may come."""
+    return shutil.disk_usage(incoming()).free - size >= _KEPT_FREE
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether something failed for want of room on a disk: no fault of who asked for it."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def incoming() -> Path:
@@ -100,6 +129,11 @@ def open_blob(digest: str) -> File[bytes]:
         When there is none.
     """
     return storages[OPEN].open(name_of(digest), "rb")
+
+
+def bring_back(store: str, content: Iterable[bytes]) -> str:
+    """Keep bytes of a backup in one of the stores; what the database says of them is restored by itself. Gives the digest."""
+    return _keep(storages[store], content)[0]
 
 
 def put_secret(content: bytes | Iterable[bytes]) -> tuple[str, int]:
@@ -126,6 +160,13 @@ def read_secret(digest: str) -> bytes:
             time.sleep(_LOOK_SECONDS)
         with open_blob(digest) as file:
             return bytes(file.read())
+
+
+def forget_secret(digest: str) -> None:
+    """Remove a secret, and what was revealed of it; whoever calls knows that nothing refers to it."""
+    storages[SECRET].delete(name_of(digest))
+    if not Blob.objects.filter(digest=digest).exists():
+        storages[OPEN].delete(name_of(digest))
 
 
 def reveal(digest: str) -> None:
@@ -159,7 +200,7 @@ def _keep(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[str, int]
 
 def _written(storage: Storage, content: bytes | Iterable[bytes]) -> tuple[Path, str, int]:
     """Content in a file that has no name yet; where it breaks off, nothing is left."""
-    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), delete=False)  # noqa: SIM115 - it is renamed, not removed
+    file = tempfile.NamedTemporaryFile(dir=_incoming(storage), prefix=halves.prefix(), delete=False)  # noqa: SIM115 - it is renamed
     path = Path(file.name)
     try:
         with file:
@@ -202,7 +243,7 @@ def _place(storage: Storage, path: Path, digest: str) -> None:
 
 def _moved_beside(path: Path, folder: Path) -> Path:
     """A copy on the store's own disk, where a rename is one step."""
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy, path.open("rb") as file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy, _CHUNK)
         copy.flush()
         os.fsync(copy.fileno())
@@ -234,7 +275,7 @@ def _folder_of(storage: Storage) -> Path | None:
 
 
 def _blob(digest: str, size: int) -> Blob:
-    blob, made = Blob.objects.get_or_create(digest=digest, defaults={"size": size})
-    if made or Blob.objects.filter(pk=digest).update(created_at=timezone.now()):
-        return blob
-    return Blob.objects.get_or_create(digest=digest, defaults={"size": size})[0]  # it was forgotten in this moment
+    """The row of a content, made or made young again in one step: whoever is about to forget it comes before or after."""
+    blob = Blob(digest=digest, size=size)
+    Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
+    return blob

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
+
+from django.db import connection
+from django.db.models import Max
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.submissions.models import Submission
@@ -12,6 +16,7 @@ from kakurenbo.trust import Checkpoint as SignedRoot
 from kakurenbo.trust import Receipt, Tree, entry_bytes
 
 RECEIVED = "submission.received"
+_OPENED_SECONDS, _LOOK_SECONDS = 30.0, 0.2
 
 
 def log(contest: Contest, *, ended: bool) -> dict[str, Any]:
@@ -30,6 +35,35 @@ def latest_checkpoint(contest: Contest) -> SignedRoot | None:
     """The last signed root of a contest."""
     found = Checkpoint.objects.filter(contest=contest).order_by("-size").first()
     return None if found is None else signed_root(found, contest)
+
+
+def await_opened(contest: Contest) -> None:
+    """Wait until what a contest kept secret can be seen by this process: where its rights end at rows, when the end is signed.
+
+    Raises
+    ------
+    PermissionError
+        When it is not within half a minute.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT row_security_active('secret.file')")
+        if not cursor.fetchone()[0]:
+            return
+    until = time.monotonic() + _OPENED_SECONDS
+    while True:
+        signed = Checkpoint.objects.filter(contest=contest).aggregate(size=Max("size"))["size"] or 0
+        if LogEntry.objects.filter(contest=contest, kind="contest.ended", number__lt=signed).exists():
+            return
+        if time.monotonic() > until:
+            raise PermissionError(contest.slug)
+        time.sleep(_LOOK_SECONDS)
+
+
+def is_signed(contest: Contest) -> bool:
+    """Whether the last signature covers every entry; of a contest without a key nothing is ever signed."""
+    latest = latest_checkpoint(contest)
+    signed = 0 if latest is None else latest.size
+    return not contest.public_key or signed == LogEntry.objects.filter(contest=contest).count()
 
 
 def signed_root(checkpoint: Checkpoint, contest: Contest) -> SignedRoot:

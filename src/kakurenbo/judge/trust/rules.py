@@ -38,7 +38,10 @@ def record(contest: Contest, kind: str, body: Mapping[str, Any]) -> LogEntry:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, contest.pk])
-        number, at, salt = LogEntry.objects.filter(contest=contest).count(), timezone.now(), secrets.token_bytes(SALT_BYTES)
+        last = LogEntry.objects.filter(contest=contest).order_by("-number").first()
+        number, at, salt = 0, timezone.now(), secrets.token_bytes(SALT_BYTES)
+        if last is not None:
+            number, at = last.number + 1, max(at, last.at)  # a clock that was set back makes nothing happen earlier
         leaf = leaf_of(salt, entry_bytes(number, kind, body, at))
         return LogEntry.objects.create(contest=contest, number=number, kind=kind, body=dict(body), salt=salt, leaf=leaf, at=at)
 
@@ -53,11 +56,12 @@ def new_key(contest: Contest) -> None:
 
 def checkpoint(contest: Contest) -> Checkpoint:
     """Sign the log as it is; the last checkpoint where nothing was added since."""
-    tree = Tree(bytes(leaf) for leaf in LogEntry.objects.filter(contest=contest).values_list("leaf", flat=True))
+    entries = LogEntry.objects.filter(contest=contest)
+    tree = Tree(bytes(leaf) for leaf in entries.values_list("leaf", flat=True))
     last = Checkpoint.objects.filter(contest=contest, size=len(tree)).first()
     if last is not None:
         return last
-    root, at = tree.root(), timezone.now()
+    root, at = tree.root(), max(timezone.now(), *entries.filter(number=len(tree) - 1).values_list("at", flat=True))
     private = bytes(SigningKey.objects.get(contest_id=contest.pk).private)
     made = SignedRoot.signed(contest.slug, private, len(tree), root, moment(at))
     return Checkpoint.objects.create(contest=contest, size=len(tree), root=root, signature=made.signature, at=at)

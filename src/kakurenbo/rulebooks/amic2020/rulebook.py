@@ -32,6 +32,7 @@ from kakurenbo.contracts import (
     Utility,
     read_facts,
 )
+from kakurenbo.contracts.information import log2_choices
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.messages import Phrase
@@ -285,6 +286,15 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def credit(self, answer: Answer, guess: MembershipGuess) -> Credit:
         return scores.count_hits(answer, guess.rows)
+
+    def credit_outcomes(self) -> int:
+        """0 to 100 hits."""
+        return files.GUESSES + 1
+
+    def answer_bits(self) -> float:
+        """Which rows of B are in the sample: one set of so many."""
+        population = files.SCALES[self.scale].population
+        return log2_choices(population, files.sample_size(population, self.rate))
 
     def read_published(self, source: Source) -> Reading[RoundResults]:
         return matrix.read_matrix(source)

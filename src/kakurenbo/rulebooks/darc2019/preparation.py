@@ -21,6 +21,8 @@ DATASET, PART = "online_retail", "T"
 SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
 IMPORTED = "Online Retail, imported file"
 OWN = "a table of the organizer's own"
+CONTEST_CUSTOMERS = 4_034
+"""Of the contest's own T, and of the shop that is simulated in its place."""
 CUSTOMERS = {"full": None, "small": 400}  # None: as many as T has
 
 

@@ -34,7 +34,8 @@ from kakurenbo.contracts import (
     Utility,
     read_facts,
 )
-from kakurenbo.datasets.transactions import SCHEMA, release_bytes
+from kakurenbo.contracts.information import log2_orders
+from kakurenbo.datasets.transactions import CONTEST, SCHEMA, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
@@ -191,6 +192,21 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
 
     def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
         return credit.count_credit(answer, guess, self.mode)
+
+    def credit_outcomes(self) -> int | None:
+        """One third of a cell more or less, of every customer in every month."""
+        customers = self._customers()
+        return None if customers is None else 3 * customers * CONTEST.months + 1
+
+    def answer_bits(self) -> float | None:
+        """Who has which pseudonym in each month; at least as many as if everybody bought in one month alone, all alike."""
+        customers = self._customers()
+        return None if customers is None else CONTEST.months * log2_orders(customers // CONTEST.months)
+
+    def _customers(self) -> int | None:
+        """How many customers T has, where that is known before it is drawn."""
+        full = None if self.table or self.data == "own" else preparation.CONTEST_CUSTOMERS
+        return preparation.CUSTOMERS[self.scale] or full
 
     # -- results -------------------------------------------------------------------------------------------------------
 

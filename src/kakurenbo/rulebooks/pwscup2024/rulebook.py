@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
 from kakurenbo.commitments import digest
 from kakurenbo.contracts import (
     ANONYMIZE,
@@ -33,6 +34,7 @@ from kakurenbo.contracts import (
     Target,
     Utility,
 )
+from kakurenbo.contracts.information import log2_orders
 from kakurenbo.datasets import ratings
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import names
@@ -43,7 +45,7 @@ from kakurenbo.rulebooks.pwscup2024.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2024.preparation import AUTO, EMBEDDED, FULL, ROWS, SMALL, draw_candidates
 from kakurenbo.rulebooks.pwscup2024.published import read_published
 from kakurenbo.rulebooks.pwscup2024.release import Submission, check_release, release_files, split_files
-from kakurenbo.rulebooks.pwscup2024.scores import count_hits, standings
+from kakurenbo.rulebooks.pwscup2024.scores import HALF, count_hits, standings
 from kakurenbo.rulebooks.pwscup2024.targets import (
     MASKS_FILE,
     Answer,
@@ -201,6 +203,14 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     def credit(self, answer: Answer, guess: RatingsGuess) -> Credit:
         return count_hits(answer, guess)
+
+    def credit_outcomes(self) -> int:
+        """0 to 50 hits of both kinds, each told by itself."""
+        return (HALF + 1) ** 2
+
+    def answer_bits(self) -> float:
+        """The order of fifty people, and a rating of each."""
+        return log2_orders(HALF) + HALF * math.log2(RATING_VALUES)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return standings(rounds, self.weighed(rounds))

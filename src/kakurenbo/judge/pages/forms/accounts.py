@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
 from kakurenbo.judge.pages.forms.worded import WordedForm
@@ -47,6 +49,16 @@ class PasswordForm(WordedForm):
 
     password = _password("current-password")
     new_password = _password("new-password", _LEAST)
+
+
+class DeletionForm(WordedForm):
+    """The end of an account; who asks for it must know its password."""
+
+    password = _password("current-password")
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.auto_id = "delete_%s"  # the page asks for the password elsewhere, too
 
 
 class TokenForm(WordedForm):

@@ -13,6 +13,7 @@ from django.core.validators import validate_slug
 from django.utils.text import capfirst
 
 from kakurenbo.contracts import ATTACK
+from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, known_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
@@ -139,6 +140,7 @@ class PhaseForm(WordedForm):
             initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
+        self.leak: Leak | None = None
         self.keys = dict.fromkeys(("opens_at", "closes_at"), zone)  # shown beside the words
         self.heading = f"{plan.round} · {text(f'page.kind.{plan.kind}')}"
         word_visibility(self, plan.kind)

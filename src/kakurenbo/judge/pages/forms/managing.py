@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 
-from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
+from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role, Round
 from kakurenbo.judge.contests.rules import LONGEST_REASON
 from kakurenbo.judge.pages.forms.making import WALL, WallTimeField, as_moment, word_visibility
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
+from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import text
 
 
@@ -44,6 +45,34 @@ class ReasonForm(WordedForm):
         super().__init__(data)
         self.auto_id = f"{what}{entry.pk}_%s"  # a page has one for every round and decision
         self.heading, self.about = entry.round.name, (entry.pk, what)
+
+
+class RejudgingForm(WordedForm):
+    """What is to be judged again, and why: all teams read it when it is applied."""
+
+    what = forms.ChoiceField(required=False)
+    reason = forms.CharField(max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 3}))
+    submission_id = forms.UUIDField(required=False)
+
+    def __init__(self, contest: Contest, data: Any = None, submission: str = "") -> None:
+        super().__init__(data, initial={"submission_id": submission})
+        self._contest = contest
+        what = self.fields["what"]
+        assert isinstance(what, forms.ChoiceField)
+        what.choices = [("", text("page.rejudge_all")), *((one.name, one.name) for one in contest.rounds.all())]
+
+    def clean_submission_id(self) -> Submission | None:
+        """One entry alone, where one is named."""
+        pk = self.cleaned_data["submission_id"]
+        found = Submission.objects.filter(pk=pk, entry__team__contest=self._contest).first() if pk else None
+        if pk and found is None:
+            raise forms.ValidationError(text("page.rejudge_no_entry"))
+        return found
+
+    @property
+    def round(self) -> Round | None:
+        """The round that was chosen; None for all."""
+        return self._contest.rounds.filter(name=self.cleaned_data["what"]).first()
 
 
 class AnnouncementForm(WordedForm):

@@ -16,6 +16,7 @@ from django.utils.html import format_html, linebreaks, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contracts import Unit
+from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.pages.spans import UNITS, in_words
 from kakurenbo.messages import retold, text
@@ -71,6 +72,15 @@ def countdown(moment: datetime) -> SafeString:
     return format_html(
         '<span data-until="{}" data-words="{}">{}</span>', moment.isoformat(), words, in_words(moment - timezone.now())
     )
+
+
+@register.filter
+def leak_words(leak: Leak) -> str:
+    """How much of an answer feedback can tell, with the figures it is made of."""
+    told = {"questions": leak.questions, "each": f"{leak.bits_each:.2f}", "bits": f"{leak.bits:,.1f}"}
+    if leak.share is None or leak.answer_bits is None:
+        return text("page.leak_unknown", **told)
+    return text("page.leak_told", **told, answer=f"{leak.answer_bits:,.1f}", share=f"{100 * leak.share:.2f}")
 
 
 @register.filter

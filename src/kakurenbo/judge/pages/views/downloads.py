@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
@@ -17,6 +17,8 @@ from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, ow
 from kakurenbo.judge.pages.files import HANDOUT, TARGETS, files_of_kinds
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions.models import SubmittedFile
+
+_RETRY_SECONDS = 5
 
 
 @require_GET
@@ -60,6 +62,12 @@ def archive(request: HttpRequest, slug: str) -> HttpResponseBase:
     now = timezone.now()
     if not archives.may_have(request.user, contest, now):
         raise PermissionDenied
+    if contest.erased_at is not None:
+        return render(request, "judge/archive_incomplete.html", {"contest": contest}, status=410)
+    if archives.is_incomplete(contest):
+        page = render(request, "judge/archive_incomplete.html", {"contest": contest}, status=409)
+        page.headers["Retry-After"] = str(_RETRY_SECONDS)
+        return page
     return download(request, archives.archive(request.user, contest, now), f"{contest.slug}.zip")
 
 

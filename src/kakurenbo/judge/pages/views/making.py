@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,9 +14,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from kakurenbo import registry
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contracts import ATTACK, AnyRulebook
 from kakurenbo.judge.contests import rules as contests
-from kakurenbo.judge.contests.models import Contest
+from kakurenbo.judge.contests.leakage import Leak, leak
+from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.planning import order_problems
 from kakurenbo.judge.contests.rulebooks import known_rulebook
 from kakurenbo.judge.pages.access import UserRequest, for_organizers
@@ -52,6 +54,8 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     played = form.cleaned_data.get("played", rules.rounds) if form.is_valid() else rules.rounds
     phases = phase_forms([plan for plan in plans if plan.round in played], zone, data)
     left_out = phase_forms([plan for plan in plans if plan.round not in played], zone)  # what is left out need not be right
+    for phase in phases:
+        phase.leak = _leak_if_live(known.value, phase, zone)
     valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
     if request.method == "POST" and not all(valid):
         timed = [plan for plan in (phase.timed(zone) for phase in phases) if plan is not None]
@@ -66,6 +70,14 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     return render(
         request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": [*phases, *left_out]}
     )
+
+
+def _leak_if_live(rules: type[AnyRulebook], phase: PhaseForm, zone: str) -> Leak | None:
+    """What a team could learn of an answer, were standings to move with its guesses."""
+    if phase.plan.kind != ATTACK:
+        return None
+    plan = phase.planned(zone) if phase.is_bound and phase.is_valid() else phase.plan
+    return leak(rules().for_round(plan.round), plan.round, replace(plan, visibility=Visibility.LIVE), zone)
 
 
 def about_rulebook(rules: type[AnyRulebook]) -> str:

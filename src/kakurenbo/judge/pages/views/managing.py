@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from kakurenbo.judge.accounts.rules import Refused
 from kakurenbo.judge.contests import archive as archives
-from kakurenbo.judge.contests import queries, rules
+from kakurenbo.judge.contests import erasing, queries, rules
+from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
 from kakurenbo.judge.pages import moving, steps
@@ -36,7 +37,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
     """Everything that an organizer watches, on one page."""
     contest = managed_contest(request, slug)
     teams, context = team_rows(contest, free=False), scene(request, contest, "manage")
-    phases = context["phases"]
+    phases, erasable_from = context["phases"], erasing.erasable_from(contest)
     known = {
         "teams": teams,
         "steps": [] if contest.rehearsal or contest.ended_at else steps.steps(contest, teams, phases),
@@ -44,10 +45,13 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         "turnout": steps.handed_in(context["current"]),
         "awards": awards(contest, scoring.standings(contest, request.user, timezone.now())),
         "archive_incomplete": archives.is_incomplete(contest),
+        "erasable_from": erasable_from,
+        "erasable": erasable_from is not None and erasable_from <= timezone.now(),
         "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
         "rounds": contest.rounds.prefetch_related("files"),
         "handed_in": Submission.objects.filter(entry__team__contest=contest).exclude(state__in=_NOT_HANDED_IN).count(),
         "sealed": Target.objects.filter(round__contest=contest).count(),
+        "leaks": leaks(contest),
         "announcements": contest.announcements.all()[:5],
         "announcement_form": AnnouncementForm(),
         "rehearsal_form": RehearsalForm(),
@@ -122,6 +126,15 @@ def end(request: UserRequest, slug: str) -> HttpResponse:
         messages.error(request, text("page.end_not_confirmed", slug=contest.slug))
         return redirect("manage", slug=slug)
     said(request, rules.end(request.user, contest), "page.ended")
+    return redirect("manage", slug=slug)
+
+
+@require_POST
+@for_organizers
+def erase(request: UserRequest, slug: str) -> HttpResponse:
+    """The files of a contest that is long over are deleted."""
+    contest = managed_contest(request, slug)
+    said(request, erasing.erase(request.user, contest, request.POST.get("confirm", "")), "page.erasing")
     return redirect("manage", slug=slug)
 
 

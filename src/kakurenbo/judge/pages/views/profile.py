@@ -11,11 +11,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from kakurenbo.judge.accounts import rules
+from kakurenbo.judge.accounts.forgetting import delete_account
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.judge.pages.access import UserRequest, for_users
-from kakurenbo.judge.pages.forms.accounts import PasswordForm, ProfileForm, TokenForm
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, for_users, said
+from kakurenbo.judge.pages.forms.accounts import DeletionForm, PasswordForm, ProfileForm, TokenForm
 from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
 from kakurenbo.messages import text
+from kakurenbo.tables import Problems
 
 
 @never_cache
@@ -50,6 +52,15 @@ def password(request: UserRequest) -> HttpResponse:
 
 @require_POST
 @for_users
+def end_sessions(request: UserRequest) -> HttpResponse:
+    """Log out everywhere but here."""
+    ended = rules.end_sessions(request.user, but=request.session.session_key or "")
+    messages.success(request, text("page.sessions_ended", count=ended))
+    return redirect("profile")
+
+
+@require_POST
+@for_users
 def make_token(request: UserRequest) -> HttpResponse:
     """A new token, shown on the profile for a few minutes."""
     form = TokenForm(request.POST)
@@ -68,6 +79,38 @@ def revoke_token(request: UserRequest, pk: int) -> HttpResponse:
     return forgotten_on(reverse("profile"))
 
 
+@sensitive_post_parameters()
+@require_POST
+@for_users
+def delete(request: UserRequest) -> HttpResponse:
+    """One's own account, by whoever knows its password."""
+    form = DeletionForm(request.POST)
+    if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
+        form.add_error("password", text("page.wrong_password"))
+    if not form.is_valid():
+        return _page(request, deletion_form=form)
+    outcome = delete_account(request.user)
+    if isinstance(outcome, Problems):
+        form.add_error(None, outcome[0].sentence)
+        return _page(request, deletion_form=form)
+    auth.logout(request)
+    messages.success(request, text("page.account_deleted"))
+    return redirect("home")
+
+
+@require_POST
+@for_organizers
+def delete_other(request: UserRequest, pk: int) -> HttpResponse:
+    """The account of somebody who asked for it, by an organizer who types its address."""
+    found = get_object_or_404(User, pk=pk, is_active=True)
+    if request.POST.get("confirm", "").strip().lower() != found.email:
+        messages.error(request, text("page.deletion_not_confirmed", email=found.email))
+    else:
+        said(request, delete_account(found), "page.account_deleted")
+    own = found.memberships.select_related("team__contest").order_by("-joined_at").first()
+    return redirect("home") if own is None else redirect("manage-team", own.team.contest.slug, own.team.number)
+
+
 def _page(request: UserRequest, **changed: object) -> HttpResponse:
     user = request.user
     known = {
@@ -75,6 +118,7 @@ def _page(request: UserRequest, **changed: object) -> HttpResponse:
         "form": ProfileForm(initial={"name": user.name, "language": user.language}),
         "password_form": PasswordForm(),
         "token_form": TokenForm(),
+        "deletion_form": DeletionForm(),
         "tokens": user.tokens.filter(revoked_at__isnull=True).order_by("-created_at"),
     }
     return render(request, "judge/profile.html", {**known, **changed})

@@ -158,7 +158,10 @@ def _handed_in(request: UserRequest, entry: Entry, phase: Phase, made: list[tupl
     if problems:
         rules.withdraw(request.user, begun.value, arrived_at(request))
         return problems
-    return rules.finish(begun.value, arrived_at(request))
+    done = rules.finish(begun.value, arrived_at(request))
+    if isinstance(done, Problems):
+        rules.withdraw(request.user, begun.value, arrived_at(request))
+    return done
 
 
 def _own_entry(request: UserRequest, slug: str, round_name: str, kind: str) -> tuple[Phase, Entry]:

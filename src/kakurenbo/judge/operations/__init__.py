@@ -1,0 +1,1 @@
+"""Keeping a judge well: looking after it, its logs and figures, backup and restore."""

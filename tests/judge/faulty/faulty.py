@@ -1,0 +1,30 @@
+"""Hide-and-seek with a scorer that has two faults, and in its next version none."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from hide_and_seek import GUESSES, HideAndSeek
+from numpy.typing import NDArray
+
+import kakurenbo as kb
+from kakurenbo.attacks.membership import MembershipGuess
+
+FAULTS = True
+
+
+@dataclass(frozen=True)
+class Faulty(HideAndSeek):
+    """Hide people in a table; with faults, who guesses wrong is credited, and values seem to have moved half as far."""
+
+    name: ClassVar[str] = "faulty"
+
+    def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
+        right = super().measure(handout, submission)
+        if not FAULTS:
+            return right
+        return replace(right, scores={name: replace(score, value=score.value / 2) for name, score in right.scores.items()})
+
+    def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
+        right = super().credit(answer, guess)
+        return replace(right, hits=GUESSES - right.hits) if FAULTS else right
