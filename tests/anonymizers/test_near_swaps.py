@@ -15,7 +15,8 @@ from kakurenbo.anonymizers.tables.suppression import SuppressRare
 from kakurenbo.anonymizers.tables.trimming import Bottom, Laplace, Top
 from kakurenbo.datasets import nhanes
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
-from kakurenbo.rulebooks.pwscup2021.utility import VARIABLES, unique_share
+from kakurenbo.rulebooks.pwscup2021.release import COMPARED
+from kakurenbo.rulebooks.pwscup2021.utility import unique_share
 from kakurenbo.tables import Category, Decimal, Integer, Schema, Table
 from kakurenbo.tables.kinds import in_reach
 from kakurenbo.tables.regression import logistic_regression
@@ -72,7 +73,7 @@ def test_rr_redraws_every_column_with_a_list_of_values_and_refuses_others_by_nam
 
 
 def test_thin_leaves_few_records_of_a_kind_and_the_regression_as_it_was() -> None:
-    release = Thin(unique=0.5, columns=VARIABLES)(people(), rng())
+    release = Thin(unique=0.5, columns=COMPARED)(people(), rng())
     assert unique_share(release.table, 1000).value <= 0.5
     before, after = (
         logistic_regression(table, "dia", ("gen", "age", "bmi", "dep", "pir")) for table in (people(), release.table)

@@ -55,6 +55,7 @@ def test_the_worked_example_of_the_documentation_comes_out_as_by_hand(plugins: P
     ("rulebook", "options", "outcomes", "bits"),
     [
         ("amic2020", {"scale": "small"}, 101, math.log2(math.comb(10_000, 1_000))),
+        ("pwscup2021", {"order": "sorted"}, 51**3, math.log2(math.comb(100, 50) * math.comb(2095, 50))),
         ("pwscup2024", {}, 51 * 51, math.log2(math.factorial(50) * 6**50)),
         ("darc2019", {"scale": "small"}, 3 * 400 * 13 + 1, 13 * math.log2(math.factorial(30))),
     ],
@@ -180,7 +181,7 @@ def standings_of(scores: dict[str, float]) -> dict[str, Any]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("visibility", [Visibility.FROZEN, Visibility.HIDDEN])
 @pytest.mark.parametrize("kind", [ANONYMIZE, ATTACK])
-@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2024"])
+@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2021", "pwscup2024"])
 def test_a_frozen_board_is_the_same_to_the_byte_while_scores_change_behind_it(
     rulebook: str, kind: str, visibility: Visibility
 ) -> None:

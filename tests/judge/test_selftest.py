@@ -68,6 +68,7 @@ def test_a_rulebook_that_breaks_is_a_finding_and_not_the_end(worker: Worker, mon
 def test_every_installed_rulebook_is_as_it_is_known_and_nothing_is_left_behind() -> None:
     before = set(Path("/tmp").glob("kk*"))
     found = [check for check in call("doctor", "--self-test").json["checks"] if check["name"].startswith("self-test")]
-    assert {check["name"] for check in found} >= {f"self-test:{name}" for name in ("amic2020", "darc2019", "pwscup2024")}
+    names = ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
+    assert {check["name"] for check in found} >= {f"self-test:{name}" for name in names}
     assert all(check["ok"] for check in found), found
     assert set(Path("/tmp").glob("kk*")) <= before

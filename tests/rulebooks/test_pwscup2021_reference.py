@@ -19,8 +19,9 @@ from kakurenbo.measures.cell_shares import cell_counts
 from kakurenbo.measures.one_hot_correlation import one_hot_correlations
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
+from kakurenbo.rulebooks.pwscup2021.release import COMPARED
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores
-from kakurenbo.rulebooks.pwscup2021.utility import BINS, VARIABLES
+from kakurenbo.rulebooks.pwscup2021.utility import BINS
 from kakurenbo.tables import Read, Source, Table
 from kakurenbo.tables.regression import logistic_regression
 
@@ -108,7 +109,7 @@ def test_the_sample_breaks_the_limits_of_both_rounds(folder: Path) -> None:
 
 
 def test_every_cell_is_counted_as_the_script_counts_it(folder: Path) -> None:
-    counts = cell_counts(table_of(folder, "B_nhanes2017_18.csv.gz"), "dia", VARIABLES, BINS).counts
+    counts = cell_counts(table_of(folder, "B_nhanes2017_18.csv.gz"), "dia", COMPARED, BINS).counts
     ours = {}
     for (variable, level, outcome), count in counts.items():
         label = f"{variable}_{level}" if variable in ("dep", "pir") else level
@@ -124,7 +125,7 @@ def test_every_cell_is_counted_as_the_script_counts_it(folder: Path) -> None:
 
 @pytest.mark.parametrize(("name", "report"), [("B_nhanes2017_18.csv.gz", "odds_B.csv"), ("D.csv.gz", "odds_D.csv")])
 def test_every_coefficient_odds_ratio_and_p_value_is_the_printed_one(folder: Path, name: str, report: str) -> None:
-    regression = logistic_regression(table_of(folder, name), "dia", VARIABLES)
+    regression = logistic_regression(table_of(folder, name), "dia", COMPARED)
     assert regression is not None
     told = {key.replace("[T.", "["): line for key, line in printed(folder, report).items()}
     assert regression.coefficients == pytest.approx({key: line["Coef"] for key, line in told.items()}, **DIGITS)

@@ -20,6 +20,7 @@ from kakurenbo.rounds import publish_round, score_round
 from kakurenbo.rulebooks.pwscup2021 import Answer, GuessForm, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.release import as_entry, least_rows
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores, count_credit
+from kakurenbo.rulebooks.pwscup2021.utility import unique_share
 from kakurenbo.tables import Problems, Read, Source, Table, write_folder
 
 ROWS = 300
@@ -123,6 +124,9 @@ def test_fewer_than_50_deleted_rows_make_no_test_table() -> None:
     made = as_entry(handout(), Release.of(handout().table), np.random.default_rng(1))
     assert made.rows is not None
     assert len(made.rows) == ROWS - 50
+    thinned = as_entry(handout(), Release.of(handout().table), np.random.default_rng(1), unique=0.6)
+    assert thinned.rows is not None
+    assert unique_share(handout().table.take(thinned.rows), ROWS).value <= 0.6
     with pytest.raises(KakurenboError, match="does not say which rows of B it kept"):
         as_entry(handout(), Release.of(handout().table.take(np.arange(9))), np.random.default_rng(1))
 

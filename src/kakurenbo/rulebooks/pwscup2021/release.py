@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kakurenbo.anonymizers.tables.near_swaps import Thin
 from kakurenbo.contracts import Files, Release
 from kakurenbo.datasets import nhanes
 from kakurenbo.errors import KakurenboError
@@ -33,6 +34,11 @@ from kakurenbo.tables import (
 )
 
 RULES, SCRIPTS = "rules", "scripts"
+COMPARED = (
+    *(nhanes.GEN, nhanes.AGE, nhanes.RACE, nhanes.EDU, nhanes.MAR),
+    *(nhanes.BMI, nhanes.DEP, nhanes.PIR, nhanes.QM),
+)
+"""What makes a record one of a kind, is tabulated against diabetes, and explains it in the regression."""
 NO_EDUCATION = ("", "Missing")
 """What the contest's checker takes for an education beside the levels that occur."""
 
@@ -120,8 +126,19 @@ def _examples(round_: str, team: str) -> tuple[str, str]:
     return files.RELEASE.name(**fields), files.DELETED_ROWS.name(**fields)
 
 
-def as_entry(handout: Handout, release: Release, rng: np.random.Generator) -> Release:
-    """A method's release as the contest wants one: rows in B's order, numbers in their range, 50 deleted rows at least.
+def as_entry(handout: Handout, release: Release, rng: np.random.Generator, unique: float = 1.0) -> Release:
+    """A method's release as the contest wants one: rows in B's order, numbers in their range, enough rows deleted.
+
+    Where a method leaves too many records that are one of a kind, more go as ``thin`` deletes them; and where fewer than 50
+    rows are gone then, the rest is drawn at random.
+
+    Parameters
+    ----------
+    handout : Handout
+    release : Release
+    rng : numpy.random.Generator
+    unique : float
+        The largest share of B's rows that may be one of a kind among those that are left.
 
     Raises
     ------
@@ -132,8 +149,11 @@ def as_entry(handout: Handout, release: Release, rng: np.random.Generator) -> Re
     kept = np.arange(rows) if release.rows is None else release.rows
     if len(kept) != len(release.table) or len(np.unique(kept)) != len(kept):
         raise KakurenboError("the method does not say which rows of B it kept, which this contest asks for")
-    missing = max(0, HALF - (rows - len(kept)))
-    chosen = np.sort(rng.permutation(len(kept))[missing:])
+    thin = Thin(unique=min(1.0, unique * rows / max(1, len(kept))), columns=COMPARED)
+    left = thin(handout.table.take(kept), rng).rows
+    assert left is not None
+    missing = max(0, HALF - (rows - len(left)))
+    chosen = rng.permutation(left)[missing:]
     chosen = chosen[np.argsort(kept[chosen])]
     table = release.table.take(chosen)
     limits: Mapping[str, tuple[int, int]] = {nhanes.AGE: nhanes.AGES, nhanes.BMI: nhanes.BMIS}

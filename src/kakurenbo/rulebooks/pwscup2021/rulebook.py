@@ -138,8 +138,8 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         return read_health(source, 2 * PEOPLE).map(lambda table: Handout(facts.team if facts else "", table))
 
     def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
-        """Run a method on B; where it deletes fewer than 50 rows, others are drawn at random."""
-        return release.as_entry(handout, anonymizer(handout.table, rng), rng)
+        """Run a method on B; where it deletes too few rows for the rules, more go."""
+        return release.as_entry(handout, anonymizer(handout.table, rng), rng, self.limits()["uniqrt"])
 
     def release_files(self, handout: Handout, release_: Release) -> Files:
         return release.entry_files(handout, release_, self.round)

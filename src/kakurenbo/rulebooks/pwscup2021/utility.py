@@ -14,7 +14,7 @@ from kakurenbo.measures.odds_ratios import odds_ratio_difference
 from kakurenbo.measures.one_hot_correlation import Correlations, correlation_change, one_hot_correlations
 from kakurenbo.measures.record_changes import record_change
 from kakurenbo.rulebooks.pwscup2021.files import MAIN, PRE
-from kakurenbo.rulebooks.pwscup2021.release import SCRIPTS
+from kakurenbo.rulebooks.pwscup2021.release import COMPARED, SCRIPTS
 from kakurenbo.tables import Category, Table
 from kakurenbo.tables.kinds import one_of_a_kind
 from kakurenbo.tables.regression import Regression, logistic_regression
@@ -26,11 +26,6 @@ ROUND_LIMITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {PRE: {**_COMMON, "iloss": 6.0}, MAIN: {**_COMMON, "iloss": 4.0}}
 )
 
-VARIABLES = (
-    *(nhanes.GEN, nhanes.AGE, nhanes.RACE, nhanes.EDU, nhanes.MAR),
-    *(nhanes.BMI, nhanes.DEP, nhanes.PIR, nhanes.QM),
-)
-"""What is tabulated against diabetes, what explains it in the regression, and what makes a record one of a kind."""
 _FLAG_BINS = Bins((-1.0, 0.5, 2.0), ("0", "1"))
 BINS: Mapping[str, Bins] = MappingProxyType(
     {
@@ -73,13 +68,13 @@ def measure(original: Table, kept: np.ndarray, released: Table, limits: Mapping[
 
 def unique_share(remaining: Table, rows: int) -> Score:
     """uniqrt: how many records of C are one of a kind, as a share of the rows of B."""
-    alone = one_of_a_kind(remaining, [name for name in VARIABLES if name not in nhanes.NUMBERS], nhanes.NUMBERS)
+    alone = one_of_a_kind(remaining, [name for name in COMPARED if name not in nhanes.NUMBERS], nhanes.NUMBERS)
     count = int(alone.sum())
     return Score(count / rows, higher_is_better=False, parts={"count": count})
 
 
 def _cells(table: Table) -> CellCounts:
-    return table.derived("pwscup2021 cells", lambda own: cell_counts(own, nhanes.DIA, VARIABLES, BINS))
+    return table.derived("pwscup2021 cells", lambda own: cell_counts(own, nhanes.DIA, COMPARED, BINS))
 
 
 def _correlations(table: Table) -> Correlations:
@@ -94,6 +89,6 @@ def _regression(table: Table) -> Regression | None:
         assert isinstance(column, Category)
         if "" in column.levels:
             own = own.take(own.codes[nhanes.EDU] != column.code(""))
-        return logistic_regression(own, nhanes.DIA, VARIABLES) if len(own) else None
+        return logistic_regression(own, nhanes.DIA, COMPARED) if len(own) else None
 
     return table.derived("pwscup2021 regression", made)
