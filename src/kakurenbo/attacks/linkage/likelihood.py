@@ -21,7 +21,7 @@ from kakurenbo.attacks.linkage.knowledge import (
     category_names,
     number_names,
 )
-from kakurenbo.attacks.linkage.rlink import nearest_columns
+from kakurenbo.attacks.linkage.rlink import nearest_columns, squared_distances
 from kakurenbo.contracts import Attack
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
@@ -41,7 +41,7 @@ _UNLIKELY = 1e-12
 
 @dataclass(frozen=True)
 class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
-    """Name the likeliest rows; as many people as the release has of them are taken for kept, the likeliest ones.
+    """Name the likeliest rows; as many people as the release has of them are taken for kept, those with the nearest rows.
 
     Who is taken for deleted is named rows in the second and third place all the same: they count where that was wrong.
     """
@@ -52,14 +52,17 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
     cells: int = parameter(4, "how many other cells may have changed by a swap", low=0)
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
-        likelihood, odds = learned(knowledge)
+        odds, distances = learned_odds(knowledge), squared_distances(knowledge)
         kept = np.zeros(len(odds), dtype=bool)
-        # Whoever has a rare value would have high odds, be it that people like that were deleted: likelihood alone counts.
-        kept[np.argsort(-likelihood.max(axis=1), kind="stable")[: knowledge.kept]] = True
+        # Whoever has a rare value has high odds, be it that people like that were deleted: for that, distance tells more.
+        kept[np.argsort(distances.min(axis=1), kind="stable")[: knowledge.kept]] = True
         rows = nearest_columns(-odds)
         alike = in_reach(knowledge.people, knowledge.release, _ALIKE, 0)
         if alike.any(axis=1).sum() >= _LETTER_FOR_LETTER * knowledge.kept:
-            chances = self._exchanged(knowledge)
+            exact = in_reach(knowledge.people, knowledge.release, 0, 0).any(axis=1).sum()
+            # Swapped and blurred: how far is not known, and the nearest are as good as any.
+            swapped = exact >= _LETTER_FOR_LETTER * knowledge.kept
+            chances = self._exchanged(knowledge) if swapped else 1 / (1 + distances)
             chances[np.arange(len(rows)), rows[:, 0]] = 0
             rows[:, 1:] = nearest_columns(-chances)[:, : CHOICES - 1]
         shifted = np.concatenate([np.full((len(rows), 1), DELETED), rows[:, : CHOICES - 1]], axis=1)
@@ -86,8 +89,8 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
         return chances
 
 
-def learned(knowledge: LinkageKnowledge) -> tuple[Matrix, Matrix]:
-    """log P(row | it is the person's), and that minus log P(row | it is anybody's), both of shape (people, rows).
+def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
+    """log P(row | it is the person's) - log P(row | it is anybody's), shape (people, rows).
 
     The noise of every column is what makes the people likeliest, half of whom are somewhere in the release.
     """
@@ -118,7 +121,8 @@ def learned(knowledge: LinkageKnowledge) -> tuple[Matrix, Matrix]:
         total = max(float(weights.sum()), 1.0)
         changed = {name: float(np.clip((weights * unlike).sum() / total, _LEAST_CHANGE, 0.5)) for name, unlike in words.items()}
         scales = {name: max(float((weights * distance).sum() / total), _LEAST_SCALE) for name, distance in apart.items()}
-    return likelihood, likelihood - background
+    odds: Matrix = likelihood - background
+    return odds
 
 
 def _posterior(odds: Matrix) -> Matrix:
