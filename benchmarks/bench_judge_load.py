@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,10 +85,11 @@ class Player:
         connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.address).netloc, timeout=60)
         place = f"/api/v1/submissions/{begun['id']}/files/pre_anonymizeddata_{begun['team']}.csv"
         pieces = [own, memoryview(body)[len(own) :]]
-        connection.request("PUT", place, body=pieces, headers={**self.headers, "Content-Length": str(len(body))})
-        with connection.getresponse() as answer:
-            if answer.status != http.HTTPStatus.CREATED:
-                raise RuntimeError(f"an upload was answered with {answer.status}")
+        with closing(connection):
+            connection.request("PUT", place, body=pieces, headers={**self.headers, "Content-Length": str(len(body))})
+            with connection.getresponse() as answer:
+                if answer.status != http.HTTPStatus.CREATED:
+                    raise RuntimeError(f"an upload was answered with {answer.status}")
         return since()
 
     def hand_in(self, begun: dict[str, str]) -> None:
