@@ -19,6 +19,7 @@ from kakurenbo.judge.api.app import api
 from kakurenbo.judge.api.middleware import JsonRefusals
 from kakurenbo.judge.contests.models import Contest, Entry, Phase
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
+from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import render
@@ -133,6 +134,7 @@ def test_the_archive_has_secrets_salts_and_entries_only_after_the_end(contest: C
     assert not [name for name in before.namelist() if "/secret/" in name or "/answers/" in name]
     assert all(set(entry) == {"number", "leaf"} for entry in json.loads(before.read("cup/log.json"))["entries"])
     Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
+    sign_logs()
     after = archive_of(contest)
     assert after.read("cup/rounds/pre/preparation/secret/opening.json") == b"the seed"
     for entry in json.loads(after.read("cup/log.json"))["entries"]:
@@ -195,7 +197,7 @@ def test_a_fault_of_the_judge_tells_nothing_of_it(monkeypatch: pytest.MonkeyPatc
     settings.DEBUG = debug
     monkeypatch.setattr("kakurenbo.judge.contests.queries.contests_for", fault)
     answer = Client(raise_request_exception=False).get(f"{API}contests")
-    assert (answer.status_code, answer.json()["error"], set(answer.json())) == (500, "fault", SHAPE)
+    assert (answer.status_code, answer.json()["error"], set(answer.json())) == (500, "fault", {*SHAPE, "request_id"})
     assert b"swordfish" not in answer.content
     assert b"Traceback" not in answer.content
 

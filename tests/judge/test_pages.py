@@ -27,6 +27,7 @@ from kakurenbo.judge.pages.forms.making import zone_choices
 from kakurenbo.judge.pages.shown import counts_rule, team_rows
 from kakurenbo.judge.scoring.models import JobKind, Judging, StandingSnapshot
 from kakurenbo.judge.scoring.rules import enqueue
+from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.messages import render, speaking_to
 from kakurenbo.reporting.document import FORMAT, Document, RulebookEntry
@@ -486,11 +487,13 @@ def test_after_the_end_everybody_finds_archive_and_results_site_on_the_overview(
     StandingSnapshot.objects.create(contest=contest, shown=True, document={"rounds": []})
     assert not any(link in Client().get(overview).content.decode() for link in links)
     Contest.objects.update(ended_at=timezone.now())
+    sign_logs()
     assert all(link in Client().get(overview).content.decode() for link in links)
     assert "being made" not in Client().get(overview).content.decode()
-    enqueue(JobKind.STANDINGS, contest)
-    assert "The last standings are being made" in Client().get(overview).content.decode()
     assert Client().get(links[0]).status_code == 200
+    enqueue(JobKind.STANDINGS, contest)
+    assert "being made" in Client().get(overview).content.decode()
+    assert Client().get(links[0]).status_code == 409
 
 
 def test_a_list_of_mistakes_leads_to_their_fields_and_what_was_typed_stays(page: Client) -> None:

@@ -77,7 +77,8 @@ async def paced(receive: Receive, pace: Pace) -> Message:
         Where the rest of it will not come.
     """
     try:
-        message = await asyncio.wait_for(receive(), pace.seconds_left())
+        async with asyncio.timeout(pace.seconds_left()):  # unlike ``wait_for``, without a task for each piece
+            message = await receive()
     except TimeoutError:
         raise TooSlow from None
     if message["type"] == "http.disconnect":

@@ -27,7 +27,7 @@ from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
 _OK, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 413, 429, 503, 507
-_PIECE = 1 << 18  # bytes in memory for each upload
+_PIECE = 1 << 20  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -135,17 +135,18 @@ class _Body:
         self.unread = True
 
     async def fill(self, receive: Receive, limit: int) -> None:
-        piece, more, pace = bytearray(), True, Pace()
+        parts: list[bytes] = []
+        more, pace = True, Pace()
         while more:
             message = await paced(receive, pace)
-            piece += message.get("body", b"")
+            parts.append(message.get("body", b""))
             more = message.get("more_body", False)
             self.unread = more
-            if self._size + len(piece) > limit:
+            if pace.bytes > limit:
                 raise TooLarge(unread=more)
-            if len(piece) >= _PIECE or not more:
-                await self._in_thread(self._write, bytes(piece))
-                piece.clear()
+            if pace.bytes - self._size >= _PIECE or not more:
+                await self._in_thread(self._write, b"".join(parts))
+                parts.clear()
 
     async def complete(self) -> Received:
         await self._in_thread(self._synchronise)
