@@ -1,4 +1,4 @@
-"""A contest that deals each attacker a part of a target: in a tournament each attack sees its own part, and is credited by it."""
+"""A contest that deals each attacker a part of a target: in a tournament each sees its own part, and is credited by it."""
 
 from __future__ import annotations
 

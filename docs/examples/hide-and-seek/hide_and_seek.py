@@ -1,6 +1,5 @@
 """A small contest: each team hides half of a town's people in a table, and the others say who is in it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +14,7 @@ from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.nearest import Nearest
 
 SCHEMA = kb.Schema([kb.Integer("age", 0, 99), kb.Integer("height", 140, 200), kb.Category("town", ("Aoba", "Izumi"))])
-TOWN, HIDDEN, MEMBERS = "town.csv", "hidden.csv", "members.csv"
-GUESSES = 10
+TOWN, HIDDEN, MEMBERS, GUESSES = "town.csv", "hidden.csv", "members.csv", 10
 
 
 # [start:methods]
@@ -171,7 +169,7 @@ class HideAndSeek(kb.Rulebook[kb.Table, kb.Table, MembershipKnowledge, int, NDAr
         return GUESSES + 1
 
     def answer_bits(self) -> float:
-        return math.log2(math.comb(self.size, self.size // 2))
+        return float(np.log2(1 + (self.size - self.size // 2) / np.arange(1, self.size // 2 + 1)).sum())  # of all halves
 
     @property
     def sample_attacks(self) -> Mapping[str, Nearest]:
