@@ -25,7 +25,7 @@ from kakurenbo.tables import read_file
 from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, grew, read_kept
 from kakurenbo.trust.checkpoints import FORMAT as CHECKPOINT
 from kakurenbo.trust.receipts import FORMAT as RECEIPT
-from kakurenbo.verification import Difference, Report, opened, verify_archive
+from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
 from kakurenbo.verification.archive import LogFile
 from kakurenbo.verification.contest import check_whole_log
 
@@ -38,9 +38,9 @@ def is_address(given: str) -> bool:
 
 
 def _verify(subject: str, receipts: tuple[Path, ...], log: str | None, again: bool, as_json: bool) -> int:
-    kept = {str(path): _kept(path) for path in receipts}
     report = Report()
     try:
+        kept = {str(path): _kept(path) for path in receipts}
         own = None if is_address(subject) else _as_kept(Path(subject))
         if own is not None:
             return _verify_kept(subject, own, log, as_json)
@@ -151,10 +151,13 @@ def _compared(file: str, kept: Receipt | Checkpoint, log: str) -> int:
 
 def _kept(path: Path) -> Receipt | Checkpoint:
     check_there(path)
+    content = _parsed(path)
     try:
-        return read_kept(_parsed(path))
+        kept = read_kept(content)
     except NotWhatItSays as wrong:
         raise UsageError(text("verification.no_receipt", file=str(path), part=wrong.field, why=text(wrong.why))) from None
+    strict.check_keys(content, kept.as_json(), str(path))
+    return kept
 
 
 def _as_kept(path: Path) -> Receipt | Checkpoint | None:
@@ -166,7 +169,7 @@ def _as_kept(path: Path) -> Receipt | Checkpoint | None:
 
 def _parsed(path: Path) -> Any:
     try:
-        return json.loads(read_file(path))
+        return strict.parsed(read_file(path), str(path))
     except ValueError:
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -48,7 +48,7 @@ def check_contest(contest: ContestFile, slug: str, ledger: Ledger) -> None:
     here = {
         **{name: told[name] for name in ("slug", *plain)},
         **{name: moment(told[name]) for name in ("created_at", "ended_at")},
-        "teams": {team["number"]: team for team in told["teams"]},
+        "teams": _each_once(CONTEST, "teams", ((team["number"], team) for team in told["teams"])),
         "announcements": [
             {"at": moment(one["at"]), "title": one["title"], "text": _digest(one["text"])}
             for one in _by_time(told["announcements"])
@@ -62,8 +62,10 @@ def check_contest(contest: ContestFile, slug: str, ledger: Ledger) -> None:
 
 
 def _round_here(one: RoundRow, made: dict[str, Any]) -> dict[str, Any]:
-    phases = {phase.kind: _phase(msgspec.to_builtins(phase), made) for phase in one.phases}
-    entries = {entry.team: msgspec.to_builtins(entry) for entry in one.entries}
+    place = f"rounds.{one.name}"
+    told = ((phase.kind, _phase(msgspec.to_builtins(phase), made)) for phase in one.phases)
+    phases = _each_once(CONTEST, f"{place}.phases", told)
+    entries = _each_once(CONTEST, f"{place}.entries", ((entry.team, msgspec.to_builtins(entry)) for entry in one.entries))
     prepared = {"fingerprint": one.fingerprint, "prepared_at": moment(one.prepared_at)}
     return {**prepared, "phases": phases, "entries": entries}
 
@@ -141,7 +143,11 @@ def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: Subm
         "state": row.state,
         "received_at": moment(row.received_at),
         "chosen_at": moment(row.chosen_at),
-        "files": {one.name: {"sha256": one.sha256, "target": one.target} for one in row.files},
+        "files": _each_once(
+            file,
+            f"submission {row.id}.files",
+            ((one.name, {"sha256": one.sha256, "target": one.target}) for one in row.files),
+        ),
         "judgings": [
             {
                 "fingerprint": one.fingerprint,
@@ -181,6 +187,16 @@ def _state(here: str, logged: HandedIn) -> str:
     if logged.judged:
         return str(logged.judged[-1].told["verdict"])
     return here if here in _UNDECIDED else "received"
+
+
+def _each_once(file: str, what: str, rows: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Rows by their names; one that comes twice, of which the other would go unseen, differs."""
+    found: dict[str, Any] = {}
+    for name, row in rows:
+        if name in found:
+            raise Difference("verification.row_twice", file, f"{what}.{name}")
+        found[name] = row
+    return found
 
 
 def _by_time(announcements: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.rounds.handing_in import MOST_BYTES
 from kakurenbo.tables import read_file
+from kakurenbo.verification import strict
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.members import check_members
 
@@ -33,11 +34,13 @@ CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
     "README.txt",
 )
 _MOST_BYTES = 50_000_000_000
+_ZIP = b"PK"
+"""How every zip begins."""
 T = TypeVar("T")
 
 
-class LogRow(Struct):
-    """An entry; salt and content are told at the end."""
+class LogRow(Struct, omit_defaults=True):
+    """An entry; salt and content are told at the end, and left out before it."""
 
     number: int
     leaf: str
@@ -195,14 +198,19 @@ class Archive:
         return frozenset(found), frozenset(empty)
 
     def read(self, name: str, kind: type[T]) -> T:
-        """What a JSON file says."""
+        """What a JSON file says, which is written as the judge writes it and has no key that it does not know."""
         if name not in self.names:
             raise Difference("verification.lacks_file", name)
         self.account(name)
+        data = read_file(self.root / name)
         try:
-            return msgspec.json.decode(read_file(self.root / name), type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            content = strict.parsed(data, name)
+            strict.check_written(content, data, name)
+            told = msgspec.convert(content, type=kind)
+        except ValueError as error:
             raise UsageError(text("verification.unreadable_file", file=name, error=str(error))) from None
+        strict.check_keys(content, msgspec.to_builtins(told), name)
+        return told
 
     def sha256(self, name: str) -> str:
         """The digest of a file, which is accounted for with that."""
@@ -244,6 +252,9 @@ def opened(path: Path) -> Iterator[Archive]:
 def _unpack(path: Path, folder: str) -> None:
     """Everything in a zip; what is damaged is named where its name can be read."""
     name = ""
+    with path.open("rb") as file:
+        if file.read(len(_ZIP)) != _ZIP:
+            raise UsageError(text("verification.no_zip", path=str(path)))
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(member.file_size for member in packed.infolist()) > _MOST_BYTES:

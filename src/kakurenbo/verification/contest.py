@@ -32,7 +32,7 @@ from kakurenbo.verification.archive import (
 )
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import Ledger, moment
-from kakurenbo.verification.log import check_kept, check_log, entries_of, is_open
+from kakurenbo.verification.log import check_kept, check_log, entries_of, is_open, untold
 from kakurenbo.verification.places import check_places
 from kakurenbo.verification.rounds import COMPUTED, Round
 
@@ -97,9 +97,11 @@ def verify_archive(
 
     log = archive.read(LOG, LogFile)
     check_whole_log(log, kept, count)
-    if not is_open(log):
-        return report
     contest = archive.read(CONTEST, ContestFile)
+    if not is_open(log):
+        if contest.ended_at is not None:
+            raise Difference("verification.untold_entry", LOG, f"entry {untold(log)}")
+        return report
     entries = entries_of(log)
     ledger = Ledger.of(entries)
     conduct.check_conduct(entries, log)

@@ -8,7 +8,9 @@ from typing import Any
 
 from kakurenbo.messages import shorten, text
 
-MISSING = "–"
+_NOTHING = "–"
+_MISSING = object()
+"""In place of what is not there; no file can say it."""
 _LONGEST = 200
 
 
@@ -61,16 +63,17 @@ class Comparison:
         if isinstance(here, Mapping) and isinstance(should_be, Mapping):
             for key in [*should_be, *(key for key in here if key not in should_be)]:
                 part = f"{what}.{key}" if what else str(key)
-                self.check(here.get(key, MISSING), should_be.get(key, MISSING), part)
+                self.check(here.get(key, _MISSING), should_be.get(key, _MISSING), part)
         elif isinstance(here, list) and isinstance(should_be, list):
-            for place, (one, other) in enumerate(zip_longest(here, should_be, fillvalue=MISSING)):
+            for place, (one, other) in enumerate(zip_longest(here, should_be, fillvalue=_MISSING)):
                 self.check(one, other, f"{what}[{place}]")
         else:
             self.figures += 1
             self.ranks += what.endswith(".rank")
             if here != should_be or isinstance(here, bool) != isinstance(should_be, bool):
-                raise Difference(self._code, self._file, what, here, should_be)
+                shown = (_NOTHING if one is _MISSING else one for one in (here, should_be))
+                raise Difference(self._code, self._file, what, *shown)
 
 
 def _shown(value: object) -> str:
-    return shorten("–" if value is None else str(value), _LONGEST)
+    return shorten(_NOTHING if value is None else str(value), _LONGEST)

@@ -179,8 +179,9 @@ _NOTES: Mapping[str, Callable[[Ledger, Mapping[str, Any]], None]] = {
 
 
 def moment(told: str | None) -> str | None:
-    """A time in the one way in which times are compared; what is no time stays as it is, and differs from every time."""
+    """A time in the one way in which times are compared; what is none, or has no offset, stays, and differs from every time."""
     try:
-        return told and datetime.fromisoformat(told).astimezone(UTC).isoformat()
+        at = told and datetime.fromisoformat(told)
     except ValueError:
         return told
+    return at.astimezone(UTC).isoformat() if at and at.tzinfo else told

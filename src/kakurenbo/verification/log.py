@@ -11,7 +11,7 @@ from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, Tree, leaf_of
 from kakurenbo.trust.checkpoints import unhexed
-from kakurenbo.trust.entries import SALT_BYTES
+from kakurenbo.trust.entries import SALT_BYTES, entry_bytes
 from kakurenbo.verification.archive import LOG, LogFile, LogRow
 from kakurenbo.verification.differences import Difference
 
@@ -90,6 +90,11 @@ def is_open(log: LogFile) -> bool:
     return all(row.entry is not None and row.salt is not None for row in log.entries)
 
 
+def untold(log: LogFile) -> int:
+    """The first entry whose salt or content is not told."""
+    return next(row.number for row in log.entries if row.entry is None or row.salt is None)
+
+
 def _leaf(row: LogRow) -> bytes:
     what = f"entry {row.number}"
     try:
@@ -101,14 +106,20 @@ def _leaf(row: LogRow) -> bytes:
         raise Difference(wrong.why, LOG, f"{what}, {wrong.field}") from None
     if found != leaf:
         raise Difference("verification.other_leaf", LOG, what, found.hex(), leaf.hex())
-    try:
-        told = json.loads(row.entry)
-        fits = told["number"] == row.number and isinstance(told["body"], dict) and isinstance(told["kind"], str)
-    except (ValueError, KeyError, TypeError):
-        fits = False
-    if not fits:
+    if not _is_as_written(row):
         raise Difference("verification.bad_entry", LOG, what)
     return leaf
+
+
+def _is_as_written(row: LogRow) -> bool:
+    """Whether an entry is, byte by byte, one that the judge writes: no key twice, and none beside those it knows."""
+    entry = row.entry or ""
+    try:
+        told = json.loads(entry)
+        written = entry_bytes(row.number, told["kind"], told["body"], datetime.fromisoformat(told["at"]))
+        return isinstance(told["body"], dict) and isinstance(told["kind"], str) and written == entry.encode()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def _checkpoints(log: LogFile) -> Iterator[Checkpoint]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, digest
+from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
 from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contracts.results import DISQUALIFIED, MISSING
 from kakurenbo.errors import UsageError
@@ -25,6 +25,7 @@ from kakurenbo.rounds.publishing import PUBLISHED, RELEASES_FILE, JudgedRelease,
 from kakurenbo.tables import json_bytes, read_file
 from kakurenbo.tables.sources import FOLDER_FILE_LIMIT
 from kakurenbo.trust import content_digest
+from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
 from kakurenbo.verification.archive import EARNED, LOG, SUBMISSIONS, Archive, EarnedRow, JudgingRow, RoundRow, SubmissionRow
 from kakurenbo.verification.differences import Comparison, Difference
@@ -111,7 +112,10 @@ class Round:
                 why = f" ({retold(finding.why)})" if finding.why else ""
                 raise Difference("verification.not_kept", f"{place}/{finding.name}", "", f"{retold(finding.state)}{why}")
             self._tell("commitments")
+        opening = f"secret/{OPENING_FILE}"
         files = self._archive.below(place)
+        told = strict.parsed(read_file(files[opening]), f"{place}/{opening}")
+        strict.check_keys(told, dict.fromkeys(("scope", "seed")), f"{place}/{opening}")
         if len(files) != logged["files"]:
             raise Difference("verification.not_as_logged", place, "files", len(files), logged["files"])
         self._archive.account(*(f"{place}/{name}" for name in files))
@@ -240,7 +244,9 @@ class Round:
     def _name_difference(self, place: str, here: bytes, made: bytes) -> None:
         """Name what differs: a figure where it is JSON, else its bytes; nothing where another version words it otherwise."""
         try:
-            parsed = json.loads(here), json.loads(made)
+            parsed = strict.parsed(here, place), json.loads(made)
+            if json_bytes(parsed[1]) == made:
+                strict.check_written(parsed[0], here, place)
         except ValueError:
             raise Difference(COMPUTED, place, "sha256", digest(here), digest(made)) from None
         words = self._same_software()

@@ -241,8 +241,12 @@ def _judged(submission: Submission, place: str) -> dict[str, Any]:
         "received_at": _text(submission.received_at),
         "chosen_at": _text(submission.chosen_at),
         "files": [{"name": file.name, "target": file.target, "sha256": file.blob_id} for file in submission.files.all()],
-        "judgings": [_judging(one) for one in submission.judgings.all() if _counted(one)],
+        "judgings": [_judging(one) for one in _newest_first(submission.judgings.all()) if _counted(one)],
     }
+
+
+def _newest_first(judgings: Iterable[Judging]) -> list[Judging]:
+    return sorted(judgings, key=lambda one: (one.made_at, one.pk), reverse=True)
 
 
 def _counted(judging: Judging) -> bool:
