@@ -470,6 +470,9 @@ def test_an_entry_that_is_signed_but_not_as_the_judge_writes_it_differs(what: st
         row = log["entries"][-1]
         row["entry"] = row["entry"].replace(*ENTRIES[what])
         row["leaf"] = leaf_of(bytes.fromhex(row["salt"]), row["entry"].encode()).hex()
+        tree, last = Tree(bytes.fromhex(one["leaf"]) for one in log["entries"]), log["checkpoints"][-1]
+        made = Checkpoint.signed(log["contest"], bytes(range(32)), len(tree), tree.root(), last["at"]).as_json()
+        last.update({name: made[name] for name in ("root", "signature")})
 
     edit(unpacked / LOG, retold)
     difference = call("verify", unpacked).json["difference"]
