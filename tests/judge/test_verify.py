@@ -31,6 +31,7 @@ from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
 from kakurenbo.judge.trust.rules import checkpoint
+from kakurenbo.messages import speaking
 from kakurenbo.trust import Checkpoint, Tree, leaf_of
 from kakurenbo.verification import Difference, opened
 
@@ -336,6 +337,174 @@ def test_verify_names_what_was_tampered_with(what: str, unpacked: Path) -> None:
     assert difference["file"].startswith(file), difference
     assert part in difference["what"], difference
     assert difference["file"] in difference["message"]
+
+
+# -- lies that need no new signature ---------------------------------------------------------------------------------------
+
+NOTE = {"note": "–"}  # the character by which differences show what is not there
+OPENING = f"{ROUND}/preparation/secret/opening.json"
+UNKNOWN: dict[str, tuple[str, Change, str]] = {
+    "of the contest": (CONTEST, lambda contest: contest.update(winner="02"), "winner"),
+    "of an option": (CONTEST, lambda contest: contest["options"].update(NOTE), "options.note"),
+    "of a team": (CONTEST, lambda contest: contest["teams"][1].update(disqualified="cheating"), "teams[1].disqualified"),
+    "of a round": (CONTEST, lambda contest: contest["rounds"][0].update(NOTE), "rounds[0].note"),
+    "of an entry": (CONTEST, lambda contest: contest["rounds"][0]["entries"][2].update(NOTE), "rounds[0].entries[2].note"),
+    "of a phase": (CONTEST, lambda contest: contest["rounds"][0]["phases"][1].update(NOTE), "rounds[0].phases[1].note"),
+    "of an announcement": (CONTEST, lambda contest: contest["announcements"][0].update(NOTE), "announcements[0].note"),
+    "of a submission": (ROWS, lambda rows: rows[3].update(NOTE), "[3].note"),
+    "of a file": (ROWS, lambda rows: rows[3]["files"][0].update(NOTE), "[3].files[0].note"),
+    "of a judging": (ROWS, lambda rows: rows[0]["judgings"][0].update(NOTE), "[0].judgings[0].note"),
+    "of what was judged": (ROWS, lambda rows: rows[0]["judgings"][0]["result"].update(NOTE), ".result.note"),
+    "of what was earned": (EARNED, lambda rows: rows[0].update(NOTE), "[0].note"),
+    "of a credit": (EARNED, lambda rows: rows[0]["credit"].update(NOTE), ".note"),
+    "of the standings": (TOP, lambda board: board.update(winner="02"), "winner"),
+    "of a rank": (TOP, lambda board: board["standings"]["overall"][0].update(NOTE), "overall[0].note"),
+    "of a result": (BOARD, lambda board: board["results"].update(NOTE), "results.note"),
+    "of the log": (LOG, lambda log: log.update(NOTE), "note"),
+    "of an entry of the log": (LOG, lambda log: log["entries"][4].update(NOTE), "entries[4].note"),
+    "of a checkpoint": (LOG, lambda log: log["checkpoints"][0].update(NOTE), "checkpoints[0].note"),
+    "of what became of a release": (f"{ROUND}/phase/public/releases.json", lambda rows: rows[0].update(NOTE), "[0].note"),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_a_key_that_the_judge_does_not_write_differs_wherever_it_is(what: str, unpacked: Path) -> None:
+    file, change, place = UNKNOWN[what]
+    edit(unpacked / file, change)
+    found = call("verify", unpacked)
+    assert (found.code, found.json["difference"]["file"]) == (1, file), found.json
+    assert found.json["difference"]["what"].endswith(place), found.json["difference"]
+
+
+def test_a_key_beside_the_seed_that_is_revealed_differs(unpacked: Path) -> None:
+    told = {**json.loads((unpacked / OPENING).read_bytes()), "winner": "02"}
+    (unpacked / OPENING).write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")
+    difference = call("verify", unpacked).json["difference"]
+    assert (difference["code"], difference["file"], difference["what"]) == ("verification.unknown_key", OPENING, "winner")
+
+
+WRITTEN: dict[str, tuple[str, str, str, str, str]] = {
+    "standings before the true ones": (TOP, '"taken_at"', '"standings": {}, "taken_at"', "key_twice", "standings"),
+    "another title": (CONTEST, '"title"', '"title": "Cub", "title"', "key_twice", "title"),
+    "another end": (CONTEST, '"ended_at"', '"ended_at": null, "ended_at"', "key_twice", "ended_at"),
+    "another verdict": (ROWS, '"verdict"', '"verdict": "failed", "verdict"', "key_twice", "verdict"),
+    "another credit": (EARNED, '"credit"', '"credit": {}, "credit"', "key_twice", "credit"),
+    "another leaf": (LOG, '"leaf"', '"leaf": "00", "leaf"', "key_twice", "leaf"),
+    "a number that is none": (CONTEST, '"places"', '"points": NaN, "places"', "no_json_value", "NaN"),
+    "a number too large to be one": (CONTEST, '"places"', '"points": 1e999, "places"', "no_json_value", "1e999"),
+    "half a character": (CONTEST, '"title": "', '"title": "\\ud800', "no_json_value", "'\\ud800'"),
+    "half a character in a key": (CONTEST, '"title"', '"\\ud800": 1, "\\ud800": 2, "title"', "key_twice", "?"),
+    "a letter in other words": (CONTEST, '"title"', '"\\u0074itle"', "not_as_written", "line 3, character 3"),
+    "another space": (CONTEST, '"title": ', '"title":  ', "not_as_written", "line 3, character 11"),
+}
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+def test_a_file_that_others_might_read_otherwise_differs_and_the_key_is_named(what: str, unpacked: Path) -> None:
+    file, old, new, code, part = WRITTEN[what]
+    (unpacked / file).write_text((unpacked / file).read_text().replace(old, new, 1))
+    found = call("verify", unpacked)
+    assert (found.code, found.json["difference"]["code"]) == (1, f"verification.{code}"), found.json
+    assert (found.json["difference"]["file"], found.json["difference"]["what"][: len(part)]) == (file, part)
+
+
+def test_every_json_file_has_the_line_ends_that_the_judge_writes(unpacked: Path) -> None:
+    files = [path for path in sorted(unpacked.rglob("*.json")) if b"\n " in path.read_bytes()]
+    assert len(files) > 10
+    for path in files:
+        true = path.read_bytes()
+        path.write_bytes(true.replace(b"\n", b"\r\n"))
+        found = call("verify", unpacked)
+        assert found.code == 1, path
+        assert path.name in found.json["difference"]["message"], found.json["difference"]
+        path.write_bytes(true)
+
+
+TWICE: dict[str, tuple[str, Change, str]] = {
+    "a team": (CONTEST, lambda contest: contest["teams"].insert(0, {**contest["teams"][0], "name": "boxes"}), "teams.01"),
+    "a phase": (
+        CONTEST,
+        lambda contest: contest["rounds"][0]["phases"].insert(0, {**contest["rounds"][0]["phases"][0], "tries_in_all": 1}),
+        "rounds.only.phases.anonymize",
+    ),
+    "an entry": (
+        CONTEST,
+        lambda contest: contest["rounds"][0]["entries"].insert(0, {**contest["rounds"][0]["entries"][0], "excused": "ill"}),
+        "rounds.only.entries.01",
+    ),
+    "a file": (ROWS, lambda rows: rows[0]["files"].insert(0, {**rows[0]["files"][0], "sha256": "0"}), ".files.hidden_01.csv"),
+}
+
+
+@pytest.mark.parametrize("what", TWICE)
+def test_what_is_listed_twice_of_which_the_first_is_a_lie_differs(what: str, unpacked: Path) -> None:
+    file, change, place = TWICE[what]
+    edit(unpacked / file, change)
+    found = call("verify", unpacked)
+    assert (found.code, found.json["difference"]["code"]) == (1, "verification.row_twice"), found.json
+    assert found.json["difference"]["what"].endswith(place)
+
+
+def test_a_time_without_an_offset_differs_wherever_it_is_read(unpacked: Path) -> None:
+    edit(unpacked / CONTEST, lambda contest: contest.update(ended_at=contest["ended_at"].partition("+")[0]))
+    assert call("verify", unpacked).json["difference"]["what"] == "ended_at"
+
+
+def test_an_entry_that_is_not_told_after_the_end_differs(unpacked: Path) -> None:
+    edit(unpacked / LOG, lambda log: (log["entries"][7].pop("salt"), log["entries"][7].pop("entry")))
+    found = call("verify", unpacked)
+    assert (found.code, found.json["difference"]["what"]) == (1, "entry 7"), found.json
+
+
+ENTRIES = {
+    "a key that it has twice": ('"kind":', '"kind":"team.removed","kind":'),
+    "a key that it should not have": ('"kind":', '"judge":"me","kind":'),
+    "a space": ('"kind":', '"kind": '),
+}
+
+
+@pytest.mark.parametrize("what", ENTRIES)
+def test_an_entry_that_is_signed_but_not_as_the_judge_writes_it_differs(what: str, unpacked: Path) -> None:
+    def retold(log: dict[str, Any]) -> None:
+        signed_anew(log)
+        row = log["entries"][-1]
+        row["entry"] = row["entry"].replace(*ENTRIES[what])
+        row["leaf"] = leaf_of(bytes.fromhex(row["salt"]), row["entry"].encode()).hex()
+        tree, last = Tree(bytes.fromhex(one["leaf"]) for one in log["entries"]), log["checkpoints"][-1]
+        made = Checkpoint.signed(log["contest"], bytes(range(32)), len(tree), tree.root(), last["at"]).as_json()
+        last.update({name: made[name] for name in ("root", "signature")})
+
+    edit(unpacked / LOG, retold)
+    difference = call("verify", unpacked).json["difference"]
+    assert (difference["code"], difference["file"]) == ("verification.bad_entry", LOG), difference
+
+
+KEPT = {
+    "a key twice": ('"salt"', '"salt": "00", "salt"', "salt"),
+    "a key that no receipt has": ('"salt"', '"winner": "02", "salt"', "winner"),
+    "one in its checkpoint": ('"root"', '"winner": "02", "root"', "checkpoint.winner"),
+    "a number that is none": ('"salt"', '"points": NaN, "salt"', "NaN"),
+}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_a_receipt_that_others_might_read_otherwise_differs(what: str, played: Played, tmp_path: Path) -> None:
+    old, new, part = KEPT[what]
+    kept = tmp_path / "receipt.json"
+    kept.write_text(played.receipt.read_text().replace(old, new, 1))
+    for given in ((kept,), (played.archive, "--receipt", kept)):
+        found = call("verify", *given)
+        assert (found.code, found.json["difference"]["what"], found.json["difference"]["file"]) == (1, part, str(kept))
+
+
+def test_a_file_that_is_neither_a_zip_nor_a_receipt_is_told_what_was_expected(played: Played, tmp_path: Path) -> None:
+    given = {"cut.json": played.receipt.read_bytes()[:-9], "notes.txt": b"?", "empty": b"", "no.json": b"{}"}
+    for name, content in given.items():
+        (tmp_path / name).write_bytes(content)
+        found = call("verify", tmp_path / name)
+        assert (found.code, "(a zip, or its folder), or a receipt" in found.json["error"]) == (2, True), found.json
+    with speaking("ja"), pytest.raises(UsageError, match="zip でも、読み取れる受領証でも"), opened(tmp_path / "empty"):
+        pass
 
 
 # -- what people kept ------------------------------------------------------------------------------------------------------
