@@ -45,7 +45,10 @@ def _print_contests(account: Mapping[str, Any]) -> None:
 
 def _print_phase(phase: Mapping[str, Any]) -> None:
     console, left = output.console(), phase["left"]
-    state = text(f"judge_phase.{phase['state']}", closes=when(phase["closes_at"]))
+    times = {"closes": when(phase["closes_at"])}
+    if "opens_at" in phase:  # a judge of an older version does not say it
+        times["opens"] = when(phase["opens_at"])
+    state = text(f"judge_phase.{phase['state']}", **times)
     console.print(f"[bold]{escape(phase['round'])} {escape(phase['kind'])}[/] {escape(state)}")
     if phase.get("disqualified"):
         console.print(text("status.disqualified", reason=phase["disqualified"]), markup=False)

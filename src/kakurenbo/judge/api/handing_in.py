@@ -158,6 +158,7 @@ def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
         "round": phase.round.name,
         "kind": phase.kind,
         "state": phase.shown_state,
+        "opens_at": phase.opens_at,
         "closes_at": phase.closes_at,
         "disqualified": entry.disqualified,
         "left": {"count": left.count, "again_at": left.again_at, "resets_at": left.resets_at},

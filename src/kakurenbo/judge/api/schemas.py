@@ -153,6 +153,7 @@ class PhaseStatus(Schema):
     round: str
     kind: str
     state: str
+    opens_at: datetime
     closes_at: datetime
     disqualified: str
     left: LeftOut
