@@ -44,11 +44,11 @@ def test_the_worked_example_of_the_documentation_comes_out_as_by_hand(plugins: P
     assert plugins
     town = registry.load("rulebooks", "hide-and-seek")(size=40)
     found = leak(town, "only", replace(LIVE, tries_in_all=3), "Asia/Tokyo")
-    assert found.questions == 3
+    assert found.questions == 4  # and the one attack of the organizers
     assert found.bits_each == math.log2(11)  # 0 to 10 hits
     assert found.answer_bits == pytest.approx(math.log2(137_846_528_820))  # 20 of 40 people
-    assert (round(found.bits, 2), round(found.answer_bits, 2)) == (10.38, 37.0)
-    assert (round(found.share or 0, 4), found.warns) == (0.2805, True)
+    assert (round(found.bits, 2), round(found.answer_bits, 2)) == (13.84, 37.0)
+    assert (round(found.share or 0, 4), found.warns) == (0.3739, True)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,8 @@ def test_of_a_rulebook_that_tells_nothing_the_worst_is_assumed(monkeypatch: pyte
     for name in ("credit_outcomes", "answer_bits"):
         monkeypatch.setattr(Amic2020, name, getattr(Rulebook, name))
     found = leak(Amic2020(), "pre", replace(LIVE, tries_in_all=2), "UTC")
-    assert (found.bits_each, found.bits, found.share, found.warns) == (53, 106, None, True)
+    asked = 2 + len(Amic2020().sample_attacks)
+    assert (found.bits_each, found.bits, found.share, found.warns) == (53, 53 * asked, None, True)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +106,17 @@ def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(l
     client.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
     (_, attack) = leaks(contest)
     shown = f"{attack.bits:,.1f}"
-    assert attack.questions == 3
+    assert attack.questions == 3 + len(Amic2020().sample_attacks)
     assert shown in client.get("/contests/cup/manage/").content.decode()
     form = client.get("/contests/new/amic2020/").content.decode()
-    assert all(figure in form for figure in ("60,480", f"{math.log2(101):.2f}", "46,891.7"))  # were a week's board live
+    assert all(
+        figure in form for figure in (f"{60_480 + len(Amic2020().sample_attacks):,}", f"{math.log2(101):.2f}", "46,891.7")
+    )  # were a week's board live
     told = client.get("/api/v1/contests/cup/feedback").json()
-    assert [(one["phase"], one["questions"], one["bits"]) for one in told] == [(ANONYMIZE, 0, 0), (ATTACK, 3, attack.bits)]
+    assert [(one["phase"], one["questions"], one["bits"]) for one in told] == [
+        (ANONYMIZE, 0, 0),
+        (ATTACK, attack.questions, attack.bits),
+    ]
 
 
 # -- every way out ---------------------------------------------------------------------------------------------------------

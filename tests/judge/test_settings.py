@@ -15,6 +15,7 @@ from django.test import Client
 from tests.judge import making
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge.contests.permissions import SHOWN_REHEARSAL
 from kakurenbo.judge.serve import postgres
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
@@ -128,8 +129,10 @@ def test_only_a_folder_that_began_as_a_demo_shows_its_rehearsals(tmp_path: Path)
 
 @pytest.mark.django_db
 def test_a_visitor_sees_the_rehearsal_of_a_demo_and_no_other(client: Client, settings: Any) -> None:
-    rehearsed = making.contest(rehearsal=True)
+    rehearsed, other = making.contest(rehearsal=True, slug=SHOWN_REHEARSAL), making.contest(rehearsal=True, slug="other")
     assert client.get(f"/contests/{rehearsed.slug}/").status_code == 404
     settings.SHOW_REHEARSALS = True
     assert client.get(f"/contests/{rehearsed.slug}/").status_code == 200
-    assert rehearsed.title in client.get("/").content.decode()
+    assert f"/contests/{rehearsed.slug}/" in client.get("/").content.decode()
+    assert client.get(f"/contests/{other.slug}/").status_code == 404
+    assert f"/contests/{other.slug}/" not in client.get("/").content.decode()

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import START, at_once, blob, codes, good, organizer, plan
 
@@ -259,6 +260,18 @@ def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(monke
     assert good(rules.most_bytes(other, first)) == 4
     good(rules.finish(submission, NOON))
     assert not isinstance(rules.add_file(other, first, blob()), Problems)
+
+
+@pytest.mark.django_db
+def test_nobody_fills_the_disk_with_entries_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played()
+    refused, next_one, name = played.begun(), played.begun(), "pre_anonymizeddata_01.csv"
+    rules.add_file(refused, name, blob(10))
+    Submission.objects.filter(pk=refused.pk).update(state=State.INVALID, number=1, received_at=timezone.now())
+    monkeypatch.setattr(rules, "MOST_BYTES", 15)
+    assert codes(rules.add_file(next_one, name, blob(10, "c" * 64))) == ["submissions.no_room"]
+    Submission.objects.filter(pk=refused.pk).update(received_at=timezone.now() - timedelta(hours=25))
+    assert not isinstance(rules.add_file(next_one, name, blob(10, "c" * 64)), Problems)
 
 
 @pytest.mark.django_db

@@ -23,6 +23,7 @@ from kakurenbo.rounds import ReleaseRecord, verify_round
 from kakurenbo.rounds.counting import Scored, counting
 from kakurenbo.rounds.publishing import PUBLISHED, RELEASES_FILE, JudgedRelease, judge_team, phase_facts, release_folders
 from kakurenbo.tables import json_bytes, read_file
+from kakurenbo.tables.sources import FOLDER_FILE_LIMIT
 from kakurenbo.trust import content_digest
 from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
@@ -204,7 +205,7 @@ class Round:
         """What was published of a release that was judged again: what is out there stays, whatever would be made of it now."""
         below = self._archive.below(f"{self._folder}/phase")
         own = {place: path for place, path in below.items() if place.startswith((f"targets/{name}/", f"answers/{name}/"))}
-        return {place: read_file(path) for place, path in own.items()}
+        return {place: read_file(path, FOLDER_FILE_LIMIT) for place, path in own.items()}
 
     def _settled(self, one: JudgedRelease, sealed: Mapping[str, Sealed]) -> JudgedRelease:
         name = one.record.target
@@ -218,7 +219,7 @@ class Round:
         should_be = dict(files)
         attackers = self._preparation / "attackers"
         should_be |= {
-            f"attackers/{path.relative_to(attackers).as_posix()}": read_file(path)
+            f"attackers/{path.relative_to(attackers).as_posix()}": read_file(path, FOLDER_FILE_LIMIT)
             for path in sorted(attackers.rglob("*"))
             if path.is_file()
         }
@@ -234,7 +235,7 @@ class Round:
         for name, made in should_be.items():
             if name not in here:
                 raise Difference("verification.lacks_file", f"{place}/{name}")
-            content = read_file(here[name])
+            content = read_file(here[name], FOLDER_FILE_LIMIT)
             if content != made:
                 self._name_difference(f"{place}/{name}", content, made)
             self._archive.account(f"{place}/{name}")

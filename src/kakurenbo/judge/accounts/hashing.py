@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 from django.contrib.auth.hashers import Argon2PasswordHasher
+
+_AT_ONCE = threading.BoundedSemaphore(4)
+"""More at once would take memory, and no less time."""
 
 
 class SizedArgon2(Argon2PasswordHasher):
@@ -11,3 +16,11 @@ class SizedArgon2(Argon2PasswordHasher):
     memory_cost = 19_456  # KiB
     time_cost = 2
     parallelism = 1
+
+    def encode(self, password: str, salt: str) -> str:
+        with _AT_ONCE:
+            return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        with _AT_ONCE:
+            return super().verify(password, encoded)

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from kakurenbo.errors import KakurenboError
 from kakurenbo.judge.accounts.models import Token, User
+from kakurenbo.judge.unhurried import unhurried
 from kakurenbo.messages import LANGUAGES
 from kakurenbo.tables import Problems, Read, Reading, refused
 
@@ -108,7 +109,8 @@ def user_of_token(text: str) -> User | None:
         return None
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at >= _NOTED_EVERY:  # a script that polls must not write each time
-        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+        with unhurried():
+            Token.objects.filter(pk=token.pk).update(last_used_at=now)
     return token.user
 
 

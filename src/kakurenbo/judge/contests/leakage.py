@@ -105,7 +105,9 @@ def leak(rules: AnyRulebook, round_name: str, phase: Played, zone: str) -> Leak:
     each = DOUBLE_BITS if outcomes is None else math.log2(max(1, outcomes))
     visible = phase.visibility or (Visibility.HIDDEN if phase.kind == ATTACK else Visibility.LIVE)
     answered = phase.kind == ATTACK and visible == Visibility.LIVE and rules.phase(ATTACK).feedback is Feedback.SCORES
-    return Leak(round_name, phase.kind, most_tries(phase, zone) if answered else 0, each, rules.answer_bits())
+    # On a live board stands also what the organizers' attacks found, and everybody can make the guesses they made.
+    questions = most_tries(phase, zone) + len(rules.sample_attacks) if answered else 0
+    return Leak(round_name, phase.kind, questions, each, rules.answer_bits())
 
 
 def most_tries(phase: Played, zone: str) -> int:

@@ -18,6 +18,8 @@ from kakurenbo.judge.contests.models import Contest, Entry, Membership, Phase, P
 from kakurenbo.judge.scoring.models import RoundFile, Visible
 
 Anybody = User | AnonymousUser
+SHOWN_REHEARSAL = "demo-rehearsal-1"
+"""What everybody sees in a demo; an organizer who tries more there keeps it to themself."""
 _HANDS_IN = (Role.MEMBER, Role.RESPONSIBLE)
 _PART_OF = re.compile(r"targets/[^/]+/for_([0-9]+)/")
 """A part of a target that is dealt to one attacker alone."""
@@ -36,8 +38,8 @@ def membership(user: Anybody, contest: Contest) -> Membership | None:
 
 
 def may_see_contest(user: Anybody, contest: Contest, now: datetime) -> bool:  # noqa: ARG001
-    """Whether somebody may know of a contest: rehearsals are the organizers' own affair, but for those of a demo."""
-    return not contest.rehearsal or settings.SHOW_REHEARSALS or is_organizer(user)
+    """Whether somebody may know of a contest: rehearsals are the organizers' own affair, but for that of a demo."""
+    return not contest.rehearsal or is_organizer(user) or (settings.SHOW_REHEARSALS and contest.slug == SHOWN_REHEARSAL)
 
 
 def may_manage(user: Anybody, contest: Contest, now: datetime) -> bool:  # noqa: ARG001

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
@@ -30,9 +30,11 @@ class Neighbours:
 
 def contests_for(user: Anybody) -> QuerySet[Contest]:
     """The contests that somebody may know of, the newest first."""
-    every = settings.SHOW_REHEARSALS or permissions.is_organizer(user)
-    known = Contest.objects.all() if every else Contest.objects.filter(rehearsal=False)
-    return known.order_by("-created_at")
+    known = Contest.objects.order_by("-created_at")
+    if permissions.is_organizer(user):
+        return known
+    shown = Q(slug=permissions.SHOWN_REHEARSAL) if settings.SHOW_REHEARSALS else Q()
+    return known.filter(Q(rehearsal=False) | shown)
 
 
 def entry_of(user: Anybody, round: Round) -> Entry | None:

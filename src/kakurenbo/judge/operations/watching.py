@@ -10,6 +10,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from http import HTTPMethod, HTTPStatus
 
 from django.http import HttpRequest, HttpResponseBase
 
@@ -67,8 +68,13 @@ def _note(scope: Scope, noted: Noted, status: int, seconds: float, received: int
     route = noted.route or (_STATIC if scope["path"].startswith("/static/") else _NOWHERE)
     metrics.count_request(route, scope["method"], status, seconds, received)
     if route not in _QUIET:
-        fields = {"method": scope["method"], "status": status, "seconds": round(seconds, 4), "received": received}
+        fields = {"method": _method(scope), "status": status, "seconds": round(seconds, 4), "received": received}
         _log.info("request", extra={"fields": fields})
+
+
+def _method(scope: Scope) -> str:
+    """As HTTP knows it: anybody can invent others."""
+    return scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
 
 
 class RouteNotes:
@@ -88,7 +94,8 @@ class RouteNotes:
         match = request.resolver_match
         if match is not None:
             noted.route = route_of(match)
-            noted.about |= {_IDS[name]: str(value) for name, value in match.kwargs.items() if name in _IDS}
+            if response.status_code != HTTPStatus.NOT_FOUND:  # of what there is not, an address may hold anything
+                noted.about |= {_IDS[name]: str(value) for name, value in match.kwargs.items() if name in _IDS}
         if by_door is None:
             response.headers[HEADER] = noted.id
         return response

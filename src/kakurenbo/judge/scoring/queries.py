@@ -167,11 +167,11 @@ def _rejudged(submission: Submission, *, figures: bool, ended: bool) -> list[dic
     """When and why a submission was judged again, with old and new of what changed, as far as its team may know it."""
     applied = Rejudging.objects.filter(state=RejudgingState.APPLIED, judgings__submission=submission).order_by("decided_at")
     shown = ("verdict", "state", "files", *(["figures"] if figures else []), *(["credits"] if ended else []))
-    found = []
+    found, untold = [], submission.phase.kind == ATTACK and not ended  # what guesses earned
     for one in applied:
         changed = [entry for entry in one.preview["entries"] if entry["submission"] == str(submission.pk)]
         differs = {name: entry[name] for entry in changed for name in shown if entry[name]}
-        found.append({"at": one.decided_at, "reason": one.reason, "changes": differs})
+        found.append({"at": one.decided_at, "reason": one.reason, "changes": differs, "untold": untold})
     return found
 
 

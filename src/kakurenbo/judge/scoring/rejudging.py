@@ -89,7 +89,7 @@ def cancel(by: User, rejudging: Rejudging) -> Reading[Rejudging]:
         undecided = Rejudging.objects.filter(pk=rejudging.pk, state__in=(RejudgingState.WORKING, RejudgingState.READY))
         if not undecided.update(state=RejudgingState.CANCELLED, decided_by=by, decided_at=now, preview={}):
             return refused("rejudging.decided", "")
-        jobs_of(rejudging).exclude(state=JobState.RUNNING).update(state=JobState.DONE, finished_at=now)
+        jobs_of(rejudging).filter(state__in=(JobState.WAITING, JobState.PARKED)).update(state=JobState.DONE, finished_at=now)
         enqueue(JobKind.SETTLE, rejudging.contest, subject=str(rejudging.pk))
         record(rejudging.contest, "rejudging.cancelled", told(rejudging))
     rejudging.refresh_from_db()

@@ -5,6 +5,7 @@ The command line watches for Ctrl-C in a thread of its own and has much in memor
 
 from __future__ import annotations
 
+import os
 import sys
 
 from kakurenbo.errors import KakurenboError
@@ -15,10 +16,12 @@ from kakurenbo.judge.serve.supervisor import Supervisor
 from kakurenbo.messages import retold, text
 
 _DONE, _UNUSABLE = 0, 2
+_PRIVATE = 0o077  # whatever the judge writes is for nobody else on the machine
 
 
 def main(arguments: list[str]) -> int:
     """Serve; the exit code of the verb."""
+    os.umask(_PRIVATE)
     plan = Plan.from_text(arguments[0])
     logs.begin(plan.log)
     try:

@@ -30,6 +30,7 @@ _OK, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 413, 429, 503, 507
 _PIECE = 1 << 20  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
+_ASKED_AT_ONCE = 5  # requests for uploads in work: fewer than turns, since they wait for the disk, and pages should not
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _RETRY = ((b"retry-after", b"5"),)
 _OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
@@ -58,6 +59,7 @@ class Intake:
     ) -> None:
         self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
+        self._asking = asyncio.Semaphore(_ASKED_AT_ONCE)
         self._under_way: Counter[Client] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,7 +123,8 @@ class Intake:
             asked = True
             return {"type": "http.request", "body": b"", "more_body": False}
 
-        await self._inner({**scope, "headers": headers, KEY: said}, receive, answer.hear)
+        async with self._asking:
+            await self._inner({**scope, "headers": headers, KEY: said}, receive, answer.hear)
         return answer
 
 

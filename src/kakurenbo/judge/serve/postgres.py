@@ -140,6 +140,8 @@ class EmbeddedPostgres:
         self._wait_for_former()
         settings = {**_SETTINGS, "unix_socket_directories": str(self._sockets.resolve())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        self._log_file.touch(mode=0o600)
+        self._log_file.chmod(0o600)
         with self._log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 [_binaries() / "postgres", "-D", self._data.resolve(), *options],

@@ -19,7 +19,7 @@ from kakurenbo.judge.serve.arrival import KEY
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 
-AT_ONCE = 10
+AT_ONCE = 12
 """In work for everybody together; the web has a few connections more, so that no request waits for one in vain."""
 _UNTOLD = ("/health", "/metrics")
 """Who watches over the judge does not wait with others."""

@@ -6,11 +6,12 @@ States change by conditional UPDATE alone, so that of two who want to change one
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
+from django.utils import timezone
 
 from kakurenbo.contracts import Counting, FilePattern
 from kakurenbo.contracts.declarations import size_limit
@@ -31,6 +32,8 @@ from kakurenbo.tables import Problems, Read, Reading, refused
 
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _ZIP = ".zip"
+_COSTS_NOTHING = (State.INVALID, State.FAILED, State.WITHDRAWN)
+_ROOM_SPAN = timedelta(days=1)
 
 
 # -- handing in ------------------------------------------------------------------------------------------------------------
@@ -313,10 +316,16 @@ def _most_of(pattern: FilePattern, phase: Phase) -> int:
 
 
 def _unfinished(submission: Submission, name: str) -> dict[str, int]:
-    """``bytes`` for a team that lie in the store without being handed in, ``files`` of this submission; but for the file that
-    is to be replaced."""
-    begun = SubmittedFile.objects.filter(submission__entry=submission.entry_id, submission__state=State.RECEIVING)
-    others = begun.exclude(submission=submission, name=name)
+    """``bytes`` that lie in the store for a team without a try, ``files`` of this submission; but for the file that is to be
+    replaced.
+
+    What was refused or taken back is kept for whoever checks the contest: of that, as of what is not handed in, nobody may fill
+    the disk for nothing.
+    """
+    begun = Q(submission__state=State.RECEIVING)
+    in_vain = Q(submission__state__in=_COSTS_NOTHING, submission__received_at__gt=timezone.now() - _ROOM_SPAN)
+    own = SubmittedFile.objects.filter(begun | in_vain, submission__entry=submission.entry_id)
+    others = own.exclude(submission=submission, name=name)
     return others.aggregate(bytes=Sum("blob__size", default=0), files=Count("pk", filter=Q(submission=submission)))
 
 

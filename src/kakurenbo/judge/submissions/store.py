@@ -24,6 +24,7 @@ from django.db.models import Exists, ForeignObjectRel, OuterRef, QuerySet
 
 from kakurenbo.judge import halves
 from kakurenbo.judge.submissions.models import Blob, State, SubmittedFile
+from kakurenbo.judge.unhurried import unhurried
 
 OPEN, SECRET = "default", "secret"
 _INCOMING = "incoming"
@@ -277,5 +278,6 @@ def _folder_of(storage: Storage) -> Path | None:
 def _blob(digest: str, size: int) -> Blob:
     """The row of a content, made or made young again in one step: whoever is about to forget it comes before or after."""
     blob = Blob(digest=digest, size=size)
-    Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
+    with unhurried():  # what refers to it is committed later
+        Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
     return blob

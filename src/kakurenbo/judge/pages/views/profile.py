@@ -40,7 +40,7 @@ def profile(request: UserRequest) -> HttpResponse:
 def password(request: UserRequest) -> HttpResponse:
     """Another password; other sessions end, and so do tokens."""
     form = PasswordForm(request.POST)
-    if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
+    if form.is_valid() and not _is_own_password(request, form.cleaned_data["password"]):
         form.add_error("password", text("page.wrong_password"))
     if not form.is_valid():
         return _page(request, password_form=form)
@@ -85,7 +85,7 @@ def revoke_token(request: UserRequest, pk: int) -> HttpResponse:
 def delete(request: UserRequest) -> HttpResponse:
     """One's own account, by whoever knows its password."""
     form = DeletionForm(request.POST)
-    if form.is_valid() and not request.user.check_password(form.cleaned_data["password"]):
+    if form.is_valid() and not _is_own_password(request, form.cleaned_data["password"]):
         form.add_error("password", text("page.wrong_password"))
     if not form.is_valid():
         return _page(request, deletion_form=form)
@@ -122,3 +122,8 @@ def _page(request: UserRequest, **changed: object) -> HttpResponse:
         "tokens": user.tokens.filter(revoked_at__isnull=True).order_by("-created_at"),
     }
     return render(request, "judge/profile.html", {**known, **changed})
+
+
+def _is_own_password(request: UserRequest, given: str) -> bool:
+    """Asked as at the log-in, so that whoever borrowed a session cannot try passwords without end."""
+    return auth.authenticate(request, username=request.user.email, password=given) is not None

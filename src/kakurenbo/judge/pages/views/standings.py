@@ -46,7 +46,7 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204)  # the same standings: focus and what was scrolled stay
     known: dict[str, Any] = {
         "boards": choices, "board": chosen.name, "shown": snapshot, "live": _has(chosen.what, Visibility.LIVE), "seen": seen,
-        "frozen": _has(chosen.what, Visibility.FROZEN),
+        "frozen": _has(chosen.what, Visibility.FROZEN), "moves_here": permissions.is_organizer(request.user),
     }  # fmt: skip
     if snapshot is not None:
         known |= {
