@@ -45,7 +45,7 @@ from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.rng import stream
-from kakurenbo.tables import Problems
+from kakurenbo.tables import Problems, json_bytes
 
 pytestmark = pytest.mark.django_db
 FAULTS = re.compile("^FAULTS = .*$", re.MULTILINE)
@@ -240,7 +240,7 @@ def check_tampering_is_named(archive: Path, folder: Path) -> None:
         content = (place / name).read_bytes()
         parsed = json.loads(content)
         change(parsed)
-        (place / name).write_text(json.dumps(parsed))
+        (place / name).write_bytes(json_bytes(parsed))
         found = call("verify", place).json["difference"]
         assert (found["file"], found["what"].split()[0]) == (name, "[0].reason" if name != "log.json" else "entry")
         (place / name).write_bytes(content)
