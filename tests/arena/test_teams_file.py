@@ -131,6 +131,8 @@ def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> 
 
 FITTING = {
     "blur",
+    "bottom",
+    "dp",
     "keep-all",
     "leave-early",
     "leave-out",
@@ -138,6 +140,9 @@ FITTING = {
     "rr",
     "rrp",
     "synthetic",
+    "swap_near",
+    "thin",
+    "top",
 }  # kanony's default columns are those of amic2020
 
 

@@ -54,7 +54,7 @@ def _features(table: Table) -> NDArray[np.float64]:
     """What is to sum up to 0 over the records that are kept, shape (n, d).
 
     Every column (the means), its products with the others (the correlations), and the scores of a logistic regression of the
-    last column: where they sum up to 0, the regression of what is kept has the same coefficients.
+    last column, where that is a flag: where they sum up to 0, the regression of what is kept has the same coefficients.
     """
     view = table.dummies(drop_first=True).astype(np.float64)
     view = view[:, view.min(axis=0) < view.max(axis=0)]
@@ -62,7 +62,9 @@ def _features(table: Table) -> NDArray[np.float64]:
     first, second = np.triu_indices(columns.shape[1], 1)
     products = columns[:, first] * columns[:, second]
     parts = [columns, _PRODUCTS * (products - products.mean(axis=0))]
-    regression = logistic_regression(table, table.schema.names[-1], table.schema.names[:-1])
+    *others, last = table.schema.names
+    is_flag = not isinstance(table.schema[last], Category) and bool(np.isin(table.values(last), (0, 1)).all())
+    regression = logistic_regression(table, last, others) if is_flag else None
     if regression is not None:
         # Scaled so that their length is that of the change of the coefficients, in standard errors.
         spread, directions = np.linalg.eigh(regression.scores.T @ regression.scores / len(table))
