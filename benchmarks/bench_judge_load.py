@@ -108,9 +108,9 @@ def run(teams: int = TEAMS, mb_each: int = MB_EACH, log_ins: int = LOG_INS, visi
         with serving(home, port) as (judge, _):
             address = f"http://127.0.0.1:{port}"
             players = _players(home, address, teams)
-            uploading = _uploading(home, players, secrets.token_bytes(mb_each << 20))
             with ThreadPoolExecutor(log_ins) as people, _highest(partial(proportional_memory, judge.pid)) as memory:
                 list(people.map(partial(_log_in, address), range(log_ins)))
+            uploading = _uploading(home, players, secrets.token_bytes(mb_each << 20))
             visiting = _visiting(f"{address}/contests/load0/standings/", visitors)
     return [
         row(

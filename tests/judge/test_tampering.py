@@ -65,7 +65,8 @@ ROWS_OF_THE_DATABASE = {
         "DELETE FROM submissions_submission WHERE state = 'scored' AND id IN (SELECT submission_id FROM secret.earned)", ROUND
     ),
     "the file of a submission": Row(
-        "UPDATE submissions_submittedfile SET blob_id = (SELECT max(blob_id) FROM scoring_roundfile)"
+        "UPDATE submissions_submittedfile SET blob_id = (SELECT max(other.blob_id) FROM scoring_roundfile other"
+        " WHERE other.blob_id <> submissions_submittedfile.blob_id)"
         f" WHERE submission_id = {SCORED}",
         ROWS,
         "sha256",
