@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,12 @@ class Route:
         await send({"type": "http.response.body", "body": b"{}"})
 
 
-def put(
-    route: Route, folder: Path, pieces: Sequence[bytes | None], path: str = PLACE, method: str = "PUT", **headers: str
-) -> tuple[int | None, dict[str, Any]]:
-    """The status and body of an upload in pieces; None among them is a connection that breaks."""
-    waiting, sent = list(pieces), []
+def told(
+    application: Any, pieces: Sequence[bytes | None], path: str, method: str, headers: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """What is answered to a body in pieces; None among them is a connection that breaks."""
+    waiting: list[bytes | None] = list(pieces)
+    sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         piece = waiting.pop(0)
@@ -66,7 +67,15 @@ def put(
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": given}
-    asyncio.run(Intake(route, lambda: folder, Clients(), route.has_room)(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(application(scope, receive, send))
+    return sent
+
+
+def put(
+    route: Route, folder: Path, pieces: Sequence[bytes | None], path: str = PLACE, method: str = "PUT", **headers: str
+) -> tuple[int | None, dict[str, Any]]:
+    """The status and body of an upload in pieces."""
+    sent = told(Intake(route, lambda: folder, Clients(), route.has_room), pieces, path, method, headers)  # type: ignore[arg-type]
     return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, {})
 
 
@@ -201,7 +210,7 @@ def test_a_sender_that_drips_is_given_up_though_it_never_falls_silent(tmp_path: 
 
 def passed(pieces: list[bytes | None], path: str = "/login", **headers: str) -> tuple[int, int]:
     """The status that a body gets which is no upload, and how many bytes of it reached Django."""
-    waiting, sent, read = list(pieces), [], 0
+    read = 0
 
     async def django(_scope: Any, receive: Any, send: Any) -> None:
         nonlocal read
@@ -213,20 +222,7 @@ def passed(pieces: list[bytes | None], path: str = "/login", **headers: str) -> 
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"{}"})
 
-    async def receive() -> Any:
-        piece = waiting.pop(0)
-        return (
-            {"type": "http.disconnect"}
-            if piece is None
-            else {"type": "http.request", "body": piece, "more_body": bool(waiting)}
-        )
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": "http", "method": "POST", "path": path, "headers": given}
-    asyncio.run(bodies.Bodies(django, Clients())(scope, receive, send))
+    sent = told(bodies.Bodies(django, Clients()), pieces, path, "POST", headers)
     return sent[0]["status"], read
 
 

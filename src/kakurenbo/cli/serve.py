@@ -19,8 +19,6 @@ from kakurenbo.messages import text
 
 _PORT = 8020
 _NEEDED = ("django", "granian", "procrastinate", "psycopg")
-
-
 _STORE, _DATABASE = "KAKURENBO_JUDGE_S3_BUCKET", "DATABASE_URL"
 _CLOCK_SECONDS = 5.0  # so far may a machine of workers be from the database's time: what happens is logged with it
 _OF_THE_WEB = ("host", "port", "url", "demo", "metrics_token_file", "retain_days")

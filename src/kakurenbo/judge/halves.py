@@ -20,6 +20,15 @@ def remove_orphans(folder: Path) -> int:
     return len(orphans)
 
 
+def keep_names(folder: Path) -> None:
+    """Write a folder's names to disk: a file that has become whole is kept only when its name is, too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def _is_orphan(name: str) -> bool:
     host, pid, *_ = (*name.split(":"), "", "")
     return host == socket.gethostname() and pid.isdecimal() and not Path("/proc", pid).exists()

@@ -49,7 +49,7 @@ def test_every_hostile_upload_is_refused_in_words_within_600_mb_and_leaves_nothi
     _all_are_refused(CONTENTS, TALK_KINDS)
 
 
-@pytest.mark.skipif("KAKURENBO_SOAK" not in os.environ, reason="takes minutes: make soak runs it")
+@pytest.mark.skipif("KAKURENBO_SOAK" not in os.environ, reason="a gigabyte, for minutes: make soak runs it")
 def test_so_is_every_hostile_upload_that_needs_its_size_or_its_time() -> None:
     _all_are_refused(LARGE_CONTENTS, LARGE_TALKS)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge.halves import keep_names
 from kakurenbo.judge.operations.manifest import Manifest, Part
 from kakurenbo.messages import text
 
@@ -73,7 +74,7 @@ def written(out: Path) -> Iterator[Writer]:
         if os.path.lexists(out):
             raise UsageError(text("backup.exists", path=str(out)))
         beside.rename(out)
-        _synchronise(out.parent)
+        keep_names(out.parent)
     finally:
         beside.unlink(missing_ok=True)
 
@@ -217,11 +218,3 @@ def _member(name: str, size: int) -> tarfile.TarInfo:
 def _is_manifest(member: tarfile.TarInfo) -> bool:
     before, after = _MANIFEST.split("{}")
     return member.name.startswith(before) and member.name.endswith(after)
-
-
-def _synchronise(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

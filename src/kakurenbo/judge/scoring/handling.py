@@ -88,18 +88,8 @@ def _judge(job: Job, bench: Bench) -> Change:
 
     def change() -> None:
         if submission.phase.kind != ANONYMIZE:
-            targets = {target.name: target for target in published(round_of(job))}
             Earned.objects.filter(submission=submission).delete()
-            Earned.objects.bulk_create(
-                Earned(
-                    target=targets[one["target"]],
-                    attacker=submission.entry,
-                    submission=submission,
-                    file=one["file"],
-                    credit=one["credit"],
-                )
-                for one in found.earned
-            )
+            Earned.objects.bulk_create(Earned(**credit) for credit in found.credits(job, submission))
         _keep_judging(job, submission, found)
 
     return change

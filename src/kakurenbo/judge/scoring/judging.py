@@ -5,7 +5,7 @@ Nothing is changed here. Whether what was found counts at once, or is laid besid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +62,13 @@ class Found:
     seconds: float
     result: dict[str, Any]
     earned: list[dict[str, Any]]
+
+    def credits(self, job: Job, submission: Submission) -> Iterator[dict[str, Any]]:
+        """What guesses earned, as the fields of a row."""
+        targets = {target.name: target for target in published(round_of(job))}
+        for one in self.earned:
+            place = {"target": targets[one["target"]], "attacker": submission.entry, "submission": submission}
+            yield {**place, "file": one["file"], "credit": one["credit"]}
 
 
 def judged(job: Job, submission: Submission, bench: Bench, begins: Callable[[], object] = lambda: None) -> Found:

@@ -43,19 +43,9 @@ def _rejudge(job: Job, bench: Bench) -> Change:
             result=found.result,
             seconds=found.seconds,
         )
-        targets = {target.name: target for target in published(round_of(job))}
         RejudgedCredit.objects.filter(rejudging=rejudging, submission=submission).delete()
-        RejudgedCredit.objects.bulk_create(
-            RejudgedCredit(
-                rejudging=rejudging,
-                target=targets[one["target"]],
-                attacker=submission.entry,
-                submission=submission,
-                file=one["file"],
-                credit=one["credit"],
-            )
-            for one in found.earned
-        )
+        again = (RejudgedCredit(rejudging=rejudging, **credit) for credit in found.credits(job, submission))
+        RejudgedCredit.objects.bulk_create(again)
 
     return change
 

@@ -239,7 +239,7 @@ def _place(storage: Storage, path: Path, digest: str) -> None:
     if path.stat().st_dev != place.parent.stat().st_dev:
         path = _moved_beside(path, _incoming(storage))
     os.replace(path, place)
-    _synchronise(place.parent)
+    halves.keep_names(place.parent)
 
 
 def _moved_beside(path: Path, folder: Path) -> Path:
@@ -250,15 +250,6 @@ def _moved_beside(path: Path, folder: Path) -> Path:
         os.fsync(copy.fileno())
     path.unlink()
     return Path(copy.name)
-
-
-def _synchronise(folder: Path) -> None:
-    """Write a folder's names to disk: a file is kept only when its name is, too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _incoming(storage: Storage) -> Path:
