@@ -27,6 +27,7 @@ from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests import rules
+from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
@@ -124,6 +125,13 @@ def test_an_archive_holds_with_teams_that_are_late_idle_unranked_disqualified_or
     assert checked["guesses"] == 5
     assert all(checked[kind] > 0 for kind in ("entries", "checkpoints", "files", "commitments", "published", "samples"))
     assert all(checked[kind] > 0 for kind in ("figures", "ranks", "awards"))
+
+
+def test_other_software_than_the_judges_is_told_with_what_follows(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "fingerprint", lambda _request: "f" * 64)
+    (note,) = call("verify", played.archive).json["notices"]
+    assert "11 of 11 submissions of round only" in note
+    assert "every figure was computed once more and is the same" in note
 
 
 # -- one byte anywhere -----------------------------------------------------------------------------------------------------

@@ -180,13 +180,14 @@ class _Recomputed:
         rows = account.submissions_of(self._archive, steps.rules_for(request), facts.name, self._ledger)
         conduct.check_tries_on_targets(self._entries, self._ledger, rows)
         self._count("files", sum(len(row.files) for row in rows))
-        if steps.fingerprint(request) != facts.fingerprint:
-            self._report.notices.append(text("verification.other_software", round=facts.name))
         unranked = [team.number for team in self._contest.teams if team.unranked]
         one = Round(self._archive, facts, self._described, rows, self._ledger, self._count, unranked)
         one.check_data(again=self._again)
         one.check_releases()
         one.check_guesses()
+        if one.judged_by_others:
+            told = {"round": facts.name, "number": one.judged_by_others, "of": one.judged}
+            self._report.notices.append(text("verification.other_software", **told))
         return self._gathered(one)
 
     def _gathered(self, one: Round) -> dict[str, Any]:

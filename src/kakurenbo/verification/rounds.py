@@ -87,6 +87,16 @@ class Round:
         return self.facts.phase_state(ATTACK) not in ("", "waiting")
 
     @property
+    def judged(self) -> int:
+        """How many submissions have a judging in effect."""
+        return len(self._fingerprints())
+
+    @property
+    def judged_by_others(self) -> int:
+        """Of these, judged by other software than this: of them, words were not compared."""
+        return sum(fingerprint != self._fingerprint for fingerprint in self._fingerprints())
+
+    @property
     def _preparation(self) -> Path:
         return self._archive.root / self._folder / "preparation"
 
@@ -249,7 +259,7 @@ class Round:
                 strict.check_written(parsed[0], here, place)
         except ValueError:
             raise Difference(COMPUTED, place, "sha256", digest(here), digest(made)) from None
-        words = self._same_software()
+        words = not self.judged_by_others
         Comparison(COMPUTED, place).check(*(parsed if words else map(_without_words, parsed)))
         if words:
             raise Difference(COMPUTED, place, "sha256", digest(here), digest(made))
@@ -342,9 +352,8 @@ class Round:
             here, should_be = _without_words(here), _without_words(should_be)
         Comparison(COMPUTED, f"{self._folder}/{SUBMISSIONS}").check(here, should_be, f"submission {row.id}")
 
-    def _same_software(self) -> bool:
-        judgings = [row.judging for row in self._rows if row.judging is not None]
-        return all(judging.fingerprint == self._fingerprint for judging in judgings)
+    def _fingerprints(self) -> list[str]:
+        return [row.judging.fingerprint for row in self._rows if row.judging is not None]
 
 
 def _digest(files: Mapping[str, bytes], prefix: str) -> str:
