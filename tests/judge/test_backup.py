@@ -109,16 +109,23 @@ def test_every_byte_of_a_backup_counts_and_what_is_damaged_is_named_before_anyth
         *("database.dump", "secret", "secret"),
         *("files", "files", "manifest"),
     ]
+    before = ""
     for member in members:
         for place in (member.offset + 3, member.offset + 150, member.offset_data, member.offset_data + member.size - 1):
             flipped = bytearray(whole)
             flipped[place] ^= 1
             named = damaged(out, bytes(flipped))
-            assert member.name in named or place < member.offset_data, (member.name, place, named)
+            header = place < member.offset_data
+            assert f"from byte {member.offset if header else member.offset_data} on" in named, (member.name, place, named)
+            if header and before:
+                assert f"which follows {before}" in named
+            assert member.name in named or place == member.offset + 3 or not before
         if member.size % 512:
             flipped = bytearray(whole)
             flipped[member.offset_data + member.size] = 1
-            damaged(out, bytes(flipped))
+            named = damaged(out, bytes(flipped))
+            assert f"from byte {member.offset_data + member.size} on: {member.name}" in named
+        before = member.name
     for cut in (len(whole) // 2, members[-1].offset, members[0].size, 700, 0):
         damaged(out, whole[:cut])
     assert "manifest" in damaged(out, whole[:-1] + b"1")

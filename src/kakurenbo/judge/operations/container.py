@@ -23,6 +23,8 @@ from kakurenbo.messages import text
 _CHUNK = 1 << 20
 _MANIFEST = "manifest-{}.json"
 _MOST_MANIFEST_BYTES = 1 << 30
+_NAME_BYTES = 100
+"""With which the header of a part begins."""
 
 
 class Readable(Protocol):
@@ -100,30 +102,41 @@ class Backup:
         Raises
         ------
         UsageError
-            Names the first part that is damaged, missing, or not of this backup.
+            Names the first part that is damaged, missing, or not of this backup, and from which byte on it is.
         """
         found: list[Part] = []
-        content, end = b"", 0
+        starts: list[int] = []
+        content, last, end = b"", "", 0
         for member in self._members():
-            self._check_zeros(end, member.offset, member.name)
-            end = member.offset_data + member.size
+            self._check_zeros(end, member.offset, last)
+            last, end = member.name, member.offset_data + member.size
             if _is_manifest(member):
                 content = self._manifest(member)
             elif content:
-                raise self._damaged(member.name)
+                raise self._damaged(member.name, member.offset)
             else:
                 found.append(Part(member.name, member.size, self._digest(member)))
-        self._check_zeros(end, self._file.seek(0, os.SEEK_END), _MANIFEST.format("*"))
-        if not content:
-            raise self._damaged(_MANIFEST.format("*"))
+                starts.append(member.offset_data)
+        self._check_end(end, last, complete=bool(content))
         manifest = Manifest.from_bytes(content, str(self.path))
-        for here, told in zip(found, manifest.parts, strict=False):
+        for here, told, start in zip(found, manifest.parts, starts, strict=False):
             if here != told:
-                raise self._damaged(told.name)
+                raise self._damaged(told.name, start)
         if len(found) != len(manifest.parts):
             longer = max(found, manifest.parts, key=len)
-            raise self._damaged(longer[min(len(found), len(manifest.parts))].name)
+            raise self._damaged(longer[min(len(found), len(manifest.parts))].name, end)
         return manifest
+
+    def _check_end(self, end: int, last: str, *, complete: bool) -> None:
+        """Nothing but zeros follows the manifest; where there was none, a header that cannot be read was taken for the end."""
+        header, size = _next_block(end), self._file.seek(0, os.SEEK_END)
+        self._check_zeros(end, min(header, size), last)
+        if complete:
+            self._check_zeros(header, size, last)
+        elif header < size:
+            raise self._damaged_header(header, last)
+        else:
+            raise self._damaged(_MANIFEST.format("*"), size)
 
     def contents(self) -> Iterator[tuple[str, Readable]]:
         """Every part but the manifest, in order; each is to be read before the next."""
@@ -137,23 +150,23 @@ class Backup:
 
     def _members(self) -> Iterator[tarfile.TarInfo]:
         self._file.seek(0)
-        last = ""
+        last, end = "", 0
         try:
             with tarfile.open(fileobj=self._file, mode="r:") as tar:
                 for member in tar:
                     if not member.isreg():
-                        raise self._damaged(member.name)
-                    last = member.name
+                        raise self._damaged(member.name, member.offset)
+                    last, end = member.name, member.offset_data + member.size
                     yield member
         except tarfile.TarError:
-            raise self._damaged(text("backup.after", part=last) if last else text("backup.beginning")) from None
+            raise self._damaged_header(_next_block(end), last) from None
 
     def _manifest(self, member: tarfile.TarInfo) -> bytes:
         if member.size > _MOST_MANIFEST_BYTES:
-            raise self._damaged(member.name)
+            raise self._damaged(member.name, member.offset)
         content = self._opened(member).read()
         if member.name != _MANIFEST.format(hashlib.sha256(content).hexdigest()):
-            raise self._damaged(member.name)
+            raise self._damaged(member.name, member.offset_data)
         return content
 
     def _digest(self, member: tarfile.TarInfo) -> str:
@@ -162,7 +175,7 @@ class Backup:
             digest.update(chunk)
             left -= len(chunk)
         if left:
-            raise self._damaged(member.name)
+            raise self._damaged(member.name, member.offset_data + member.size - left)
         return digest.hexdigest()
 
     def _check_zeros(self, start: int, end: int, part: str) -> None:
@@ -170,14 +183,20 @@ class Backup:
         while start < end:
             chunk = self._file.read(min(end - start, _CHUNK))
             if not chunk or chunk.strip(b"\0"):
-                raise self._damaged(part)
+                raise self._damaged(part, start + len(chunk) - len(chunk.lstrip(b"\0")))
             start += len(chunk)
 
     def _opened(self, member: tarfile.TarInfo) -> Readable:
         return _Span(self._file, member.offset_data, member.size)
 
-    def _damaged(self, part: str) -> UsageError:
-        return UsageError(text("backup.damaged", path=str(self.path), part=part))
+    def _damaged_header(self, start: int, last: str) -> UsageError:
+        """Of a header that cannot be read: the part that it names, as far as it still does, and the one before."""
+        self._file.seek(start)
+        name = self._file.read(_NAME_BYTES).partition(b"\0")[0].decode("utf-8", "backslashreplace")
+        return self._damaged(text("backup.header", name=name, part=last) if last else text("backup.beginning"), start)
+
+    def _damaged(self, part: str, start: int) -> UsageError:
+        return UsageError(text("backup.damaged", path=str(self.path), part=part, start=start))
 
 
 class _Digested:
@@ -207,6 +226,11 @@ class _Span(io.RawIOBase):
         buffer[: len(chunk)] = chunk
         self._at += len(chunk)
         return len(chunk)
+
+
+def _next_block(end: int) -> int:
+    """Where the next header begins."""
+    return -(-end // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:

@@ -67,4 +67,4 @@ class Manifest(Struct, frozen=True):
                 raise UsageError(text("backup.other_format", path=path, version=str(told.get("kakurenbo", "?"))))
             return msgspec.convert(told, cls)
         except msgspec.MsgspecError:
-            raise UsageError(text("backup.damaged", path=path, part="manifest")) from None
+            raise UsageError(text("backup.foreign", path=path, part="manifest")) from None

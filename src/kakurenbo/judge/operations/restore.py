@@ -90,14 +90,14 @@ def _keep(backup: Backup, brought: list[tuple[str, str]], work: Path, name: str,
         brought.append((folder, place))
         digest = bring_back(STORES[folder], iter(partial(content.read, _CHUNK), b""))
         if name_of(digest) != place:
-            raise UsageError(text("backup.damaged", path=str(backup.path), part=name))
+            raise UsageError(text("backup.foreign", path=str(backup.path), part=name))
     elif name in (DATABASE, SECRET_KEY):
         with os.fdopen(os.open(work / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             shutil.copyfileobj(content, file, _CHUNK)
             file.flush()
             os.fsync(file.fileno())
     else:
-        raise UsageError(text("backup.damaged", path=str(backup.path), part=name))
+        raise UsageError(text("backup.foreign", path=str(backup.path), part=name))
 
 
 def _load_database(work: Path, given: str) -> tuple[Tree, ...]:
