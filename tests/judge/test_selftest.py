@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 from tests.calling import call
 
+from kakurenbo.cli import doctor as verb
+from kakurenbo.cli import main
 from kakurenbo.judge.operations import selftest, selftest_home
 from kakurenbo.judge.operations.selftest import play
 from kakurenbo.judge.scoring.child import ForkServer
@@ -42,7 +45,9 @@ def test_what_is_as_it_is_known_is_told_and_a_scorer_that_counts_otherwise_is_fo
         return result
 
     monkeypatch.setattr(worker.server, "run", wrong)
-    played = play(RULEBOOK, worker)
+    begun: list[str] = []
+    played = play(RULEBOOK, worker, begun.append)
+    assert tuple(begun) == selftest.STEPS
     assert ["0.123" in played.wrong[0], "the answer itself earns everything" in played.wrong[1]] == [True, True]
     assert len(played.wrong) == 2, played.wrong
     seen = "; ".join(played.seen)
@@ -62,6 +67,29 @@ def test_a_rulebook_that_breaks_is_a_finding_and_not_the_end(worker: Worker, mon
     found = selftest_home.found(RULEBOOK, worker)
     assert not found.ok
     assert "ZeroDivisionError: in the rulebook" in found.detail
+
+
+def test_every_step_is_told_on_a_line_while_it_is_played_and_no_line_is_longer_than_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding = {"name": "self-test:amic2020", "ok": True, "detail": ", ".join(["the table is as useful as it is"] * 30)}
+
+    def tested(command: list[str], _environment: object, tell: Any) -> tuple[int, str, str]:
+        """What the process of the self-test says, without what takes minutes."""
+        program = f"from {selftest_home.__name__} import _say; [_say('amic2020', 1, 2, one) for one in {selftest.STEPS}]"
+        return listened([*command[:2], "-c", f"{program}; print({json.dumps([finding])!r})"], dict(os.environ), tell)
+
+    listened = selftest_home._listened
+    monkeypatch.setattr(selftest_home, "_listened", tested)
+    monkeypatch.setattr(verb, "_of_judge", lambda *_: [])
+    with pytest.raises(SystemExit) as left:
+        main(["doctor", "--self-test"])
+    printed = capsys.readouterr()
+    assert left.value.code == 0
+    told = [line for line in printed.err.splitlines() if line.startswith("self-test")]
+    assert told == [f"self-test amic2020 (1 of 2): {what}" for what in ("data", "releases", "guesses")]
+    assert max(map(len, printed.out.splitlines())) <= 160
+    assert finding["detail"] in " ".join(line.strip() for line in printed.out.splitlines())
 
 
 @pytest.mark.skipif(not os.environ.get("KAKURENBO_SOAK"), reason="takes minutes: make soak plays all, here one is")

@@ -6,11 +6,13 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 
 from kakurenbo import __version__, registry
 from kakurenbo.cli import output
@@ -20,6 +22,7 @@ from kakurenbo.messages import text
 
 _PACKAGES = ("numpy", "polars", "scipy", "scikit-learn", "numba")
 _OF_THE_JUDGE = ("django", "granian", "procrastinate", "psycopg")
+_INDENT = 4
 
 
 def _doctor(home: Path | None, every_file: bool, self_test: bool, as_json: bool) -> int:
@@ -30,15 +33,12 @@ def _doctor(home: Path | None, every_file: bool, self_test: bool, as_json: bool)
     if has_judge:
         found += _of_judge(home, every_file)
     if self_test:
-        from kakurenbo.judge.operations.selftest_home import tested_apart
-
-        found += tested_apart()
+        found += _of_contests(quiet=as_json)
     if as_json:
         output.print_json({"checks": found})
     else:
         for entry in found:
-            mark = text("cli.doctor_ok") if entry["ok"] else text("cli.doctor_fails")
-            output.console().print(f"{mark} {_heading(str(entry['name']))}: {entry['detail']}", markup=False)
+            _print(entry)
     return output.DONE if all(entry["ok"] for entry in found) else output.FAILS_RULES
 
 
@@ -68,6 +68,29 @@ def _of_judge(home: Path | None, every_file: bool) -> list[dict[str, Any]]:
     if home is None and not os.environ.get("DATABASE_URL") and not (folder / "secret-key").exists():
         return []
     return [dataclasses.asdict(finding) for finding in asked(Order(str(folder), every_file))]
+
+
+def _of_contests(*, quiet: bool) -> list[dict[str, Any]]:
+    """Of a throw-away contest of every rulebook; that takes minutes, so each step is told when it begins."""
+    from kakurenbo.judge.operations.selftest_home import Step, tested_apart
+
+    def tell(step: Step) -> None:
+        if quiet:
+            return
+        told = text("doctor.test_step", rulebook=step.rulebook, number=step.number, of=step.of)
+        print(f"{told}: {text(f'doctor.test_step.{step.step}')}", file=sys.stderr, flush=True)
+
+    return tested_apart(tell)
+
+
+def _print(entry: dict[str, Any]) -> None:
+    """A finding; one that is longer than a line goes on below, indented."""
+    console = output.console()
+    mark = text("cli.doctor_ok") if entry["ok"] else text("cli.doctor_fails")
+    line = Text(f"{mark} {_heading(str(entry['name']))}: {entry['detail']}")
+    first, *more = line.wrap(console, console.width - _INDENT)
+    for part in (first, *(Text(" " * _INDENT) + one for one in more)):
+        console.print(part, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _packages() -> str:

@@ -7,7 +7,7 @@ own steps, called here, and from what every contest has in common. No contest is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -46,6 +46,7 @@ from kakurenbo.messages import text
 from kakurenbo.tables import Problems, Read, Source
 
 _ZONE, _SMALL = "UTC", "small"
+STEPS = PREPARE, RELEASES, GUESSES = "prepare", "releases", "guesses"
 _BANDS = 3
 """Blind guessing lies within so many half widths of its 95 % band, as good as always."""
 
@@ -70,16 +71,22 @@ class Played:
         (self.seen if holds else self.wrong).append(what)
 
 
-def play(rulebook: str, worker: Worker) -> Played:
-    """Play the first round of a rulebook's contest, as small as it can be, in the database of whoever calls."""
+def play(rulebook: str, worker: Worker, tell: Callable[[str], None] = lambda _step: None) -> Played:
+    """Play the first round of a rulebook's contest, as small as it can be, in the database of whoever calls.
+
+    ``tell`` is called with the name of each of ``STEPS`` when it begins.
+    """
     played = Played()
+    tell(PREPARE)
     contest = _contest(rulebook)
     stage = _Stage(contest, worker)
     stage.go_on(_during(stage.phase(ANONYMIZE)))
+    tell(RELEASES)
     with worker.workspace.folder() as folder:
         worker.workspace.link_preparation(folder, stage.round)
         prepared = PreparedRound(rules_of(contest, stage.round), folder / "preparation")
         _release(stage, prepared, played)
+    tell(GUESSES)
     stage.go_on(_during(stage.phase(ATTACK)))
     with worker.workspace.folder() as folder:
         _attack(stage, folder, played)
