@@ -92,6 +92,18 @@ def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[s
     assert "as it were" not in told, "what an error says may be anybody's secret"
 
 
+def test_every_part_has_a_title_by_which_ps_tells_it_apart_and_keeps_what_it_was_given() -> None:
+    program = """
+from pathlib import Path
+from kakurenbo.judge.serve.processes import fork, wait_for
+show = lambda: print(Path("/proc/self/cmdline").read_text().replace(chr(0), " "))
+wait_for(fork("worker-1", show, lambda: None))
+"""
+    words = ["kakurenbo.judge.serve", '{"home": "/srv/judge"}', "x" * 200]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith('kakurenbo.judge.serve: worker-1 {"home": "/srv/judge"} xxx'), done
+
+
 def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:

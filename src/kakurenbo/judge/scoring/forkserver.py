@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from kakurenbo.judge.confinement import PROCESSES, confine, libraries, without
 from kakurenbo.judge.scoring.child import PLAYERS_STEPS
+from kakurenbo.judge.titles import call_oneself
 
 MODULES = "modules.json"
 _ALWAYS = ("kakurenbo.judge.scoring.steps",)
@@ -104,6 +105,7 @@ def _be_child(order: Mapping[str, Any], loops: Path, closed: list[Path]) -> NoRe
         libc = ctypes.CDLL(None)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        call_oneself("kakurenbo.judge.scoring.forkserver", order["step"])
         _close_pipes()
         os.umask(0o077)
         folder = Path(order["folder"])

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from kakurenbo.judge.titles import call_oneself
+
 log = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG = 1
@@ -131,6 +133,7 @@ def _settle(name: str, parent: int) -> None:
         signal.signal(number, signal.SIG_DFL)
     random.seed()
     multiprocessing.current_process().name = name
+    call_oneself("kakurenbo.judge.serve", name)
 
 
 def _how(status: int) -> str:
