@@ -16,9 +16,11 @@ from tests.judge import making
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.contests.permissions import SHOWN_REHEARSAL
-from kakurenbo.judge.serve import postgres
+from kakurenbo.judge.serve import postgres, supervisor
+from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
+from kakurenbo.judge.serve.supervisor import Supervisor
 
 
 def test_djangos_check_for_deployment_finds_nothing_under_https() -> None:
@@ -68,6 +70,43 @@ def test_health_tells_nothing_but_what_works(client: Client, tmp_path: Path, set
     settings.HOME = tmp_path
     assert client.post("/health").status_code == 405
     assert "content-security-policy" in {name.lower() for name in client.get("/health").headers}
+
+
+def test_under_https_a_probe_on_this_machine_sees_how_the_judge_is_by_the_machines_own_name_and_nothing_else(
+    client: Client, tmp_path: Path, settings: Any
+) -> None:
+    settings.HOME, settings.PUBLIC_URL = tmp_path, "https://contest.example"
+    settings.ALLOWED_HOSTS, settings.METRICS_TOKEN = ["contest.example"], "a token of somebody"
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
+
+    def status(path: str, host: str, peer: str = "127.0.0.1", **more: str) -> int:
+        return client.get(path, headers={"host": host, **more}, REMOTE_ADDR=peer).status_code
+
+    token = {"authorization": f"Bearer {settings.METRICS_TOKEN}"}
+    for host in ("127.0.0.1:8020", "localhost", "[::1]:8020"):
+        assert (status("/health", host), status("/metrics", host, **token)) == (503, 200)
+        assert status("/metrics", host) == 404, "figures need the token all the same"
+        assert (status("/", host), status("/api/v1/contests", host)) == (400, 400)
+    assert status("/health", "127.0.0.1", "192.0.2.7") == 400
+    assert status("/health", "evil.example") == 400
+    assert status("/health", "[") == 400
+    assert status("/metrics", "contest.example", **token) == 301
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [("127.0.0.1", "http://127.0.0.1:8020"), ("0.0.0.0", "http://127.0.0.1:8020"), ("::", "http://[::1]:8020")],
+)
+def test_it_is_told_where_the_judge_listens_beside_how_people_reach_it(
+    host: str, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(supervisor, "_answers", lambda _plan: True)
+    Supervisor(Plan(tmp_path, host, 8020, "https://contest.example", 1), Credentials())._is_ready()
+    said = capsys.readouterr().out
+    assert "https://contest.example" in said
+    assert f"listens at {url}, " in said
+    Supervisor(Plan(tmp_path, "127.0.0.1", 8020, "http://127.0.0.1:8020", 1), Credentials())._is_ready()
+    assert "listens at" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/judge", "no address at all", "postgresql://x:y@[::1/judge"])

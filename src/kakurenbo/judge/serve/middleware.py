@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.serve.clients import ASKER
 
+_PROBED, _LOOPBACK = frozenset(("/health", "/metrics")), frozenset(("127.0.0.1", "::1"))
+_LOCAL_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
 _CACHING, _OF_THIS_PERSON = "Cache-Control", "private, no-store"
+
+
+class LocalProbes:
+    """Who asks on this machine how the judge is, by the machine's own name, asks as if by the judge's; for no other page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info in _PROBED and request.META.get("REMOTE_ADDR") in _LOOPBACK and _names_this_machine(request):
+            public = urlsplit(settings.PUBLIC_URL)
+            request.META["HTTP_HOST"] = public.netloc
+            request.META["HTTP_X_FORWARDED_PROTO"] = public.scheme
+        return self._get_response(request)
+
+
+def _names_this_machine(request: HttpRequest) -> bool:
+    try:
+        return urlsplit(f"//{request.META.get('HTTP_HOST', '')}").hostname in _LOCAL_NAMES
+    except ValueError:  # no name of anything
+        return False
 
 
 class PersonalAnswers:

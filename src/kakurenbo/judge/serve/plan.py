@@ -81,6 +81,16 @@ class Plan:
         """Whether what people send is read by nobody on the way: by TLS, or because it does not leave the machine."""
         return urlsplit(self.url).scheme == "https" or self.host in ("127.0.0.1", "::1", "localhost")
 
+    @property
+    def local_host(self) -> str:
+        """Where somebody on this machine reaches it."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+
+    @property
+    def local_url(self) -> str:
+        """The address by which a proxy or a probe on this machine reaches it."""
+        return f"http://{f'[{self.local_host}]' if ':' in self.local_host else self.local_host}:{self.port}"
+
     def as_text(self) -> str:
         """One word for another process."""
         places = {"home": str(self.home), "metrics_token_file": self.metrics_token_file and str(self.metrics_token_file)}

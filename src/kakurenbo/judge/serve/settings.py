@@ -115,6 +115,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 APPEND_SLASH = False
 MIDDLEWARE = [
+    "kakurenbo.judge.serve.middleware.LocalProbes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

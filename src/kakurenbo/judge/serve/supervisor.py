@@ -163,6 +163,8 @@ class Supervisor:
         if not _answers(self._plan):
             return False
         self._tell(text("judge_serve.ready", url=self._plan.url))
+        if self._plan.local_url != self._plan.url:
+            self._tell(text("judge_serve.listens", url=self._plan.local_url))
         return True
 
     def _start_due(self) -> None:
@@ -234,8 +236,7 @@ def _check_free(host: str, port: int) -> None:
 
 def _answers(plan: Plan) -> bool:
     """Whether everything works, as somebody on this machine sees it; workers of other machines may come later."""
-    local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(plan.host, plan.host)
-    connection = http.client.HTTPConnection(local, plan.port, timeout=_ANSWER_SECONDS)
+    connection = http.client.HTTPConnection(plan.local_host, plan.port, timeout=_ANSWER_SECONDS)
     try:
         connection.request("GET", "/health", headers={"Host": urlsplit(plan.url).netloc})
         answered = connection.getresponse().status
