@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Callable
 
+import psycopg
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import DatabaseError, InterfaceError, close_old_connections
 from django.db.models import Max
 from django.utils import timezone
 
@@ -36,21 +37,23 @@ def main() -> None:
     # Of durations by a clock that nobody sets: set back by hours, that on the wall would keep receipts waiting for hours.
     signed_at, forgot_at = -_SIGN_EVERY, time.monotonic()
     revealed = set[int]()
+    steps = Steps()
     while not end.wait(_EVERY_SECONDS):
         close_old_connections()
-        _attempt(lambda: beat(SWEEP, timezone.now()))
-        _attempt(take_over)
-        _attempt(store.forget_halves)
-        _attempt(lambda: rules.sweep(rules.database_now()))
-        _attempt(_advance)
-        _attempt(lambda: reveal_secrets(revealed))
+        if not steps.begin():
+            continue
+        steps.attempt(take_over)
+        steps.attempt(store.forget_halves)
+        steps.attempt(lambda: rules.sweep(rules.database_now()))
+        steps.attempt(_advance)
+        steps.attempt(lambda: reveal_secrets(revealed))
         if time.monotonic() - signed_at >= _SIGN_EVERY:
             signed_at = time.monotonic()
-            _attempt(sign_logs)
+            steps.attempt(sign_logs)
         if time.monotonic() - forgot_at >= _FORGET_EVERY:
             forgot_at = time.monotonic()
-            _attempt(lambda: store.forget_unused(timezone.now()))
-            _attempt(_forget_old)
+            steps.attempt(lambda: store.forget_unused(timezone.now()))
+            steps.attempt(_forget_old)
 
 
 def sign_logs() -> int:
@@ -102,9 +105,41 @@ def _advance() -> None:
         _log.info("%s", told)
 
 
-def _attempt(step: Callable[[], object]) -> None:
-    """One step must not keep the others from being tried, nor a database that is away end the sweep."""
-    try:
-        step()
-    except Exception:
-        _log.exception("the sweep failed, and goes on")
+class Steps:
+    """What the sweep does: no step keeps the others from being tried, and a database that is away ends nothing.
+
+    That it went away is one line of the log, and that it is back another, however many steps failed meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._away_since: float | None = None
+
+    def begin(self) -> bool:
+        """Give a sign of life; whether there is a database to do anything with."""
+        there = self.attempt(lambda: beat(SWEEP, timezone.now()))
+        if there and self._away_since is not None:
+            _log.warning("the database answers again after %.1f s; the sweep goes on", time.monotonic() - self._away_since)
+            self._away_since = None
+        return there
+
+    def attempt(self, step: Callable[[], object]) -> bool:
+        """Try a step; whether the database was there."""
+        try:
+            step()
+        except Exception as error:
+            if not _has_lost_database(error):
+                _log.exception("the sweep failed, and goes on")
+            else:
+                if self._away_since is None:
+                    self._away_since = time.monotonic()
+                    _log.warning("the database does not answer; the sweep waits for it")
+                return False
+        return True
+
+
+def _has_lost_database(error: Exception) -> bool:
+    """Whether there is no connection, which is told without a code or with one of a server that ends or begins."""
+    if isinstance(error, InterfaceError):
+        return True
+    cause = error.__cause__ if isinstance(error, DatabaseError) else None
+    return isinstance(cause, psycopg.OperationalError) and (cause.sqlstate or "57P").startswith(("57P", "08"))
