@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
+from tests.judge import making
 from tests.judge.test_child import folder, hand_in, release, rules, server
 
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.operations.logs import JsonLines, Noted, TextLines, current
+from kakurenbo.judge.scoring import sweep
 from kakurenbo.judge.scoring.child import ForkServer
 
 __all__ = ["folder", "rules", "server"]
@@ -93,6 +96,20 @@ def test_of_what_a_library_says_nothing_is_kept_that_was_filled_in(written: list
 
 
 @pytest.mark.django_db
+def test_a_log_in_that_fails_is_a_line_of_its_own_with_everything_filled_in_and_no_name_or_address(
+    written: list[str], client: Client, settings: Any
+) -> None:
+    making.user("aoi")
+    settings.AXES_FAILURE_LIMIT = 2
+    for _ in range(2):
+        client.post("/login", {"email": f"{SECRET}@example.org", "password": SECRET}, REMOTE_ADDR="192.0.2.7")
+    told = [json.loads(line) if line.startswith("{") else line for line in written]
+    events = [one["event"] if isinstance(one, dict) else one for one in told]
+    assert [sum("a log-in failed" in event for event in events), sum("are refused" in event for event in events)] == [2, 1]
+    assert not any("%s" in line or SECRET in line or "192.0.2.7" in line or "AXES" in line for line in written)
+
+
+@pytest.mark.django_db
 def test_a_page_that_breaks_is_logged_by_its_pattern_and_tells_who_asked_a_number_to_report(
     written: list[str], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +140,30 @@ def test_a_program_is_told_the_same_number(client: Client, monkeypatch: pytest.M
     assert answer.status_code == 500
     assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
     assert SECRET not in answer.content.decode()
+
+
+def test_a_database_that_restarts_is_one_line_when_it_goes_and_one_when_it_is_back_whatever_fails_meanwhile(
+    written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(error: Exception, cause: Exception | None = None) -> Callable[..., None]:
+        def step(*_: object) -> None:
+            raise error from cause
+
+        return step
+
+    steps = sweep.Steps()
+    gone = fails(OperationalError("gone"), psycopg.OperationalError("the connection is lost"))
+    ends = fails(OperationalError("ends"), psycopg.errors.AdminShutdown("terminating"))
+    for step in (ends, fails(InterfaceError("closed")), gone):
+        assert not steps.attempt(step)
+    monkeypatch.setattr(sweep, "beat", gone)
+    assert [steps.begin() for _ in range(7)] == [False] * 7
+    monkeypatch.setattr(sweep, "beat", lambda *_: None)
+    assert [steps.begin() for _ in range(2)] == [True] * 2
+    assert ["does not answer" in written[0], "answers again after" in written[1], len(written)] == [True, True, 2]
+    assert steps.attempt(fails(OperationalError("full"), psycopg.errors.DiskFull("no room"))), "the database is there"
+    assert steps.attempt(fails(ZeroDivisionError()))
+    assert sum("the sweep failed, and goes on" in line for line in written) == 2
 
 
 def test_every_request_has_a_number_of_its_own(client: Client) -> None:

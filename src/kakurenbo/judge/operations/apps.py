@@ -8,6 +8,6 @@ class OperationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from kakurenbo.judge.operations.metrics import count_failed_logins
+        from kakurenbo.judge.operations.logins import watch_logins
 
-        count_failed_logins()
+        watch_logins()

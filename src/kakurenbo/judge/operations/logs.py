@@ -87,6 +87,8 @@ def configuration(form: str) -> dict[str, Any]:
             # Requests that were refused are the business of who made them; errors come by django.request at ERROR.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # Its lines are names and addresses with words between; ``logins`` tells of failures without them.
+            "axes": {"level": "CRITICAL"},
             _WARNINGS: {"level": "WARNING"},
         },
     }

@@ -11,11 +11,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.signals import user_login_failed
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
@@ -35,6 +41,7 @@ _DEATHS = "SELECT coalesce(sum(attempts), 0)::float FROM scoring_job WHERE state
 
 _NOTHING_IS_ZERO = ("oldest_waiting_job_seconds", "unsigned_log_seconds")
 
+disable_created_metrics()  # a second series beside each, of when it began, which nobody looks at
 registry = CollectorRegistry()
 _requests = Counter("kakurenbo_requests", "Requests that were answered.", ["route", "method", "status"], registry=registry)
 _latency = Histogram(
@@ -55,12 +62,8 @@ def count_request(route: str, method: str, status: int, seconds: float, received
         _upload_bytes.inc(received)
 
 
-def count_failed_logins() -> None:
-    """Count every log-in that fails in this process from now on."""
-    user_login_failed.connect(_count_failed_login, dispatch_uid=f"{__name__}.failed")
-
-
-def _count_failed_login(**_: object) -> None:
+def count_failed_login() -> None:
+    """Count a log-in that failed."""
     _failed_logins.inc()
 
 
