@@ -41,7 +41,7 @@ _DEATHS = "SELECT coalesce(sum(attempts), 0)::float FROM scoring_job WHERE state
 
 _NOTHING_IS_ZERO = ("oldest_waiting_job_seconds", "unsigned_log_seconds")
 
-disable_created_metrics()  # a second series beside each, of when it began, which nobody looks at
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series beside each, of when it began, which nobody looks at
 registry = CollectorRegistry()
 _requests = Counter("kakurenbo_requests", "Requests that were answered.", ["route", "method", "status"], registry=registry)
 _latency = Histogram(
