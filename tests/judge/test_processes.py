@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 from kakurenbo.errors import UsageError
+from kakurenbo.judge.operations.logs import TextLines
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
@@ -80,14 +82,19 @@ def test_a_log_on_a_full_disk_keeps_no_part_from_starting(monkeypatch: pytest.Mo
         full.close()
 
 
-def test_a_part_says_by_its_exit_code_how_it_went(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_part_says_by_its_exit_code_how_it_went(tmp_path: Path) -> None:
     def fails() -> None:
         raise ValueError("as it were")
 
+    kept = logging.FileHandler(tmp_path / "log")
+    kept.setFormatter(TextLines())
+    logging.getLogger().addHandler(kept)
     assert wait_for(fork("good", lambda: None, lambda: None)) == 0
     assert wait_for(fork("told", lambda: sys.exit(7), lambda: None)) == 7
     assert wait_for(fork("bad", fails, lambda: None)) == 1
-    told = capfd.readouterr().err
+    logging.getLogger().removeHandler(kept)
+    kept.close()
+    told = (tmp_path / "log").read_text(encoding="utf-8")
     assert "ValueError" in told
     assert "as it were" not in told, "what an error says may be anybody's secret"
 
