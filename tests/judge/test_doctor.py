@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -48,6 +49,21 @@ def test_without_the_judges_packages_the_doctor_says_how_to_install_them(monkeyp
         main(["doctor", "--home", "x"])
     assert left.value.code == 2
     assert "kakurenbo[judge]" in capsys.readouterr().err
+
+
+PAGES = [Path(__file__).parents[2] / "docs" / place for place in ("how-to/operate-judge.md", "ja/operate-judge.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=["en", "ja"])
+def test_the_pages_name_every_check_as_the_doctor_does_and_everything_in_the_folder(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "tried", lambda name, *_: Finding(name, ok=True, detail=""))
+    told = page.read_text(encoding="utf-8")
+    checks = {finding.name for finding in doctor.examined(HERE)}
+    documented = {name for row in re.findall(r"^\| (`.*?) \|.*\|$", told, re.M) for name in re.findall(r"`([\w./-]+?)/?`", row)}
+    assert checks <= documented
+    assert {*doctor_storage._FOLDERS, *doctor_storage._FILES} <= documented
 
 
 def test_a_check_that_breaks_is_a_finding() -> None:
@@ -183,13 +199,13 @@ class TestDatabase:
 
     def test_tables_of_another_version_are_told(self) -> None:
         assert database.answers(HERE)[0]
-        assert database.migrations(HERE)[0]
+        assert database.tables(HERE)[0]
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM django_migrations WHERE app = 'operations'")
-        assert not database.migrations(HERE)[0]
+        assert not database.tables(HERE)[0]
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('trust', '9999_later', now())")
-        assert "newer" in database.migrations(HERE)[1]
+        assert "newer" in database.tables(HERE)[1]
 
     @staticmethod
     def _rewrite(statement: str) -> None:

@@ -76,7 +76,7 @@ def examined(order: Order) -> Iterator[Finding]:
     if not answers.ok:
         yield Finding("workers", ok=False, detail=text("doctor.workers_unknown", home=order.home))
         return
-    current = tried("migrations", database.migrations, order)
+    current = tried("tables", database.tables, order)
     yield current
     if not current.ok:
         return

@@ -48,14 +48,14 @@ def answers(order: Order) -> Found:
     return True, text("doctor.database", version=version.split()[0], milliseconds=round((time.monotonic() - began) * 1000))
 
 
-def migrations(_order: Order) -> Found:
+def tables(_order: Order) -> Found:
     executor = MigrationExecutor(connection)
     loader = executor.loader
     unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in loader.graph.nodes]
     if unknown:
         return False, text("doctor.newer_database")
     missing = executor.migration_plan(loader.graph.leaf_nodes())
-    return not missing, text("doctor.migrations_missing", count=len(missing)) if missing else text("doctor.migrations")
+    return not missing, text("doctor.tables_missing", count=len(missing)) if missing else text("doctor.tables")
 
 
 def roles(_order: Order) -> Found:
