@@ -76,3 +76,26 @@ def test_the_judge_has_one_name_in_japanese() -> None:
     japanese = PACKAGE / "messages" / "ja"
     files = [*japanese.glob("judge_*.toml"), japanese / "verification.toml"]
     assert [path.name for path in files if "審判" in path.read_text("utf-8")] == []
+
+
+OTHER_WORDS = (
+    "スーパーバイザ",
+    "スイープ",
+    "審判サーバー",
+    "サーバ(?!ー)",
+    "フォルダー",
+    "仕事",
+    "置き場",
+    "クッキー",
+    "キュー",
+    "リリース",
+)
+"""What the glossary of the operators' page has another word for."""
+
+
+def test_operators_read_one_japanese_word_for_one_thing_on_their_page_and_in_what_the_judge_prints() -> None:
+    catalogue = PACKAGE / "messages" / "ja"
+    printed = [catalogue / f"judge_{part}.toml" for part in ("doctor", "operations", "serve")]
+    page = Path(__file__).parents[2] / "docs" / "ja" / "operate-judge.md"
+    found = {path.name: re.findall("|".join(OTHER_WORDS), path.read_text("utf-8")) for path in (page, *printed)}
+    assert not any(found.values()), found
