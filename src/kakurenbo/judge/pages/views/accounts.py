@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from kakurenbo.judge.accounts import rules
+from kakurenbo.judge.accounts import guessing, rules
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.pages.forms.accounts import LogInForm, RegistrationForm
 from kakurenbo.messages import language, text
@@ -55,6 +58,18 @@ def log_in(request: HttpRequest) -> HttpResponse:
             return redirect(target if safe else "home")
         form.add_error(None, text("page.wrong_login"))
     return render(request, "judge/login.html", {"form": form, "next": target})
+
+
+def locked_out(
+    request: HttpRequest,
+    response: HttpResponse | None,  # noqa: ARG001 - as axes calls it
+    credentials: Mapping[str, Any] | None,
+) -> HttpResponse:
+    """The answer to whom guesses of passwords keep out for a while."""
+    strangers = guessing.is_closed_to_strangers(request, credentials)
+    page = render(request, "judge/locked.html", {"strangers": strangers}, status=429)
+    page.headers["Retry-After"] = str(guessing.seconds_closed(request, credentials))
+    return page
 
 
 @require_POST
