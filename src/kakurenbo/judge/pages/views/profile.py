@@ -28,9 +28,12 @@ def profile(request: UserRequest) -> HttpResponse:
     user = request.user
     form = ProfileForm(request.POST or None, initial={"name": user.name, "language": user.language})
     if request.method == "POST" and form.is_valid():
-        User.objects.filter(pk=user.pk).update(name=form.cleaned_data["name"], language=form.cleaned_data["language"])
-        messages.success(request, text("page.saved"))
-        return redirect("profile")
+        outcome = rules.change_profile(user, form.cleaned_data["name"], form.cleaned_data["language"])
+        if isinstance(outcome, Problems):
+            form.add_error("name", outcome[0].sentence)
+        else:
+            messages.success(request, text("page.saved"))
+            return redirect("profile")
     return _page(request, form=form, secret=secret_of(request, reverse("profile")))
 
 
@@ -66,7 +69,11 @@ def make_token(request: UserRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _page(request, token_form=form)
-    _, secret = rules.new_token(request.user, form.cleaned_data["label"])
+    try:
+        _, secret = rules.new_token(request.user, form.cleaned_data["label"])
+    except rules.Refused as refused:
+        form.add_error("label", refused.problems[0].sentence)
+        return _page(request, token_form=form)
     return shown_on(reverse("profile"), request, secret)
 
 
