@@ -94,9 +94,7 @@ def test_who_mistyped_and_came_in_is_counted_no_more() -> None:
     assert log_in(Client(), "ren@example.org") == 302
 
 
-@pytest.mark.parametrize(
-    ("language", "words"), [("en", "Accounts that logged in from here before"), ("ja", "別のネットワークから")]
-)
+@pytest.mark.parametrize(("language", "words"), [("en", "Accounts that logged in from here"), ("ja", "別のネットワークから")])
 def test_who_is_kept_out_because_others_guess_is_told_so_and_when_to_come_again(language: str, words: str) -> None:
     spray()
     sent = {"email": "ren@example.org", "password": PASSWORD}
