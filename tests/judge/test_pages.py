@@ -29,6 +29,7 @@ from kakurenbo.judge.scoring.models import JobKind, Judging, StandingSnapshot
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.messages import render, speaking_to
 from kakurenbo.reporting.document import FORMAT, Document, RulebookEntry
 
@@ -466,6 +467,12 @@ def test_who_is_disqualified_is_told_so_with_the_reason_and_has_no_tries() -> No
     assert re.search(r"<dt>Tries left</dt><dd>0</dd>", html)
     assert "Advisers" not in html
     assert "when the attack phase opens" not in html
+    for address in (reverse("team", args=[made.slug]), reverse("contest", args=[made.slug])):
+        html = member.get(address).content.decode()
+        step = html[html.index(">What to do now<") : html.index("</section>", html.index(">What to do now<"))]
+        for told in ("disqualified in this round", "Two teams are one.", "You still see what your team handed in"):
+            assert told in step, "why, and what is still possible"
+        assert "hand in your guesses" not in step
 
 
 def opened_contest(rulebook: str, kind: str, **limits: Any) -> tuple[Contest, Client]:
@@ -558,6 +565,27 @@ def test_scores_are_shown_as_the_command_line_does_with_all_digits_at_hand(membe
     html = member.get(reverse("submission", args=[scored.pk])).content.decode()
     assert '<span data-value="0.9123456789012345" title="0.9123456789012345">0.912</span>' in html
     assert "≥ 0.900" in html
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "published before it was judged again"), ("ja", "\u518d\u63a1\u70b9\u306e\u524d\u306b\u516c\u958b")],
+)
+def test_a_published_release_that_a_rejudging_found_wanting_is_said_to_stay_published(
+    member: Client, scored: Submission, language: str, words: str
+) -> None:
+    address, client_language = reverse("submission", args=[scored.pk]), {"accept-language": language}
+    judging = scored.judgings.get()
+    judging.result["record"]["state"] = "disqualified"
+    judging.save()
+    below = which_counts("below_threshold", 1, language)
+    assert below in member.get(address, headers=client_language).content.decode(), "before anything was published"
+    scored.entry.round.targets.create(entry=scored.entry, name="01", submission=scored, published=True)
+    html = member.get(address, headers=client_language).content.decode()
+    assert below not in html
+    assert which_counts("published_below", 1, language) in html
+    Submission.objects.update(state="invalid")
+    assert words in member.get(address, headers=client_language).content.decode()
 
 
 def test_an_entry_is_taken_back_while_nobody_looked_at_it_and_the_page_says_when_it_is_too_late(
