@@ -100,11 +100,15 @@ def test_an_organizer_deletes_an_account_on_the_teams_page_or_by_the_api_and_nob
     by_page, address = Client(), f"/accounts/{aoi.pk}/delete"
     by_page.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
     assert address.encode() in by_page.get(page).content
-    by_page.post(address, {"confirm": "mori"})
+    making.team(making.contest("later"), "foxes", aoi)
+    back = by_page.post(address, {"confirm": "mori", "team": team.pk})
+    assert (back.status_code, back.headers["Location"]) == (302, page), "where the organizer came from, of several contests"
     assert User.objects.get(pk=aoi.pk).is_active, "whoever deletes types the address"
-    by_page.post(address, {"confirm": EMAIL})
-    assert not User.objects.get(pk=aoi.pk).is_active
     by_page.get(page)  # it tells once more what was to be typed
+    done = by_page.post(address, {"confirm": EMAIL, "team": team.pk}, follow=True)
+    assert not User.objects.get(pk=aoi.pk).is_active
+    assert done.redirect_chain == [("/", 302)]
+    assert "account is deleted" in done.content.decode()
     assert EMAIL.encode() not in by_page.get(page).content
 
     ren = making.user("ren")

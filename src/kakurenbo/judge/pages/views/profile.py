@@ -110,12 +110,13 @@ def delete(request: UserRequest) -> HttpResponse:
 def delete_other(request: UserRequest, pk: int) -> HttpResponse:
     """The account of somebody who asked for it, by an organizer who types its address."""
     found = get_object_or_404(User, pk=pk, is_active=True)
-    if request.POST.get("confirm", "").strip().lower() != found.email:
-        messages.error(request, text("page.deletion_not_confirmed", email=found.email))
-    else:
+    if request.POST.get("confirm", "").strip().lower() == found.email:
         said(request, delete_account(found), "page.account_deleted")
-    own = found.memberships.select_related("team__contest").order_by("-joined_at").first()
-    return redirect("home") if own is None else redirect("manage-team", own.team.contest.slug, own.team.number)
+        return redirect("home")  # the account was in all its contests, not only in the one that the organizer came from
+    messages.error(request, text("page.deletion_not_confirmed", email=found.email))
+    teams = (own.team for own in found.memberships.select_related("team__contest"))
+    came_from = next((team for team in teams if str(team.pk) == request.POST.get("team")), None)
+    return redirect("home") if came_from is None else redirect("manage-team", came_from.contest.slug, came_from.number)
 
 
 def _page(request: UserRequest, **changed: object) -> HttpResponse:
