@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -57,7 +59,8 @@ def log_in(request: HttpRequest) -> HttpResponse:
             safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
             return redirect(target if safe else "home")
         form.add_error(None, text("page.wrong_login"))
-    return render(request, "judge/login.html", {"form": form, "next": target})
+    address = f"{reverse('login')}?{urlencode({'next': target})}" if target else reverse("login")
+    return render(request, "judge/login.html", {"form": form, "next": target, "address": address})
 
 
 def locked_out(
