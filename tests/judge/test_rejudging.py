@@ -174,6 +174,10 @@ def test_a_wrong_ranking_is_previewed_cancelled_previewed_again_and_set_right_an
     assert credits == {(one.attacker.team.number, one.target.name): (hits[one.pk], GUESSES - hits[one.pk]) for one in wrong}
     bears = next(one for one in preview["entries"] if one["team"] == "03" and one["phase"] == ANONYMIZE)
     assert bears["state"] == ["published", "disqualified"]
+    assert bears["scorers"] == [old, new]
+    nothing, below = bears["why"]
+    assert nothing is None
+    assert "moved is" in below["cause"], "the threshold that it does not hold any more"
     (moved,) = bears["figures"]
     assert (moved["name"], moved["new"]) == ("moved", 2 * moved["old"])
     assert preview["ranks"]
@@ -204,6 +208,11 @@ def test_a_wrong_ranking_is_previewed_cancelled_previewed_again_and_set_right_an
     play.end()
     found = verified(play, tmp_path)
     assert (found["difference"], found["complete"], len(found["notices"])) == (None, True, 1)  # data drawn by other software
+    with zipfile.ZipFile(tmp_path / "cup.zip") as archive:
+        readme = archive.read("cup/README.txt").decode()
+        files = {name.split("/")[1] for name in archive.namelist()}
+    assert "rejudgings.json" in files
+    assert [name for name in files if readme.count(f"\n{name}") != 2] == [], "the README tells of each, in both languages"
     check_tampering_is_named(tmp_path / "cup.zip", tmp_path)
 
 

@@ -62,7 +62,9 @@ def seconds_closed(request: HttpRequest, credentials: Credentials | None) -> int
 
 
 def _recent(address: str | None) -> QuerySet[AccessAttempt]:
-    return AccessAttempt.objects.filter(ip_address=address, attempt_time__gte=timezone.now() - settings.AXES_COOLOFF_TIME)
+    since = timezone.now() - settings.AXES_COOLOFF_TIME
+    recent: QuerySet[AccessAttempt] = AccessAttempt.objects.filter(ip_address=address, attempt_time__gte=since)
+    return recent
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> int:
