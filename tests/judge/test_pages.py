@@ -491,6 +491,7 @@ def test_who_is_disqualified_is_told_so_with_the_reason_and_has_no_tries() -> No
         for told in ("disqualified in this round", "Two teams are one.", "You still see what your team handed in"):
             assert told in step, "why, and what is still possible"
         assert "hand in your guesses" not in step
+        assert reverse("play", args=[made.slug]) not in step
 
 
 def opened_contest(rulebook: str, kind: str, **limits: Any) -> tuple[Contest, Client]:
