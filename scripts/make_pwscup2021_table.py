@@ -1,6 +1,6 @@
 """Play the linkage attacks on every release of pwscup2021's default field and write the tables of docs/pwscup2021.md.
 
-    python scripts/make_pwscup2021_table.py [--draws 12] [--tables 4] [--rows 4190]
+    python scripts/make_pwscup2021_table.py [--draws 8] [--tables 4] [--rows 4190]
 
 Every draw has a B of its own, drawn from the embedded statistics, releases of its own, and so many test tables of each release,
 the same for all attacks and for both rounds (which only differ in what an attacker knows, and in d). Intervals are of the means
@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -47,10 +47,16 @@ class Draw:
     earned: dict[tuple[str, str], float]
 
 
+@cache
+def handed_out(rows: int, number: int) -> Handout:
+    """A B of so many rows."""
+    return Handout("01", generated_table(nhanes.embedded_statistics(), rows, stream(0, "table", "B", str(number))))
+
+
 def played(player: Player, tables: int, rows: int, number: int) -> Draw:
     """What one player's release of one B scores and loses."""
     main = Pwscup2021(round="main")
-    handout = Handout("01", generated_table(nhanes.embedded_statistics(), rows, stream(0, "table", "B", str(number))))
+    handout = handed_out(rows, number)
     anonymizer = registry.build("anonymizers", player.anonymizer)
     release = main.anonymize(handout, anonymizer, stream(1, "table", player.name, str(number)))
     sources = [Source(name, data) for name, data in main.release_files(handout, release).items()]
@@ -95,7 +101,7 @@ def table(head: Sequence[str], lines: Sequence[Sequence[str]], words: int) -> li
 def main() -> None:
     """Write the tables into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=12)
+    parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--rows", type=int, default=nhanes.ROWS)
     given = parser.parse_args()
