@@ -119,8 +119,8 @@ def main() -> None:
             print(scored[-1], earned[-1], flush=True)
     attacks = [f"{name} ({round_})" for round_, names in ATTACKS.items() for name in names]
     gained = [f"{name} − {SAMPLE} ({round_})" for round_, name in GAINS]
-    said = f"{given.draws} draws of B and release, {given.tables} test tables of each:"
-    parts = [table(["release", "passes", *MEASURES], scored, 2), [""], [said, ""]]
+    said = f"Of {given.draws} draws of a B of {given.rows:,} rows and its release, {given.tables} test tables each:"
+    parts = [[said, ""], table(["release", "passes", *MEASURES], scored, 2), [""]]
     lines = [line for part in (*parts, table(["release", *attacks, *gained], earned, 1)) for line in part]
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}", encoding="utf-8")
