@@ -147,7 +147,7 @@ class _Body:
             if pace.bytes > limit:
                 raise TooLarge(unread=more)
             if pace.bytes - self._size >= _PIECE or not more:
-                await self._in_thread(self._write, b"".join(parts))
+                await self._in_thread(self._write, parts)
                 parts.clear()
 
     async def complete(self) -> Received:
@@ -161,11 +161,12 @@ class _Body:
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 
-    def _write(self, piece: bytes) -> None:
-        if not self._has_room(len(piece)):
+    def _write(self, parts: list[bytes]) -> None:
+        if not self._has_room(sum(map(len, parts))):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._digest.update(piece)
-        self._size += self._file.write(piece)
+        for part in parts:
+            self._digest.update(part)
+            self._size += self._file.write(part)
 
     def _synchronise(self) -> None:
         self._file.flush()
