@@ -111,4 +111,3 @@ def _serve(web: Connection, answer: AnswerOf) -> None:
         assert isinstance(response, HttpResponse), "no upload is answered by a stream"
         noted, asker = scope.get(NOTED), scope.get(ASKER)
         web.send(_Reply(response.status_code, dict(response.headers), response.cookies, response.content, noted, asker))
-
