@@ -1,14 +1,19 @@
-"""Play the linkage attacks on every release of pwscup2021's default field and write the table of docs/pwscup2021.md.
+"""Play the linkage attacks on every release of pwscup2021's default field and write the tables of docs/pwscup2021.md.
 
-    python scripts/make_pwscup2021_table.py [--tables 12] [--rows 4190]
+    python scripts/make_pwscup2021_table.py [--draws 8] [--tables 4] [--rows 4190]
 
-B is drawn from the embedded statistics. Every figure is the mean R over so many test tables of each round, the same for all
-attacks; what a release scores is that of the main round.
+Every draw has a B of its own, drawn from the embedded statistics, releases of its own, and so many test tables of each release,
+the same for all attacks and for both rounds (which only differ in what an attacker knows, and in d). Intervals are of the means
+over the draws, and of the difference of two attacks on the same tables.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,56 +22,106 @@ from kakurenbo import registry
 from kakurenbo.attacks.linkage import LinkageKnowledge
 from kakurenbo.contracts import Player
 from kakurenbo.datasets import nhanes
+from kakurenbo.reporting.estimates import estimate
 from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021
+from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
 from kakurenbo.tables import Problems, Source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "pwscup2021.md"
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
-ATTACKS = {"main": ("rlink", "rlink:deleted=0", "likelihood_link"), "pre": ("rlink", "index_link")}
+SAMPLE, OURS, INDEX = "rlink", "likelihood_link", "index_link"
+ATTACKS = {"main": (SAMPLE, "rlink:deleted=0", OURS), "pre": (SAMPLE, OURS, INDEX)}
+GAINS = (("main", OURS), ("pre", OURS), ("pre", INDEX))
 PLAYERS = Pwscup2021.default_players
 MEASURES = ("uniqrt", "rate", "odds_ratio", "cor", "iloss")
+WORKERS = 2
 
 
-def line(player: Player, handout: Handout, tables: int) -> str:
-    """One row of the table."""
+@dataclass(frozen=True)
+class Draw:
+    """One release of one B: what it scores, and the mean R of every attack of a round."""
+
+    passes: bool
+    measures: dict[str, float]
+    earned: dict[tuple[str, str], float]
+
+
+@cache
+def handed_out(rows: int, number: int) -> Handout:
+    """A B of so many rows."""
+    return Handout("01", generated_table(nhanes.embedded_statistics(), rows, stream(0, "table", "B", str(number))))
+
+
+def played(player: Player, tables: int, rows: int, number: int) -> Draw:
+    """What one player's release of one B scores and loses."""
     main = Pwscup2021(round="main")
+    handout = handed_out(rows, number)
     anonymizer = registry.build("anonymizers", player.anonymizer)
-    release = main.anonymize(handout, anonymizer, stream(1, "table", player.name))
+    release = main.anonymize(handout, anonymizer, stream(1, "table", player.name, str(number)))
     sources = [Source(name, data) for name, data in main.release_files(handout, release).items()]
     read = main.check_release(handout, sources)
     if isinstance(read, Problems):
         raise SystemExit(f"{player.name}: {read[0]}")
     utility = main.measure(handout, read.value)
-    cells = [player.name, "yes" if utility.passes else "no"]
-    cells += [f"{utility.scores[name].value:.3g}" for name in MEASURES]
-    for round_, attacks in ATTACKS.items():
-        rules = Pwscup2021(round=round_, order="shuffled")
-        earned: dict[str, list[float]] = {attack: [] for attack in attacks}
-        for number in range(tables):
-            people, places = rules.test_table(handout, read.value, stream(2, "table", player.name, str(number)))
-            everybody = handout.table if round_ == "pre" else None
-            knowledge = LinkageKnowledge(people, read.value.release, len(people) // 2, everybody)
-            for attack in attacks:
-                guess = registry.build("attacks", attack)(knowledge, stream(3, "table", str(number)))
-                earned[attack].append(rules.credit(Answer(places, len(read.value.release)), guess).hits)
-        cells += [f"{np.mean(found):.3f}" for found in earned.values()]
-    return f"| {' | '.join(cells)} |"
+    found = [attacked(handout, read.value, stream(2, "table", player.name, str(number), str(table))) for table in range(tables)]
+    earned = {key: float(np.mean([table[key] for table in found])) for key in found[0]}
+    return Draw(utility.passes, {name: utility.scores[name].value for name in MEASURES}, earned)
+
+
+def attacked(handout: Handout, submission: Submission, rng: np.random.Generator) -> dict[tuple[str, str], float]:
+    """R of every attack of either round on one test table."""
+    rounds = {round_: Pwscup2021(round=round_, order="shuffled") for round_ in ATTACKS}
+    people, places = rounds["main"].test_table(handout, submission, rng)
+    answer = Answer(places, len(submission.release))
+    guesses = {}
+    for attack in dict.fromkeys(name for names in ATTACKS.values() for name in names):
+        known = handout.table if attack == INDEX else None  # the others make nothing of B
+        knowledge = LinkageKnowledge(people, submission.release, len(people) // 2, known)
+        guesses[attack] = registry.build("attacks", attack)(knowledge, rng)
+    return {
+        (round_, attack): rounds[round_].credit(answer, guesses[attack]).hits
+        for round_, attacks in ATTACKS.items()
+        for attack in attacks
+    }
+
+
+def shown(values: Sequence[float], signed: str = "") -> str:
+    """Mean ± half width of the 95 % interval."""
+    found = estimate(values)
+    return f"{found.mean:{signed}.3f}" + ("" if found.half is None else f" ± {found.half:.3f}")
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]], words: int) -> list[str]:
+    """A Markdown table whose first columns are words."""
+    rule = ["---"] * words + ["---:"] * (len(head) - words)
+    return [f"| {' | '.join(cells)} |" for cells in (head, rule, *lines)]
 
 
 def main() -> None:
-    """Write the table into the page."""
+    """Write the tables into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=12)
+    parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--rows", type=int, default=nhanes.ROWS)
     given = parser.parse_args()
-    handout = Handout("01", generated_table(nhanes.embedded_statistics(), given.rows, stream(0, "table", "B")))
-    head = ["release", "passes", *MEASURES, *(f"{attack} ({round_})" for round_, names in ATTACKS.items() for attack in names)]
-    lines = [f"| {' | '.join(head)} |", f"| --- | --- | {' | '.join(['---:'] * (len(head) - 2))} |"]
-    for player in PLAYERS:
-        lines.append(line(player, handout, given.tables))
-        print(lines[-1], flush=True)
+    scored, earned = [], []
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for player in PLAYERS:
+            draws = list(pool.map(partial(played, player, given.tables, given.rows), range(given.draws)))
+            largest = [f"{max(draw.measures[name] for draw in draws):.3g}" for name in MEASURES]
+            scored.append([player.name, "yes" if all(draw.passes for draw in draws) else "no", *largest])
+            means = [
+                shown([draw.earned[round_, name] for draw in draws]) for round_, names in ATTACKS.items() for name in names
+            ]
+            gains = [[draw.earned[round_, name] - draw.earned[round_, SAMPLE] for draw in draws] for round_, name in GAINS]
+            earned.append([player.name, *means, *(shown(gain, "+") for gain in gains)])
+            print(scored[-1], earned[-1], flush=True)
+    attacks = [f"{name} ({round_})" for round_, names in ATTACKS.items() for name in names]
+    gained = [f"{name} − {SAMPLE} ({round_})" for round_, name in GAINS]
+    said = f"Of {given.draws} draws of a B of {given.rows:,} rows and its release, {given.tables} test tables each:"
+    parts = [[said, ""], table(["release", "passes", *MEASURES], scored, 2), [""]]
+    lines = [line for part in (*parts, table(["release", *attacks, *gained], earned, 1)) for line in part]
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 

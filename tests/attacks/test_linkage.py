@@ -10,6 +10,7 @@ import pytest
 from kakurenbo import registry
 from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess, LinkageKnowledge, NearestRows
 from kakurenbo.attacks.linkage.alignment import IndexLink, aligned
+from kakurenbo.attacks.linkage.exchange import _in_boxes, traces_of_swaps
 from kakurenbo.attacks.linkage.likelihood import LikelihoodLink
 from kakurenbo.contracts import Attack
 from kakurenbo.datasets import nhanes
@@ -18,6 +19,7 @@ from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submissi
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
 from kakurenbo.tables import Read, Source, Table
+from kakurenbo.tables.kinds import in_reach
 
 BOOK = Pwscup2021(round="main", uniqrt=1.0)
 PLAYERS = {player.name: player.anonymizer for player in DEFAULT_PLAYERS}
@@ -49,9 +51,41 @@ def danger(player: str, attack: Attack[LinkageKnowledge, LinkageGuess], tables: 
     return float(np.mean(earned))
 
 
-@pytest.mark.parametrize("player", ["near swaps", "noisy numbers and words", "the contest's sample"])
-def test_likelihood_link_earns_more_than_the_sample_attack(player: str) -> None:
-    assert danger(player, LikelihoodLink(), 3) > danger(player, NearestRows(), 3)
+@pytest.mark.parametrize(
+    ("player", "tables"),
+    [("near swaps", 3), ("noisy numbers and words", 3), ("the contest's sample", 3), ("short swaps with noise", 6)],
+)
+def test_likelihood_link_earns_more_than_the_sample_attack(player: str, tables: int) -> None:
+    assert danger(player, LikelihoodLink(), tables) > danger(player, NearestRows(), tables)
+
+
+def test_swaps_are_told_from_noise_by_people_who_are_found_to_the_letter() -> None:
+    found = {}
+    for player in ("near swaps", "short swaps with noise", "noisy numbers", "the contest's sample"):
+        people, _ = BOOK.test_table(Handout("01", original()), entry(player), np.random.default_rng(1))
+        found[player] = traces_of_swaps(LinkageKnowledge(people, entry(player).release, 50))
+    assert found["noisy numbers"] is found["the contest's sample"] is None
+    exact, blurred = found["near swaps"], found["short swaps with noise"]
+    assert exact is not None
+    assert blurred is not None
+    assert (exact.offsets, exact.blur) == ({"age": 0, "bmi": 0}, 0)
+    assert (blurred.offsets["age"], blurred.blur) == (0.5, 1)  # the sample's dp cuts decimals off
+
+
+def test_records_in_a_box_are_counted_as_if_all_pairs_were_compared() -> None:
+    table = original().take(np.arange(300))
+    counts = _in_boxes(table, [2.0, 4.0], 3)
+    for level, reach in enumerate((2.0, 4.0)):
+        for cells in range(4):
+            assert (counts[:, level, cells] == in_reach(table, table, reach, cells).sum(axis=1)).all()
+
+
+def test_a_release_that_was_not_altered_is_found_where_that_is_thought_likely() -> None:
+    release = original().take(np.arange(0, 800, 2))
+    people = original().take(np.arange(100))
+    knowledge = LinkageKnowledge(people, release, 50)
+    rows = LikelihoodLink(unswapped=1.0)(knowledge, np.random.default_rng(1)).rows
+    assert (rows[::2, 0] == np.arange(50)).mean() > 0.9
 
 
 def test_where_b_is_known_the_order_of_rows_gives_the_links_away() -> None:

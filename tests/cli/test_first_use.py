@@ -117,15 +117,23 @@ def test_verbs_rulebooks_methods_and_values_are_completed(typed: tuple[str, ...]
     assert {item.value for item in completing.get_completions(list(typed), incomplete)} == expected
 
 
-def test_help_is_quick_because_it_loads_none_of_the_large_libraries() -> None:
-    program = """
+@pytest.mark.parametrize(
+    ("line", "large"),
+    [
+        (["--help"], {"numba", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}),
+        (["check", "--help"], {"numba", "pandas", "scipy", "sklearn"}),
+    ],
+    ids=["help", "every rulebook"],
+)
+def test_help_is_quick_because_it_loads_none_of_the_large_libraries(line: list[str], large: set[str]) -> None:
+    program = f"""
 import sys
 from kakurenbo.cli import main
 try:
-    main(["--help"])
+    main({line!r})
 except SystemExit:
     pass
-print(sorted({"numba", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"} & set(sys.modules)), file=sys.stderr)
+print(sorted({large!r} & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stderr.strip() == "[]"

@@ -150,7 +150,7 @@ def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
         ("histogram is 0.04, must be ≥ 0.5", "histogram が 0.04 (≥ 0.5 でなければなりません)"),
         ("D.csv:3: the line is empty; remove it", "D.csv:3: 空の行です。この行を削除してください"),
         (
-            "D.csv: the file has 1 records; 100 to 200 are allowed",
+            "D.csv: the number of records is 1; 100 to 200 are allowed",
             "D.csv: レコード数が 1 です。100 以上 200 以下 でなければなりません",
         ),
         (

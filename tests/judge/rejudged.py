@@ -8,8 +8,13 @@ from tests.judge.making import organizer
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import Rejudging, RejudgingState
+from kakurenbo.messages import LANGUAGES, render
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+def _words(code: str) -> dict[str, Any]:
+    return {language: render(code, {}, language)._asdict() for language in LANGUAGES}
 
 
 def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
@@ -21,6 +26,8 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
         "state": [],
         "figures": [],
         "files": [{"file": "guess_02_01.csv", "old": "accepted", "new": "refused"}],
+        "why": [None, {"file": "guess_02_01.csv", "row": 3, "column": None, **_words("line.empty")}],
+        "scorers": ["e" * 64, "f" * 64],
         "credits": [{"target": "02", "file": "guess_02_01.csv", "old": credit, "new": None}],
     }
     release = {
@@ -28,6 +35,8 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
         "state": ["published", "disqualified"],
         "figures": [{"name": "moved", "old": 0.1234567890123, "new": 0.9876543210987}],
         "files": [],
+        "why": [None, {"cause": render("text.bom", {}, "en").message}],
+        "scorers": ["e" * 64, "f" * 64],
         "credits": [],
     }
     return {

@@ -75,6 +75,8 @@ def test_an_address_has_one_account_whatever_its_case() -> None:
         ("hanako@example.org", PASSWORD, " ", ["accounts.no_name"]),
         ("hanako@example.org", PASSWORD, "x" * 101, ["accounts.no_name"]),
         ("hanako@example.org", PASSWORD, "a\nb", ["accounts.no_name"]),
+        ("hanako@example.org", PASSWORD, "a\tb", ["accounts.no_name"]),
+        ("hanako@example.org", PASSWORD, "a\x9bb", ["accounts.no_name"]),
         ("", "", "", ["accounts.no_address", "accounts.password_length", "accounts.no_name"]),
     ],
 )
@@ -130,3 +132,21 @@ def test_when_a_token_was_last_used_is_noted_but_not_at_every_request() -> None:
     last = Token.objects.get().last_used_at
     assert last is not None
     assert last >= first
+
+
+@pytest.mark.django_db
+def test_a_japanese_name_may_have_a_space_of_its_own_width() -> None:
+    assert registered(name="\u5c71\u7530\u3000\u592a\u90ce").name == "\u5c71\u7530\u3000\u592a\u90ce"
+
+
+@pytest.mark.django_db
+def test_names_and_labels_with_characters_that_nobody_sees_are_refused_later_too() -> None:
+    user = registered()
+    renamed = rules.change_profile(user, "a\rb", "ja")
+    assert isinstance(renamed, Problems)
+    assert [problem.code for problem in renamed] == ["accounts.no_name"]
+    with pytest.raises(rules.Refused) as refusal:
+        rules.new_token(user, "a\nb")
+    assert refusal.value.problems[0].code == "accounts.bad_label"
+    user.refresh_from_db()
+    assert (user.name, user.language, user.tokens.count()) == ("Hanako", "", 0)

@@ -18,7 +18,7 @@ from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.api.app import api
 from kakurenbo.judge.api.middleware import JsonRefusals
 from kakurenbo.judge.contests.models import Contest, Entry, Phase
-from kakurenbo.judge.scoring.models import RoundFile, SecretFile, Visible
+from kakurenbo.judge.scoring.models import Judging, RoundFile, SecretFile, Visible
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
@@ -76,6 +76,33 @@ def test_refusals_are_in_the_language_of_the_asker() -> None:
         said[language] = (answer.json()["message"], answer.json()["problems"][0]["message"])
     assert all(english != japanese for english, japanese in zip(said["en"], said["ja"], strict=True))
     assert "規則" in said["ja"][0]
+
+
+def test_what_became_of_an_entry_is_told_in_the_language_of_the_asker(contest: Contest) -> None:
+    headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
+    words = {language: render("text.bom", {}, language)._asdict() for language in ("en", "ja")}
+    notice = {"file": "guess.csv", "row": 1, **words}
+    cause = render("text.bom", {}, "en").message
+    results = {
+        "anonymize": {
+            "record": {"state": "invalid", "cause": cause, "measurements": [], "notices": [cause]},
+            "problems": [],
+            "total": 1,
+        },
+        "attack": {"targets": [], "refused": [], "notices": [notice]},
+    }
+    told = {}
+    for phase in Phase.objects.filter(round__contest=contest):
+        entry = Entry.objects.get(round=phase.round)
+        made = Submission.objects.create(entry=entry, phase=phase, number=1, received_at=timezone.now(), state="invalid")
+        Judging.objects.create(submission=made, fingerprint="", verdict="invalid", result=results[phase.kind])
+        for language in ("en", "ja"):
+            asked = {**headers, "Accept-Language": language}
+            told[phase.kind, language] = Client().get(f"{API}submissions/{made.pk}", headers=asked).json()["judging"]
+    for language in ("en", "ja"):
+        assert told["anonymize", language]["cause"] == words[language]["message"]
+        assert told["anonymize", language]["notices"] == [words[language]["message"]]
+        assert told["attack", language]["notices"] == [f"guess.csv: {words[language]['message']}"]
 
 
 @pytest.mark.usefixtures("contest")

@@ -232,8 +232,9 @@ def test_the_judge_is_well_while_workers_and_sweep_are_heard_of_the_log_is_signe
         assert unwell() == ["clock"]
         cursor.execute("UPDATE trust_logentry SET at = now()")
         cursor.execute("ALTER TABLE trust_logentry ENABLE TRIGGER USER")
-        cursor.execute("update procrastinate_workers set last_heartbeat = now() - interval '2 minutes'")
-        assert unwell() == ["workers"]
+        cursor.execute("update procrastinate_workers set last_heartbeat = now() - interval '30 seconds'")
+        assert unwell() == ["workers"], "one that died is not counted for long"
+        assert 30 <= client.get("/health").json()["worker_age_seconds"] < 60
         cursor.execute("UPDATE operations_heartbeat SET at = now() - interval '2 minutes'")
         assert unwell() == ["workers", "sweep"]
 

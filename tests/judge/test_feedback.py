@@ -115,11 +115,39 @@ def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(l
     assert all(
         figure in form for figure in (f"{60_480 + len(Amic2020().sample_attacks):,}", f"{math.log2(101):.2f}", "46,891.7")
     )  # were a week's board live
+    assert "= 46,891.7" not in form, "an equation holds"
+    assert f"= {(60_480 + len(Amic2020().sample_attacks)) * math.log2(101):,.1f}" in form
     told = client.get("/api/v1/contests/cup/feedback").json()
     assert [(one["phase"], one["questions"], one["bits"]) for one in told] == [
         (ANONYMIZE, 0, 0),
         (ATTACK, attack.questions, attack.bits),
     ]
+
+
+@pytest.mark.django_db
+def test_what_the_form_says_of_feedback_follows_its_fields() -> None:
+    client = Client()
+    client.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
+    address = "/contests/new/amic2020/"
+    page = client.get(address)
+    assert f'hx-post="{address}leaks"' in page.content.decode()
+    given = {}
+    for form in (*page.context["phases"], page.context["options"]):
+        given |= {f"{form.prefix}-{name}": form[name].value() for name in form.fields if form[name].value() is not None}
+
+    def told(**changed: Any) -> str:
+        html = client.post(f"{address}leaks", {**given, "zone": "Asia/Tokyo", **changed}).content.decode()
+        return next(one for one in html.split("<p ") if 'id="leak-pre"' in one)
+
+    samples = len(Amic2020().sample_attacks)
+    assert 'hx-swap-oob="true"' in told()
+    assert f"at most {3 + samples} guesses" in told(**{"pre-attack-tries_in_all": 3})
+    assert "With live standings" in told()
+    assert "As chosen here" in told(**{"pre-attack-visibility": "live"})
+    assert "46,891.7" in told()
+    assert "46,891.7" not in told(**{"option-scale": "small"}), "the answer is smaller"
+    assert "when the fields of the phase are filled in" in told(**{"pre-attack-tries_in_all": "many"})
+    assert client.post("/contests/new/nothing/leaks").status_code == 404
 
 
 # -- every way out ---------------------------------------------------------------------------------------------------------

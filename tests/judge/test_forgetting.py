@@ -100,11 +100,15 @@ def test_an_organizer_deletes_an_account_on_the_teams_page_or_by_the_api_and_nob
     by_page, address = Client(), f"/accounts/{aoi.pk}/delete"
     by_page.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
     assert address.encode() in by_page.get(page).content
-    by_page.post(address, {"confirm": "mori"})
+    making.team(making.contest("later"), "foxes", aoi)
+    back = by_page.post(address, {"confirm": "mori", "team": team.pk})
+    assert (back.status_code, back.headers["Location"]) == (302, page), "where the organizer came from, of several contests"
     assert User.objects.get(pk=aoi.pk).is_active, "whoever deletes types the address"
-    by_page.post(address, {"confirm": EMAIL})
-    assert not User.objects.get(pk=aoi.pk).is_active
     by_page.get(page)  # it tells once more what was to be typed
+    done = by_page.post(address, {"confirm": EMAIL, "team": team.pk}, follow=True)
+    assert not User.objects.get(pk=aoi.pk).is_active
+    assert done.redirect_chain == [("/", 302)]
+    assert "account is deleted" in done.content.decode()
     assert EMAIL.encode() not in by_page.get(page).content
 
     ren = making.user("ren")
@@ -219,6 +223,57 @@ def test_the_files_of_a_contest_are_deleted_some_days_after_its_end_and_what_oth
     assert Blob.objects.count() == 3
     assert over.log.count() == entries + 1, "the log says so, and nothing of it is gone"
     assert erasing.erase_files() == 0
+
+
+def test_from_the_moment_of_deletion_nobody_can_fetch_a_file_though_its_bytes_go_later(over: Contest) -> None:
+    client, submission = Client(), Submission.objects.get(phase__round__contest=over)
+    client.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
+    over.rounds.update(prepared_at=timezone.now())
+    addresses = [
+        place + address
+        for place, files in (
+            ("/contests/cup/rounds/pre/files/", ["public/a.csv"]),
+            ("/api/v1/contests/cup/rounds/pre/files/", ["public/a.csv"]),
+            (f"/submissions/{submission.pk}/files/", ["release.csv"]),
+            (f"/api/v1/submissions/{submission.pk}/files/", ["release.csv"]),
+            ("/contests/cup/rounds/pre/", ["handout.zip"]),
+        )
+        for address in files
+    ]
+    assert {client.get(address).status_code for address in addresses} == {200}
+    good(erasing.erase(organizer(), over, "cup"))
+    assert {client.get(address).status_code for address in addresses} == {404}
+    assert client.get("/api/v1/contests/cup/rounds/pre/files").json() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"of cup", "rounds/pre/submissions/01/anonymize/0001/release.csv"),
+        (b"secret cup", "rounds/pre/preparation/secret/a"),
+    ],
+)
+def test_where_a_store_has_lost_a_file_it_is_named_before_anything_of_the_archive_is_sent(
+    over: Contest, judge_home: Path, content: bytes, named: str
+) -> None:
+    assert over.ended_at is not None
+    for path in [one for one in judge_home.rglob("*") if one.is_file() and one.read_bytes() == content]:
+        path.unlink()
+    told, shown = (Client().get(f"{place}/contests/cup/archive.zip") for place in ("/api/v1", ""))
+    assert (told.status_code, shown.status_code) == (500, 500)
+    assert told.json()["error"] == "lost"
+    assert [one["file"] for one in told.json()["problems"]] == [named]
+    assert named in shown.content.decode()
+
+
+def test_a_single_file_that_a_store_has_lost_is_named_too(over: Contest, judge_home: Path) -> None:
+    over.rounds.update(prepared_at=timezone.now())
+    for path in [one for one in judge_home.rglob("*") if one.is_file() and one.read_bytes() == b"cup"]:
+        path.unlink()
+    for place in ("/api/v1", ""):
+        answer = Client().get(f"{place}/contests/cup/rounds/pre/files/public/a.csv")
+        assert answer.status_code == 500
+        assert "a.csv" in answer.content.decode()
 
 
 def test_where_the_files_were_deleted_page_and_api_say_that_no_archive_can_be_made(over: Contest) -> None:

@@ -19,7 +19,7 @@ from kakurenbo import registry
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import new_token, user_of_token
 from kakurenbo.judge.contests import rules
-from kakurenbo.judge.contests.models import Contest, Membership, Phase
+from kakurenbo.judge.contests.models import Contest, Entry, Membership, Phase, Team
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.pages.filled_forms import BlankFile, FilledForm
@@ -29,6 +29,7 @@ from kakurenbo.judge.scoring.models import JobKind, Judging, StandingSnapshot
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.messages import render, speaking_to
 from kakurenbo.reporting.document import FORMAT, Document, RulebookEntry
 
@@ -106,7 +107,10 @@ def test_who_logs_in_goes_where_they_were_heading_but_to_no_other_site() -> None
     given = {"email": "ORGANIZER@example.org", "password": PASSWORD}
     assert Client().post("/login", {**given, "next": "/profile"}).headers["Location"] == "/profile"
     assert Client().post("/login", {**given, "next": "https://evil.example/"}).headers["Location"] == "/"
-    wrong = Client().post("/login", {**given, "password": "wrong"})
+    wrong = Client().post("/login", {**given, "password": "wrong", "next": "/profile?a=b"})
+    asked = Client().get("/login", {"next": "/profile?a=b"})
+    kept = '<input type="hidden" name="next" value="/login?next=%2Fprofile%3Fa%3Db">'
+    assert wrong.content.decode().count(kept) == asked.content.decode().count(kept) == 2, "language and theme lead back here"
     assert wrong.status_code == 200
     assert 'role="alert"' in wrong.content.decode()
 
@@ -211,6 +215,17 @@ def test_who_joins_a_round_after_it_opened_is_late_and_nobody_else(contest: Cont
     assert not late(timedelta(hours=1), "waiting"), "it has not opened: its data is still being drawn"
     assert not late(timedelta(hours=1), made_ago=timedelta(minutes=30)), "it was open from the start"
     assert late(timedelta(days=8), "closed", made_ago=timedelta(minutes=30)), "releases are taken no more"
+    others = Team.objects.create(contest=contest, number="02", name="Tanuki", unranked=False)
+
+    def second_is_late(days: float) -> bool:
+        Team.objects.filter(pk=others.pk).update(created_at=added.created_at + timedelta(days=days))
+        assert not late(timedelta(hours=1), made_ago=timedelta(minutes=30))
+        return team_rows(contest, free=False)[1].late
+
+    Entry.objects.create(round=phase.round, team=others)
+    assert not second_is_late(0.1), "it came with the first, into a round that was open from the start"
+    assert second_is_late(3), "others had three days more"
+    others.delete()
     contest.rehearsal = True
     assert not late(timedelta(hours=1)), "bots are added when a rehearsal begins"
 
@@ -324,6 +339,10 @@ def test_one_button_makes_a_rehearsal_that_players_do_not_see(page: Client, cont
     assert page.get(answer.headers["Location"]).status_code == 200
     assert Client().get(reverse("contest", args=[rehearsal.slug])).status_code == 404
     assert Client().get(reverse("contest", args=["spring"])).status_code == 200
+    others = making.contest("spring-2", rulebook=contest.rulebook)
+    link = f'href="{reverse("manage", args=[rehearsal.slug])}"'
+    assert link in html_of(page, reverse("manage", args=["spring"]))
+    assert link not in html_of(page, reverse("manage", args=[others.slug])), "another contest by the same rulebook"
 
 
 def test_a_contest_ends_only_where_its_short_name_is_typed(page: Client, contest: Contest) -> None:
@@ -466,6 +485,13 @@ def test_who_is_disqualified_is_told_so_with_the_reason_and_has_no_tries() -> No
     assert re.search(r"<dt>Tries left</dt><dd>0</dd>", html)
     assert "Advisers" not in html
     assert "when the attack phase opens" not in html
+    for address in (reverse("team", args=[made.slug]), reverse("contest", args=[made.slug])):
+        html = member.get(address).content.decode()
+        step = html[html.index(">What to do now<") : html.index("</section>", html.index(">What to do now<"))]
+        for told in ("disqualified in this round", "Two teams are one.", "You still see what your team handed in"):
+            assert told in step, "why, and what is still possible"
+        assert "hand in your guesses" not in step
+        assert reverse("play", args=[made.slug]) not in step
 
 
 def opened_contest(rulebook: str, kind: str, **limits: Any) -> tuple[Contest, Client]:
@@ -558,6 +584,27 @@ def test_scores_are_shown_as_the_command_line_does_with_all_digits_at_hand(membe
     html = member.get(reverse("submission", args=[scored.pk])).content.decode()
     assert '<span data-value="0.9123456789012345" title="0.9123456789012345">0.912</span>' in html
     assert "≥ 0.900" in html
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "published before it was judged again"), ("ja", "\u518d\u5be9\u67fb\u306e\u524d\u306b\u516c\u958b")],
+)
+def test_a_published_release_that_a_rejudging_found_wanting_is_said_to_stay_published(
+    member: Client, scored: Submission, language: str, words: str
+) -> None:
+    address, client_language = reverse("submission", args=[scored.pk]), {"accept-language": language}
+    judging = scored.judgings.get()
+    judging.result["record"]["state"] = "disqualified"
+    judging.save()
+    below = which_counts("below_threshold", 1, language)
+    assert below in member.get(address, headers=client_language).content.decode(), "before anything was published"
+    scored.entry.round.targets.create(entry=scored.entry, name="01", submission=scored, published=True)
+    html = member.get(address, headers=client_language).content.decode()
+    assert below not in html
+    assert which_counts("published_below", 1, language) in html
+    Submission.objects.update(state="invalid")
+    assert words in member.get(address, headers=client_language).content.decode()
 
 
 def test_an_entry_is_taken_back_while_nobody_looked_at_it_and_the_page_says_when_it_is_too_late(

@@ -148,6 +148,7 @@ PAGE_ROWS = [
     Row("GET", "contests/new/", ORGANIZERS),
     Row("GET", "contests/new/amic2020/", ORGANIZERS),
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
+    Row("POST", "contests/new/amic2020/leaks", ORGANIZERS),
     Row("GET", PAGE, EVERYBODY),
     Row("GET", PAGE + "standings/", EVERYBODY),
     Row("GET", PAGE + "log/", EVERYBODY),

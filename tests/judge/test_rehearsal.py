@@ -15,11 +15,13 @@ from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import organizer, plan
 
+from kakurenbo import registry
+from kakurenbo.arena.teams_file import default_teams
 from kakurenbo.contracts import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import advancing
 from kakurenbo.judge.contests.models import Contest, Entry
 from kakurenbo.judge.contests.rehearsal import rehearse
-from kakurenbo.judge.scoring import queries
+from kakurenbo.judge.scoring import queries, steps
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot
 from kakurenbo.judge.scoring.worker import Worker
@@ -62,6 +64,17 @@ def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worke
     snapshot = StandingSnapshot.objects.get(round=contest.rounds.get())
     assert snapshot.shown
     assert {line["team"] for line in snapshot.standings["overall"] if line["rank"]} == {"01", "02", "03", "04"}
+
+
+@pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2021", "pwscup2024"])
+def test_every_bot_attacks_also_one_that_only_anonymizes_in_a_tournament(rulebook: str) -> None:
+    rules = registry.load("rulebooks", rulebook)()
+    field = default_teams(rules).entrants
+    assert not all(entrant.attacks for entrant in field)
+    bots = [steps._bot(rules, {"name": one.name, "place": place}) for place, one in enumerate(field)]
+    assert all(bot.attack is not None for bot in bots)
+    assert [bot.attack for bot in bots if bot.attack in [one.attack for one in field]] == [bot.attack for bot in bots]
+    assert [(bot.name, bot.anonymizer) for bot in bots] == [(one.name, one.anonymizer) for one in field]
 
 
 @pytest.mark.django_db

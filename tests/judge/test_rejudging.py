@@ -44,6 +44,7 @@ from kakurenbo.judge.scoring.models import (
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
+from kakurenbo.messages import render
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, json_bytes
 
@@ -173,6 +174,10 @@ def test_a_wrong_ranking_is_previewed_cancelled_previewed_again_and_set_right_an
     assert credits == {(one.attacker.team.number, one.target.name): (hits[one.pk], GUESSES - hits[one.pk]) for one in wrong}
     bears = next(one for one in preview["entries"] if one["team"] == "03" and one["phase"] == ANONYMIZE)
     assert bears["state"] == ["published", "disqualified"]
+    assert bears["scorers"] == [old, new]
+    nothing, below = bears["why"]
+    assert nothing is None
+    assert "moved is" in below["cause"], "the threshold that it does not hold any more"
     (moved,) = bears["figures"]
     assert (moved["name"], moved["new"]) == ("moved", 2 * moved["old"])
     assert preview["ranks"]
@@ -203,6 +208,11 @@ def test_a_wrong_ranking_is_previewed_cancelled_previewed_again_and_set_right_an
     play.end()
     found = verified(play, tmp_path)
     assert (found["difference"], found["complete"], len(found["notices"])) == (None, True, 1)  # data drawn by other software
+    with zipfile.ZipFile(tmp_path / "cup.zip") as archive:
+        readme = archive.read("cup/README.txt").decode()
+        files = {name.split("/")[1] for name in archive.namelist()}
+    assert "rejudgings.json" in files
+    assert [name for name in files if readme.count(f"\n{name}") != 2] == [], "the README tells of each, in both languages"
     check_tampering_is_named(tmp_path / "cup.zip", tmp_path)
 
 
@@ -327,6 +337,14 @@ def test_an_organizer_sees_old_beside_new_with_all_digits_in_both_languages_and_
     page = client.get(f"/contests/cup/manage/rejudgings/{made.pk}/").content.decode()
     for told in (*words, "0.1234567890123", "0.9876543210987", "3 / 10", "4 / 10", "0.5000000000000001", "02, 03", made.reason):
         assert told in page, told
+    wrong = [render(code, {}, language).message for code in ("line.empty", "text.bom")]
+    for told in (f"guess_02_01.csv:3: {wrong[0]}", wrong[1], "eeeeeeeeeeee", "ffffffffffff"):
+        assert told in page, "why a verdict changes"
+    step = page[page.index('<details class="confirm"') : page.index("</details>")]
+    effects = render("page.rejudge_effects", {"entries": 2, "scores": 1, "ranks": 1, "awards": 1}, language).message
+    for told in (f"rejudgings/{made.pk}/apply", effects, render("page.rejudge_apply_hint", {}, language).message):
+        assert told in step, "a second step says what follows"
+    assert " sample attack<" not in page
     assert made.reason in client.get("/contests/cup/manage/rejudgings/").content.decode()
     assert client.post(f"/contests/cup/manage/rejudgings/{made.pk}/apply").status_code == 302
     made.refresh_from_db()

@@ -224,7 +224,7 @@ def test_a_file_is_as_large_as_its_pattern_allows_and_one_of_an_unknown_name_is_
     assert codes(rules.most_bytes(submission, "whatever.csv")) == ["submissions.no_such_file"]
     assert codes(rules.add_file(submission, "questionnaire_01.json", blob(small + 1, "b" * 64))) == ["source.too_large"]
     (problem,) = rules.add_file(submission, "whatever.csv", blob())  # type: ignore[misc]
-    assert "ROUND_anonymizeddata_NN.csv, questionnaire_NN.json" in problem.in_language("en")
+    assert "pre_anonymizeddata_01.csv, questionnaire_01.json" in problem.in_language("en"), "the team's own names"
     rules.add_file(submission, "questionnaire_01.json", blob(small, "d" * 64))
     assert [file.name for file in submission.files.all()] == ["questionnaire_01.json"]
 

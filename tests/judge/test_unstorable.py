@@ -10,6 +10,7 @@ from django.test import Client
 from tests.judge import making
 
 from kakurenbo.judge.accounts import rules as accounts
+from kakurenbo.judge.contests.models import Announcement, Team
 
 pytestmark = pytest.mark.django_db
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -73,3 +74,22 @@ def test_a_cookie_that_cannot_be_stored_is_nobodys() -> None:
     for cookie in ('sessionid="a\\000b"', 'django_language="\\000"', 'theme="\\000"'):
         client = Client(raise_request_exception=False)
         assert client.get("/", headers={"Cookie": cookie}).status_code == 200
+
+
+@pytest.mark.parametrize("unseen", ["\t", "\n", "\r\n", "\x9b", "\u2028"])
+def test_names_that_people_give_have_no_character_that_nobody_sees(page: Client, unseen: str) -> None:
+    name = f"fox{unseen}es"
+    assert page.post("/contests/cup/manage/teams/add", {"team_name": name}).status_code < 400
+    for address, given in (("/profile", {"name": name, "language": "en"}), ("/profile/tokens", {"label": name})):
+        answer = page.post(address, given)
+        assert answer.status_code == 200
+        assert "a character in it that nobody sees (U+" in answer.content.decode()
+    user = making.organizer()
+    assert (user.name, user.tokens.count()) == ("organizer", 0)
+    assert not Team.objects.exists()
+
+
+def test_an_announcement_may_have_several_lines(page: Client) -> None:
+    given = {"announcement_title": "x", "announcement_text": "a\r\n\tb"}
+    assert page.post("/contests/cup/manage/announcements", given).status_code == 302
+    assert Announcement.objects.get().text.splitlines() == ["a", "\tb"]

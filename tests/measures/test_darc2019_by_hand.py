@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from kakurenbo.datasets.transactions import SCHEMA, Calendar, narrowed, transaction_schema
 from kakurenbo.rulebooks.darc2019.checks import read_release
-from kakurenbo.rulebooks.darc2019.utility import counts_in, errors_of, measure
+from kakurenbo.rulebooks.darc2019.credit import counts_in
+from kakurenbo.rulebooks.darc2019.utility import errors_of, measure
 from kakurenbo.tables import Problems, Source, Table
 
 HEADER = "id_user,date,hours,id_item,price,qty"

@@ -98,8 +98,8 @@ def test_a_value_between_0_and_1_and_an_empty_education_are_measured_by_the_scri
 def test_half_of_the_rows_are_enough_by_the_rules_and_not_by_the_script() -> None:
     assert (least_rows(ROWS, "rules"), least_rows(ROWS, "scripts")) == (150, 151)
     assert codes_of(files(150)) == []
-    assert codes_of(files(150), "scripts") == ["table.row_count"]
-    assert codes_of(files(149)) == ["table.row_count"]
+    assert codes_of(files(150), "scripts") == ["pwscup2021.rows_left"]
+    assert codes_of(files(149)) == ["pwscup2021.rows_left"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_half_of_the_rows_are_enough_by_the_rules_and_not_by_the_script() -> Non
         ("".join(f"{row},1\n" for row in range(200, 300)), "line.wrong_width"),
         ("".join(f"{row}.5\n" for row in range(200, 300)), "cell.not_in_domain"),
         ("", "text.empty"),
-        ("200\n", "table.row_count"),
+        ("200\n", "pwscup2021.other_rows"),
     ],
 )
 def test_x_lists_different_rows_of_b_as_many_as_d_lacks(data: str, code: str) -> None:
@@ -119,8 +119,67 @@ def test_x_lists_different_rows_of_b_as_many_as_d_lacks(data: str, code: str) ->
     assert code in codes_of(wrong)
 
 
+WRONG_ENTRIES = {
+    "fewer than half left": (files(149), "main_anony_07_d.csv: 149 of the 300 rows of B are left in D; keep at least 150"),
+    "a number that is none": (
+        files(change={3: ROW.replace("25.0", "nan")}),
+        'main_anony_07_d.csv:4: bmi: "nan" is not a number from 13 to 75; give a number from 13 to 75',
+    ),
+    "a huge number": (
+        files(change={3: ROW.replace("40.0", "1e308")}),
+        'main_anony_07_d.csv:4: age: "1e308" is not a number from 13 to 85; give a number from 13 to 85',
+    ),
+    "half an illness": (
+        files(change={3: ROW.replace("0,1,0,0,Q2", "0.5,1,0,0,Q2")}),
+        "main_anony_07_d.csv:4: dep: 0.5 is neither 0 nor 1; write a value that B has",
+    ),
+    "a header of other names": (
+        files(change={0: "Gender,Years,Race,Education,Marital,BMI,Low,Poor,HbA1c,METs,Activity,Diabetes"}),
+        "main_anony_07_d.csv:1: the first line is a header; files of this contest have none: remove it",
+    ),
+    "X with a row of another B": (
+        [files()[0], Source("main_anony_07_x.csv", "".join(f"{row}\n" for row in [*range(200, 299), 4000]).encode())],
+        "main_anony_07_x.csv:100: row: 4000 is not an integer from 0 to 299; give an integer from 0 to 299",
+    ),
+    "X with a row twice": (
+        [files()[0], Source("main_anony_07_x.csv", "".join(f"{row}\n" for row in [*range(200, 299), 203]).encode())],
+        "main_anony_07_x.csv:100: row: row number 203 is named twice (first in line 4); name each deleted row once",
+    ),
+    "X alone": (files()[1:], "main_anony_07_x.csv: an entry is two files; got main_anony_07_x.csv; give the table D as"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_ENTRIES)
+def test_a_wrong_entry_is_told_with_its_place_the_value_and_the_remedy_in_both_languages(case: str) -> None:
+    sources, told = WRONG_ENTRIES[case]
+    problems = checked(sources)
+    assert isinstance(problems, Problems)
+    assert problems[0].in_language("en").startswith(told)
+    place = told[: told.index(": ")]
+    assert problems[0].in_language("ja").startswith(place)
+    assert problems[0].wording("ja") != problems[0].wording("en")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["a,b,c", *["1,2,3"] * 100], "guess.csv:1: the first line is a header; files of this contest have none: remove it"),
+        (["1,2,3"] * 99, "guess.csv: the file has 99 records; exactly 100 are allowed"),
+        (["1,2"] * 100, "guess.csv:1: the line has 2 columns instead of 3; give every column once, separated by commas"),
+        (["1,2,3", "1,200,3"] * 50, "guess.csv:2: second: 200 is not an integer from -1 to 199; give an integer from"),
+        (["1,2,3", "1,2,-2"] * 50, "guess.csv:2: third: -2 is not an integer from -1 to 199; give an integer from"),
+        (["5.0,2,3"] * 100, "guess.csv:1: first: 5.0 is not an integer from -1 to 199; write 5"),
+    ],
+)
+def test_a_wrong_guess_is_told_with_its_place_the_value_and_the_remedy(lines: list[str], told: str) -> None:
+    source = Source("guess.csv", "".join(f"{line}\n" for line in lines).encode())
+    problems = Pwscup2021(round="main").check_guess(GuessForm(100, 200), source)
+    assert isinstance(problems, Problems)
+    assert any(problem.in_language("en").startswith(told) for problem in problems)
+
+
 def test_fewer_than_50_deleted_rows_make_no_test_table() -> None:
-    assert "table.row_count" in codes_of(files(251))
+    assert codes_of(files(251)) == ["pwscup2021.rows_left"]
     made = as_entry(handout(), Release.of(handout().table), np.random.default_rng(1))
     assert made.rows is not None
     assert len(made.rows) == ROWS - 50

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,19 @@ def in_reach(some: Table, others: Table, reach: float, cells: int) -> NDArray[np
     return (moved <= reach) & (changed <= cells)
 
 
-def changes(some: Table, others: Table) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m)."""
+def changes(
+    some: Table, others: Table, offsets: Mapping[str, float] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m).
+
+    ``offsets`` are added to the decimal numbers of the others before they are compared.
+    """
     moved = np.zeros((len(some), len(others)))
     changed = np.zeros((len(some), len(others)), dtype=np.int8)
     for column in some.schema:
         if isinstance(column, Decimal):
-            apart = np.abs(some.values(column.name)[:, None] - others.values(column.name)[None, :])
+            theirs = others.values(column.name) + (offsets or {}).get(column.name, 0.0)
+            apart = np.abs(some.values(column.name)[:, None] - theirs[None, :])
             np.maximum(moved, apart - _ROUNDING, out=moved)
         else:
             changed += differing(some, others, column.name)

@@ -19,6 +19,8 @@ _BAD_EVERY = 4
 _UNDER_WAY = ("received", "checking", "scoring")
 _AGAIN = frozenset((408, 429, 502, 503, 507))
 """Answers after which a client tries once more."""
+_NOT_YET = "unsigned"
+"""A sweep that was killed signs a little later: the judge says to ask again."""
 _BEGIN_AGAIN = {"submissions.withdrawn", "submissions.finished"}
 """A clock that was set on while something was sent: it took too long, and is begun again."""
 
@@ -28,6 +30,7 @@ class Refusal(Exception):
 
     def __init__(self, status: int, body: dict[str, Any]) -> None:
         super().__init__(f"{status} {body}")
+        self.error = body.get("error")
         self.codes = [problem["code"] for problem in body.get("problems", [])]
 
 
@@ -88,7 +91,9 @@ class Team:
             if 200 <= status < 300:
                 return content
             if status and status < 500 and status not in _AGAIN:
-                raise Refusal(status, json.loads(content))
+                refusal = Refusal(status, json.loads(content))
+                if refusal.error != _NOT_YET:
+                    raise refusal
             assert time.monotonic() < until, f"{method} {path}: {status} {content!r}"
             time.sleep(_PAUSE_SECONDS)
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.linkage.exchange import exchanged, traces_of_swaps
 from kakurenbo.attacks.linkage.knowledge import (
     CHOICES,
     DELETED,
@@ -25,17 +26,13 @@ from kakurenbo.attacks.linkage.rlink import nearest_columns, squared_distances
 from kakurenbo.contracts import Attack
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Table
-from kakurenbo.tables.kinds import changes, differing, in_reach
+from kakurenbo.tables.kinds import differing
 
 Matrix = NDArray[np.float64]
 
 _ROUNDS = 8
 _LEAST_SCALE, _LEAST_CHANGE = 0.1, 0.003  # of the noise: nothing is taken for certain
 _FIRST_SCALE, _FIRST_CHANGE = 2.0, 0.1
-_ALIKE = 1.0  # a record of the same words whose numbers are no farther off is taken for the same
-_LETTER_FOR_LETTER = 0.9  # of the people who are there: so many found as they were tell of swaps
-_SHARES = (0.5, 0.75, 1.0)
-_BLOCK = 512
 _UNLIKELY = 1e-12
 
 
@@ -50,43 +47,23 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
 
     reach: float = parameter(4.0, "how far a number may have moved by a swap", low=0)
     cells: int = parameter(4, "how many other cells may have changed by a swap", low=0)
+    unswapped: float = parameter(
+        0.03, "chance that records were not swapped although everybody is found to the letter", low=0, high=1
+    )
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
         odds, distances = learned_odds(knowledge), squared_distances(knowledge)
         kept = np.zeros(len(odds), dtype=bool)
         # Whoever has a rare value has high odds, be it that people like that were deleted: for that, distance tells more.
         kept[np.argsort(distances.min(axis=1), kind="stable")[: knowledge.kept]] = True
-        rows = nearest_columns(-odds)
-        alike = in_reach(knowledge.people, knowledge.release, _ALIKE, 0)
-        if alike.any(axis=1).sum() >= _LETTER_FOR_LETTER * knowledge.kept:
-            exact = in_reach(knowledge.people, knowledge.release, 0, 0).any(axis=1).sum()
-            # Swapped and blurred: how far is not known, and the nearest are as good as any.
-            swapped = exact >= _LETTER_FOR_LETTER * knowledge.kept
-            chances = self._exchanged(knowledge) if swapped else 1 / (1 + distances)
-            chances[np.arange(len(rows)), rows[:, 0]] = 0
-            rows[:, 1:] = nearest_columns(-chances)[:, : CHOICES - 1]
+        traces = traces_of_swaps(knowledge)
+        if traces is None:
+            rows = nearest_columns(-odds)
+        else:
+            swapped = exchanged(knowledge, traces, self.reach, self.cells)
+            rows = nearest_columns(-(self.unswapped * _shares(odds) + (1 - self.unswapped) * swapped))
         shifted = np.concatenate([np.full((len(rows), 1), DELETED), rows[:, : CHOICES - 1]], axis=1)
         return LinkageGuess(np.where(kept[:, None], rows, shifted))
-
-    def _exchanged(self, knowledge: LinkageKnowledge) -> Matrix:
-        """How likely each row is a person's own that got another record, where records in reach were swapped at random.
-
-        How far swaps reach is not known: all reaches up to the largest are as likely. A record that many others are near to
-        is taken by each of them less likely.
-        """
-        release = knowledge.release
-        boxes = [(share * self.reach, cells) for share in _SHARES for cells in range(min(1, self.cells), self.cells + 1)]
-        rivals = np.zeros((len(boxes), len(release)))
-        for start in range(0, len(release), _BLOCK):
-            block = release.take(np.arange(start, min(start + _BLOCK, len(release))))
-            moved, changed = changes(block, release)
-            for number, (reach, cells) in enumerate(boxes):
-                rivals[number] += ((moved <= reach) & (changed <= cells)).sum(axis=0)
-        moved, changed = changes(knowledge.people, release)
-        chances = np.zeros(moved.shape)
-        for (reach, cells), count in zip(boxes, rivals, strict=True):
-            chances += ((moved <= reach) & (changed <= cells)) / np.maximum(count, 1)
-        return chances
 
 
 def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
@@ -131,6 +108,13 @@ def _posterior(odds: Matrix) -> Matrix:
     shares = np.exp(odds - most)
     posterior: Matrix = shares / (shares.sum(axis=1, keepdims=True) + np.exp(-most))
     return posterior
+
+
+def _shares(odds: Matrix) -> Matrix:
+    """The chance of each row to be the person's, where one of them is."""
+    chances = np.exp(odds - odds.max(axis=1, keepdims=True))
+    shares: Matrix = chances / chances.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _is_flag(table: Table, name: str) -> bool:

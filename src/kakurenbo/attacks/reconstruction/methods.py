@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
-from kakurenbo.attacks.reconstruction.row_model import RowModel
 from kakurenbo.contracts import Attack
 from kakurenbo.errors import ParameterError
+
+if TYPE_CHECKING:  # SciPy takes half a second to load, and the sample attack of the rulebook needs none of it
+    from kakurenbo.attacks.reconstruction.row_model import RowModel
 
 
 @dataclass(frozen=True, eq=False)

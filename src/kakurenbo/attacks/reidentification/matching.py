@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.attacks.reidentification.monthly import Month
@@ -35,6 +34,8 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
     chance = balanced(scores, _ROUNDS)
     if min(scores.shape) > _LARGEST_EXACT:
         return best_three(chance)
+    from scipy.optimize import linear_sum_assignment  # takes half a second to load, which a baseline need not wait for
+
     customers, pseudonyms = linear_sum_assignment(scores, maximize=True)
     # Unassigned rows keep their likeliest first: nothing else is known of them.
     chance[customers, pseudonyms] = np.inf

@@ -17,6 +17,7 @@ from django.utils import timezone
 from kakurenbo.errors import KakurenboError
 from kakurenbo.judge.accounts.models import Token, User
 from kakurenbo.judge.unhurried import unhurried
+from kakurenbo.judge.unseen import is_seen
 from kakurenbo.messages import LANGUAGES
 from kakurenbo.tables import Problems, Read, Reading, refused
 
@@ -71,8 +72,26 @@ def account_problems(email: str, password: str, name: str) -> Problems:
     return Problems.of(_email_problems(email), _password_problems(email, password), _name_problems(name))
 
 
+def change_profile(user: User, name: str, language: str) -> Reading[User]:
+    """Another name, and a language of the catalogue or none."""
+    problems = _name_problems(name)
+    if problems:
+        return problems
+    user.name, user.language = name.strip(), language if language in LANGUAGES else ""
+    user.save(update_fields=["name", "language"])
+    return Read(user)
+
+
 def new_token(user: User, label: str) -> tuple[Token, str]:
-    """A token of a user, and the text that is shown once: only its hash is kept."""
+    """A token of a user, and the text that is shown once: only its hash is kept.
+
+    Raises
+    ------
+    Refused
+        The label has characters that nobody sees.
+    """
+    if not is_seen(label.strip()):
+        raise Refused(refused("accounts.bad_label", "", column="label", value=label))
     text = TOKEN_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
     return Token.objects.create(user=user, digest=digest_of(text), label=label.strip()[:100]), text
 
@@ -163,6 +182,6 @@ def _password_problems(email: str, password: str) -> Problems:
 
 def _name_problems(name: str) -> Problems:
     longest = User._meta.get_field("name").max_length or 0
-    if name.strip() and len(name.strip()) <= longest and name.strip().isprintable():
+    if name.strip() and len(name.strip()) <= longest and is_seen(name.strip()):
         return Problems([])
     return refused("accounts.no_name", "", column="name", value=name, longest=longest)

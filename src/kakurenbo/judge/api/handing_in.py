@@ -99,8 +99,10 @@ def submission(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
 
 @router.get("/submissions/{uuid:submission_id}/files/{path:name}", summary="A file as it was handed in", response=bytes)
 def submitted_file(request: HttpRequest, submission_id: UUID, name: str) -> StreamingHttpResponse:
-    file = _own(somebody(request), submission_id).files.select_related("blob").filter(name=name).first()
-    if file is None:
+    user = somebody(request)
+    submission = _own(user, submission_id)
+    file = submission.files.select_related("blob").filter(name=name).first()
+    if file is None or not permissions.may_fetch_submitted(user, submission.entry.team, timezone.now()):
         not_there()
     return download_blob(request, file.blob.digest, file.name, file.blob.size)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.scoring import queries
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import LANGUAGES, language
+from kakurenbo.messages import LANGUAGES, language, retold
 
 
 def judging_of(submission: Submission, user: User) -> dict[str, Any]:
@@ -25,12 +25,24 @@ def judging_of(submission: Submission, user: User) -> dict[str, Any]:
     refused = found.pop("refused", [])
     total = found.pop("total", 0) + sum(one["total"] for one in refused)
     problems = [*found.pop("problems", []), *(problem for one in refused for problem in one["problems"])]
+    if "cause" in found:
+        found["cause"] = retold(found["cause"])
+    if "notices" in found:
+        found["notices"] = [_notice(one) for one in found["notices"]]
     return {
         **found,
         "refused": [one["file"] for one in refused],
         "problems": [_in_one_language(problem) for problem in problems],
         "problem_count": total,
     }
+
+
+def _notice(said: str | Mapping[str, Any]) -> str:
+    """Something that was put right, as a line: of a release a sentence already, of guesses a problem with its words."""
+    if isinstance(said, str):
+        return retold(said)
+    words: str = said[language()]["message"]
+    return f"{said['file']}: {words}" if said["file"] else words
 
 
 def _in_one_language(problem: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ninja import Router
 
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import Asker, asker, somebody
-from kakurenbo.judge.api.refusals import not_there
+from kakurenbo.judge.api.refusals import all_there, not_there
 from kakurenbo.judge.contests import archive, permissions, queries
 from kakurenbo.judge.contests.models import Contest, Phase, Round
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -108,6 +108,7 @@ def round_file(request: HttpRequest, slug: str, name: str, path: str) -> Streami
 
 def download_blob(request: HttpRequest, digest: str, name: str, size: int) -> StreamingHttpResponse:
     """A file of the open store."""
+    all_there(archive.lost_files([(name, digest)]))
     return download(request, archive.blob_chunks(digest), name, size)
 
 

@@ -15,7 +15,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import asker, somebody
 from kakurenbo.judge.api.looking import contest_of
-from kakurenbo.judge.api.refusals import Gone, NotYet, done, not_there
+from kakurenbo.judge.api.refusals import Gone, NotYet, all_there, done, not_there
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, permissions
 from kakurenbo.judge.contests.leakage import leaks
@@ -53,7 +53,7 @@ def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
 
 @router.get(
     "/contests/{slug}/archive.zip",
-    response={200: bytes, 409: schemas.Refusal, 410: schemas.Refusal},
+    response={200: bytes, 409: schemas.Refusal, 410: schemas.Refusal, 500: schemas.Refusal},
     summary="Everything of a contest that you may have, in one file",
 )
 def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
@@ -65,6 +65,7 @@ def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
         raise Gone("erased")
     if archives.is_incomplete(contest):
         raise NotYet("archive_incomplete")
+    all_there(archives.lost_parts(user, contest, now))
     return download(request, archives.archive(user, contest, now), f"{contest.slug}.zip")
 
 

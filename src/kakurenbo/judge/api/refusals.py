@@ -31,6 +31,14 @@ class Gone(Exception):
     """What is asked for was deleted for good; the message is the code of the refusal."""
 
 
+class Lost(Exception):
+    """What is asked for is not in the store any more."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__(repr(problems))
+        self.problems = problems
+
+
 class NotYet(Exception):
     """What is asked for is being made; the message is the code of the refusal."""
 
@@ -40,6 +48,12 @@ def done(outcome: Read[T] | Problems) -> T:
     if isinstance(outcome, Problems):
         raise Refused(outcome)
     return outcome.value
+
+
+def all_there(lost: Problems) -> None:
+    """Go on where no file is lost; else the files that are become the answer."""
+    if lost:
+        raise Lost(lost)
 
 
 def not_there() -> NoReturn:
@@ -75,6 +89,10 @@ def add_refusals(api: NinjaAPI) -> None:
     @api.exception_handler(Gone)
     def gone(request: HttpRequest, error: Gone) -> HttpResponse:
         return answer(request, 410, str(error))
+
+    @api.exception_handler(Lost)
+    def lost(request: HttpRequest, error: Lost) -> HttpResponse:
+        return answer(request, 500, "lost", error.problems)
 
     @api.exception_handler(NotYet)
     def not_yet(request: HttpRequest, error: NotYet) -> HttpResponse:

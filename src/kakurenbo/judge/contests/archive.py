@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -32,7 +32,7 @@ from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust import queries as trust
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
-from kakurenbo.tables import json_bytes
+from kakurenbo.tables import LISTED_PER_FILE, Problems, json_bytes, refused
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 16
@@ -87,6 +87,49 @@ def blob_chunks(digest: str) -> Iterator[bytes]:
             yield chunk
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Content that lies in a store, opened when it is read.
+
+    One that the store has lost meanwhile is empty in the archive, so that ``verify`` names it.
+    """
+
+    digest: str
+    secret: bool = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            if self.secret:
+                yield store.read_secret(self.digest)
+            else:
+                yield from blob_chunks(self.digest)
+        except FileNotFoundError:
+            _log.error("a store lacks %s, which an archive needs", self.digest)
+
+
+def lost_parts(user: Anybody, contest: Contest, now: datetime) -> Problems:
+    """Files of the archive whose content the stores do not have any more; to be asked before anything of it is sent."""
+    ended = permissions.may_see_secrets(user, contest, now)
+    kept = [part for one in contest.rounds.all() for part in _kept_parts(user, one, now, ended=ended)]
+    secrets = {content.digest for _, content in kept if content.secret}
+    gone = store.missing({content.digest for _, content in kept} - secrets) | store.missing_secrets(secrets)
+    return _lost(name for name, content in kept if content.digest in gone)
+
+
+def lost_files(files: Iterable[tuple[str, str]]) -> Problems:
+    """Which of these files, names with digests, the open store does not have any more."""
+    known = list(files)
+    gone = store.missing({digest for _, digest in known})
+    return _lost(name for name, digest in known if digest in gone)
+
+
+def _lost(names: Iterable[str]) -> Problems:
+    problems = Problems.of(*(refused("archive.lost", name) for name in names))
+    if problems:
+        _log.error("the stores lack %d files that somebody asked for, the first of them %s", problems.total, problems[0].file)
+    return Problems(problems[:LISTED_PER_FILE], problems.total)
+
+
 def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     """Every file of the archive; contents are opened when they are read."""
     ended = permissions.may_see_secrets(user, contest, now)
@@ -112,46 +155,41 @@ def log(user: Anybody, contest: Contest, now: datetime) -> dict[str, Any]:
 
 def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[Part]:
     folder = f"rounds/{round_.name}"
-    for file in round_.files.select_related("blob", "round__contest"):
-        if permissions.may_fetch(user, file, now):
-            for place in _places(file.path):
-                yield f"{folder}/{place}", _kept(file.blob_id)
+    yield from _kept_parts(user, round_, now, ended=ended)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
         yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
         yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
     if ended:
-        for secret in SecretFile.objects.filter(round_id=round_.pk):
-            for place in _places(secret.path):
-                yield f"{folder}/{place}", _kept_secret(secret.digest)
         earned = Earned.objects.filter(target__round=round_).select_related("target", "attacker__team").order_by("pk")
         yield f"{folder}/earned.json", json_bytes([_earned(one) for one in earned])
-    judgings = []
-    for submission in _submissions(round_):
-        if ended or permissions.may_see_team(user, submission.entry.team, now):
-            place = f"{folder}/submissions/{submission.entry.team.number}/{submission.phase.kind}/{submission.number:04d}"
-            judgings.append(_judged(submission, place))
-            for submitted in submission.files.all():
-                yield f"{place}/{submitted.name}", _kept(submitted.blob_id)
+    judgings = [_judged(submission, place) for submission, place in _handed_in(user, round_, now, ended=ended)]
     yield f"{folder}/submissions.json", json_bytes(judgings)
     snapshot = queries.standings(round_, user, now)
     if snapshot is not None:
         yield f"{folder}/standings.json", json_bytes(_snapshot(snapshot))
 
 
-def _kept(digest: str) -> Iterator[bytes]:
-    """The content of a file; one that the store has lost is empty in the archive, so that ``verify`` names it."""
-    try:
-        yield from blob_chunks(digest)
-    except FileNotFoundError:
-        _log.error("the store lacks %s, which an archive needs", digest)
+def _kept_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[tuple[str, Kept]]:
+    """What of a round lies in a store: its files and secrets, and what was handed in."""
+    folder = f"rounds/{round_.name}"
+    for file in round_.files.select_related("blob", "round__contest"):
+        if permissions.may_fetch(user, file, now):
+            for place in _places(file.path):
+                yield f"{folder}/{place}", Kept(file.blob_id)
+    for secret in SecretFile.objects.filter(round_id=round_.pk) if ended else ():
+        for place in _places(secret.path):
+            yield f"{folder}/{place}", Kept(secret.digest, secret=True)
+    for submission, place in _handed_in(user, round_, now, ended=ended):
+        for submitted in submission.files.all():
+            yield f"{place}/{submitted.name}", Kept(submitted.blob_id)
 
 
-def _kept_secret(digest: str) -> bytes:
-    try:
-        return store.read_secret(digest)
-    except FileNotFoundError:
-        _log.error("the store of secrets lacks %s, which an archive needs", digest)
-        return b""
+def _handed_in(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[tuple[Submission, str]]:
+    """Submissions that this person may have, and where they lie in the archive."""
+    for submission in _submissions(round_):
+        team = submission.entry.team
+        if ended or permissions.may_see_team(user, team, now):
+            yield submission, f"rounds/{round_.name}/submissions/{team.number}/{submission.phase.kind}/{submission.number:04d}"
 
 
 def _places(path: str) -> Iterator[str]:
@@ -189,7 +227,7 @@ def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Ite
         scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
         for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
             for file in submission.files.all():
-                yield f"{entry.team.number}/{place:04d}/{file.name}", _kept(file.blob_id)
+                yield f"{entry.team.number}/{place:04d}/{file.name}", Kept(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:

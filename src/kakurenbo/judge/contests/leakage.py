@@ -66,10 +66,14 @@ class Leak:
     answer_bits: float | None
 
     @property
+    def told(self) -> float:
+        """What all answers tell at most, were there so much to tell."""
+        return self.questions * self.bits_each
+
+    @property
     def bits(self) -> float:
         """What all answers tell at most; no more than there is."""
-        told = self.questions * self.bits_each
-        return told if self.answer_bits is None else min(told, self.answer_bits)
+        return self.told if self.answer_bits is None else min(self.told, self.answer_bits)
 
     @property
     def share(self) -> float | None:

@@ -19,6 +19,7 @@ from kakurenbo.judge.contests.models import Contest, Phase, Round
 from kakurenbo.judge.contests.planning import SHORTEST, PhasePlan, plan_problems, zone_problems
 from kakurenbo.judge.contests.rulebooks import chosen_options, known_rulebook
 from kakurenbo.judge.trust import rules as trust
+from kakurenbo.judge.unseen import is_seen
 from kakurenbo.tables import Problems, Read, Reading, refused
 
 LONGEST_TITLE, LONGEST_SLUG = 200, 50
@@ -85,7 +86,7 @@ def make_contest(
 
 def words_problems(column: str, words: str, longest: int) -> Problems:
     """What is wrong with a title or a name."""
-    if words.strip() and len(words.strip()) <= longest and words.strip().isprintable():
+    if words.strip() and len(words.strip()) <= longest and is_seen(words.strip()):
         return Problems([])
     return refused("contests.bad_words", "", column=column, value=words, longest=longest)
 

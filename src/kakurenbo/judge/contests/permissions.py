@@ -81,11 +81,12 @@ def may_fetch(user: Anybody, file: RoundFile, now: datetime) -> bool:
     """Whether somebody may have a file of a round; answers and secrets are no such files.
 
     What is public is everybody's when the round is prepared; a handout is its team's when it may begin; what attackers get is
-    theirs when the attack is open, and a part for one attacker that one's alone; at the end everything is everybody's.
+    theirs when the attack is open, and a part for one attacker that one's alone; at the end everything is everybody's, until
+    the contest's files are deleted: their bytes may be there a little longer, but they are nobody's.
     """
     round_ = file.round
     contest = round_.contest
-    if round_.prepared_at is None or not may_see_contest(user, contest, now):
+    if round_.prepared_at is None or contest.erased_at is not None or not may_see_contest(user, contest, now):
         return False
     if file.visible == Visible.PUBLIC or is_organizer(user) or has_ended(contest, now):
         return True
@@ -97,6 +98,11 @@ def may_fetch(user: Anybody, file: RoundFile, now: datetime) -> bool:
         return file.subject == own.team.number and _began(round_, ANONYMIZE)
     part = _PART_OF.match(file.path)
     return _began(round_, ATTACK) and (part is None or part[1] == own.team.number)
+
+
+def may_fetch_submitted(user: Anybody, team: Team, now: datetime) -> bool:
+    """Whether somebody may have files as a team handed them in: who may see the team, until the contest's files are deleted."""
+    return team.contest.erased_at is None and may_see_team(user, team, now)
 
 
 def may_see_secrets(user: Anybody, contest: Contest, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
@@ -18,6 +18,9 @@ from kakurenbo.judge.contests.quotas import Left, Quota
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.submissions.models import TAKES_A_TRY, Submission
 from kakurenbo.judge.submissions.queries import targets_of
+
+_TOGETHER = 10
+"""The part of a phase within which teams come that come together."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def begun_rounds(contest: Contest) -> dict[int, datetime]:
     """By round the moment since which a team that joins is late; of rounds that opened, and in a rehearsal of none.
 
     That is when teams could begin; but in a contest that was made with a phase open from the start, into which nobody could
-    come earlier, it is when releases were taken no more.
+    come earlier, it is a tenth of the phase after its first team came: teams that are added together play together.
     """
     opened = schedule(contest).filter(kind=ANONYMIZE).exclude(state=PhaseState.WAITING)
     return {phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal}
@@ -78,7 +81,8 @@ def begun_rounds(contest: Contest) -> dict[int, datetime]:
 
 def _too_late_since(contest: Contest, phase: Phase) -> datetime:
     if phase.opens_at <= contest.created_at:
-        return phase.closes_at
+        first = contest.teams.aggregate(first=Min("created_at"))["first"] or contest.created_at
+        return min(phase.closes_at, max(first, phase.opens_at) + (phase.closes_at - phase.opens_at) / _TOGETHER)
     return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from kakurenbo.arena.teams_file import Entrant, default_teams
@@ -21,6 +22,7 @@ from kakurenbo.messages import text
 from kakurenbo.tables import Problems
 
 _FEWEST_BOTS = 3
+_LONGEST_SUFFIX = 16
 _SHORTEST = timedelta(seconds=1)
 
 
@@ -94,9 +96,19 @@ def squeezed(phases: Sequence[Phase], start: datetime, length: timedelta) -> lis
     return plans
 
 
+def rehearsals_of(contest: Contest) -> QuerySet[Contest]:
+    """The rehearsals of a contest, the latest first."""
+    return Contest.objects.filter(rehearsal=True, slug__regex=rf"^{_stem(contest.slug)}[0-9]+$").order_by("-created_at")
+
+
+def _stem(slug: str) -> str:
+    """How the addresses of a contest's rehearsals begin."""
+    return f"{slug[: LONGEST_SLUG - _LONGEST_SUFFIX]}-rehearsal-"
+
+
 def _free_slug(slug: str) -> str:
     """An address for the next rehearsal of a contest."""
     number = 1
-    while Contest.objects.filter(slug=(free := f"{slug[: LONGEST_SLUG - 16]}-rehearsal-{number}")).exists():
+    while Contest.objects.filter(slug=(free := f"{_stem(slug)}{number}")).exists():
         number += 1
     return free

@@ -110,8 +110,15 @@ def _roles_by_rights() -> Found:
 
 
 def workers(order: Order) -> Found:
-    alive = probing.state().workers
-    return alive > 0, text("doctor.workers", count=alive) if alive else text("doctor.no_workers", home=order.home)
+    state, seconds = probing.state(), int(probing.WORKER_SILENT.total_seconds())
+    if state.workers:
+        return True, text("doctor.workers", count=state.workers, seconds=seconds)
+    last = (
+        text("doctor.never")
+        if state.last_worker is None
+        else text("doctor.ago", seconds=int(state.last_worker.total_seconds()))
+    )
+    return False, text("doctor.no_workers", home=order.home, seconds=seconds, last=last)
 
 
 def queue(_order: Order) -> Found:

@@ -102,6 +102,7 @@ def _of_state(state: probing.State) -> Iterable[Metric]:
             "How long the oldest entry waits for a signature; 0 where none does.",
             state.unsigned,
         ),
+        "worker_age_seconds": ("Since the last sign of life of any worker.", state.last_worker),
         "sweep_age_seconds": ("Since the sweep's last sign of life.", state.sweep),
         "clock_ahead_seconds": ("How far the database's clock is ahead of the web's.", state.clock),
     }
@@ -111,7 +112,7 @@ def _of_state(state: probing.State) -> Iterable[Metric]:
             family.add_metric([], age.total_seconds() if age is not None else 0)
         yield family
     yield _gauge("parked_jobs", "Jobs that wait for an organizer.", state.parked)
-    yield _gauge("workers", "Workers of which something was heard in the last minute.", state.workers)
+    yield _gauge("workers", "Workers of which something was heard lately, within seconds.", state.workers)
     yield _gauge("log_entries", "Entries in the logs of all contests.", state.log_entries)
 
 

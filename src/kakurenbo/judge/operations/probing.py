@@ -16,9 +16,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
+from kakurenbo.judge.scoring.rules import BEAT_SECONDS
+
 PATIENCE_SECONDS = 1.5
 SILENT = timedelta(seconds=60)
-"""After which a worker, or the sweep, is taken for lost; and so long a log may wait for its signature."""
+"""After which the sweep is taken for lost; and so long a log may wait for its signature."""
+WORKER_SILENT = timedelta(seconds=4 * BEAT_SECONDS)
+"""After which a worker is taken for lost: it has missed three signs of life, or it has died."""
 CLOCKS_APART = timedelta(seconds=5)
 
 
@@ -37,6 +41,8 @@ class State:
     oldest_waiting : timedelta or None
     workers : int
         Of whom something was heard lately.
+    last_worker : timedelta or None
+        Since anything was heard of any worker.
     sweep : timedelta or None
         Since its last sign of life.
     unsigned : timedelta or None
@@ -51,6 +57,7 @@ class State:
     jobs: dict[tuple[str, str], int]
     oldest_waiting: timedelta | None
     workers: int
+    last_worker: timedelta | None
     sweep: timedelta | None
     unsigned: timedelta | None
     last_checkpoint: timedelta | None
@@ -81,6 +88,7 @@ SELECT clock_timestamp(),
     (SELECT at FROM trust_logentry ORDER BY id DESC LIMIT 1),
     (SELECT min(created_at) FROM scoring_job WHERE state = 'waiting'),
     (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat >= now() - make_interval(secs => %(silent)s)),
+    (SELECT max(last_heartbeat) FROM procrastinate_workers),
     (SELECT at FROM operations_heartbeat WHERE name = 'sweep'),
     (SELECT min(entry.at) FROM contests_contest contest JOIN trust_logentry entry ON entry.contest_id = contest.id
         WHERE contest.public_key <> '' AND entry.number >=
@@ -95,8 +103,8 @@ def state() -> State:
     """Ask the database, by the connection of whoever calls."""
     with connection.cursor() as cursor:
         before = timezone.now()
-        cursor.execute(_STATE, {"silent": SILENT.total_seconds()})
-        now, event, waiting, workers, sweep, unsigned, checkpoint, entries = cursor.fetchone()
+        cursor.execute(_STATE, {"silent": WORKER_SILENT.total_seconds()})
+        now, event, waiting, workers, heard, sweep, unsigned, checkpoint, entries = cursor.fetchone()
         here = before + (timezone.now() - before) / 2
         cursor.execute(_JOBS)
         jobs = {(kind, state): count for kind, state, count in cursor.fetchall()}
@@ -105,8 +113,17 @@ def state() -> State:
         return None if moment is None else now - moment
 
     return State(
-        now - here, event, jobs, since(waiting), workers, since(sweep), since(unsigned), since(checkpoint), entries
-    )  # fmt: skip
+        clock=now - here,
+        last_event=event,
+        jobs=jobs,
+        oldest_waiting=since(waiting),
+        workers=workers,
+        last_worker=since(heard),
+        sweep=since(sweep),
+        unsigned=since(unsigned),
+        last_checkpoint=since(checkpoint),
+        log_entries=entries,
+    )
 
 
 class Asked:

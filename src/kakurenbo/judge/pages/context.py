@@ -25,6 +25,7 @@ def look(request: HttpRequest) -> dict[str, Any]:
     """Language, theme, time and who is there."""
     return {
         "language": language(),
+        "own_address": request.get_full_path() if request.method == "GET" else request.path,
         "theme": chosen_theme(request),
         "now": timezone.now(),
         "version": __version__,

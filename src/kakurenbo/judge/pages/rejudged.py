@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from kakurenbo.judge.pages.boards import sample_name
 from kakurenbo.judge.pages.shown import ranking_title
-from kakurenbo.messages import text
+from kakurenbo.messages import language, retold, text
 
 _ALL = ""
+_SHOWN_OF_A_FINGERPRINT = 12
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ def entry_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
         about = f"{entry['round']} · {entry['team']} · {kind} · {number}"
         rows += [ChangeRow(about, *line, address=entry["submission"]) for line in changed_lines(entry)]
     for sample in preview.get("samples", []):
-        what = f"{text('page.sample_attack')} {sample['attack']}"
-        rows.append(ChangeRow(f"{sample['round']} · {sample['target']}", what, *map(_credit, _sides(sample))))
+        about, what = f"{sample['round']} · {sample['target']}", sample_name(sample["attack"])
+        rows.append(ChangeRow(about, what, *map(_credit, _sides(sample))))
     return rows
 
 
@@ -43,6 +45,10 @@ def changed_lines(entry: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield _line(text("page.verdict"), entry["verdict"], partial(_word, "entry_state"))
     if entry.get("state"):
         yield _line(text("page.release"), entry["state"], partial(_word, "release_state"))
+    if entry.get("why"):
+        yield _line(text("page.rejudge_why"), entry["why"], _wrong)
+    if entry.get("scorers"):
+        yield _line(text("page.rejudge_scorer"), entry["scorers"], _fingerprint)
     for figure in entry.get("figures", []):
         yield _line(figure["name"], _sides(figure), _plain)
     for file in entry.get("files", []):
@@ -75,6 +81,16 @@ def award_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
     ]
 
 
+def effects(preview: Mapping[str, Any]) -> dict[str, int]:
+    """How much changes when it is applied: entries, scores, ranks and awards."""
+    ranks = preview.get("ranks", [])
+    return {
+        "entries": len(preview.get("entries", [])),
+        **{f"{name}s": sum(old != new for old, new in (line[name] for line in ranks)) for name in ("score", "rank")},
+        "awards": len(preview.get("awards", [])),
+    }
+
+
 def _sides(pair: Mapping[str, Any]) -> tuple[Any, Any]:
     return pair["old"], pair["new"]
 
@@ -85,6 +101,21 @@ def _round(name: str) -> str:
 
 def _word(group: str, value: str | None) -> str:
     return "–" if value is None else text(f"page.{group}.{value}")
+
+
+def _wrong(said: Mapping[str, Any] | None) -> str:
+    """What was found wrong, and where."""
+    if said is None:
+        return text("page.rejudge_no_problem")
+    if "cause" in said:
+        return retold(said["cause"])
+    place = ":".join(str(one) for one in (said["file"], said["row"]) if one)
+    words = (said.get(language()) or said["en"])["message"]
+    return f"{place}: {words}" if place else str(words)
+
+
+def _fingerprint(scorer: str | None) -> str:
+    return "–" if not scorer else scorer[:_SHOWN_OF_A_FINGERPRINT]
 
 
 def _plain(value: object) -> str:

@@ -18,11 +18,9 @@ from kakurenbo.judge.pages.spans import in_words
 from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.judge.submissions.queries import why_it_counts
+from kakurenbo.judge.submissions.queries import name_fields, why_it_counts
 from kakurenbo.messages import retold, text, text_or
 
-ANY_TARGET = "NN"
-"""Stands for the number of a release in the names of files about one."""
 RANKINGS = ("overall", "anonymization", "attack")
 """In the order they are shown."""
 
@@ -134,9 +132,9 @@ class FilePart:
     optional: bool
 
 
-def file_parts(declared: Declared, phase: Phase, entry: Entry) -> list[FilePart]:
+def file_parts(declared: Declared, entry: Entry) -> list[FilePart]:
     """What an entry is made of, by the names that the files of this team have."""
-    fields = _fields(phase, entry)
+    fields = name_fields(entry)
     parts = []
     for patterns in declared.ways():
         named = [(pattern.names(**fields), pattern) for pattern in patterns]
@@ -145,18 +143,13 @@ def file_parts(declared: Declared, phase: Phase, entry: Entry) -> list[FilePart]
     return parts
 
 
-def submit_ways(declared: Declared, phase: Phase, entry: Entry) -> list[str]:
+def submit_ways(declared: Declared, entry: Entry) -> list[str]:
     """The files of each way to hand in what an entry must have, for the command line."""
-    fields = _fields(phase, entry)
+    fields = name_fields(entry)
     needed = [patterns for patterns in declared.ways() if not patterns[0].optional]
     longest = max(map(len, needed), default=0)
     chosen = ([patterns[min(place, len(patterns) - 1)] for patterns in needed] for place in range(longest))
     return [" ".join(name for pattern in patterns for name in pattern.names(**fields)) for patterns in chosen]
-
-
-def _fields(phase: Phase, entry: Entry) -> dict[str, str]:
-    team = entry.team.number
-    return {"round": phase.round.name, "team": team, "attacker": team, "target": ANY_TARGET, "number": "1"}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from kakurenbo.contracts import ANONYMIZE
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState
+from kakurenbo.judge.contests.rehearsal import rehearsals_of
 from kakurenbo.judge.pages.shown import TeamRow
 from kakurenbo.judge.scoring.models import Job, JobState, RejudgingState
 from kakurenbo.judge.scoring.queries import judged_by_others
@@ -51,7 +52,7 @@ def steps(contest: Contest, teams: Sequence[TeamRow], phases: Sequence[Phase]) -
     """From the form to the end: made, teams, people, a rehearsal, and then the contest plays itself."""
     own = reverse("teams", args=[contest.slug])
     here = reverse("manage", args=[contest.slug])
-    rehearsed = Contest.objects.filter(rehearsal=True, slug__startswith=f"{contest.slug}-").exists()
+    rehearsed = rehearsals_of(contest).exists()
     begun = any(phase.state != PhaseState.WAITING for phase in phases)
     over = all(phase.state == PhaseState.CLOSED for phase in phases)
     rehearse = Step(text("page.step_rehearse"), text("page.step_rehearse_hint"), f"{here}#rehearsal-title", rehearsed)

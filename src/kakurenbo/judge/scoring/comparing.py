@@ -66,7 +66,23 @@ def _entries(rejudging: Rejudging, judged: Sequence[Judging], before: Mapping[An
         if any(differs.values()):
             entry = submission.entry
             about = {"submission": str(submission.pk), "round": entry.round.name, "team": entry.team.number}
-            yield {**about, "phase": submission.phase.kind, "number": submission.number, **differs}
+            yield {**about, "phase": submission.phase.kind, "number": submission.number, **differs, **_why(old, new, differs)}
+
+
+def _why(old: Judging | None, new: Judging, differs: Mapping[str, Any]) -> dict[str, Any]:
+    """Why another verdict was reached: the first problem of each side, and by which scorers."""
+    if not any(differs[name] for name in ("verdict", "state", "files")):
+        return {"why": [], "scorers": []}
+    return {"why": _pair(_found_wrong(old), _found_wrong(new)), "scorers": _pair(old and old.fingerprint, new.fingerprint)}
+
+
+def _found_wrong(judging: Judging | None) -> dict[str, Any] | None:
+    """The first problem, with its words in every language, or the cause in a sentence; None where nothing was wrong."""
+    result = {} if judging is None else judging.result
+    problems = [*result.get("problems", []), *(problem for one in result.get("refused", []) for problem in one["problems"])]
+    cause = result.get("record", {}).get("cause", "")
+    first: dict[str, Any] | None = problems[0] if problems else {"cause": cause} if cause else None
+    return first
 
 
 def _order(judging: Judging) -> tuple[Any, ...]:

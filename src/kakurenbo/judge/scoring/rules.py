@@ -24,6 +24,8 @@ from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust.rules import record
 
 QUEUE = "scoring"
+BEAT_SECONDS = 5.0
+"""So often a worker says that it is alive."""
 TASK = "kakurenbo.judge.scoring.work"
 LEASE = timedelta(seconds=20)
 RENEW_SECONDS = 5.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -221,10 +222,14 @@ def _target_name(rules: AnyRulebook, team: str, number: int) -> str:
 
 
 def _bot(rules: AnyRulebook, request: Request) -> Entrant:
-    """The player of the rulebook's own field that a team of a rehearsal stands for: the one of its name, or at its place."""
-    field = default_teams(rules).entrants
-    named = [entrant for entrant in field if entrant.name == request["name"]]
-    return named[0] if named else field[request["place"] % len(field)]
+    """The player of the rulebook's own field that a team of a rehearsal stands for: the one of its name, or at its place.
+
+    One that only anonymizes there attacks here like another: a contest in which half of the teams do not is no rehearsal.
+    """
+    field, place = default_teams(rules).entrants, request["place"]
+    bot = next((entrant for entrant in field if entrant.name == request["name"]), field[place % len(field)])
+    attacks = [entrant.attack for entrant in field if entrant.attack is not None]
+    return bot if bot.attack is not None or not attacks else replace(bot, attack=attacks[place % len(attacks)])
 
 
 class Targets(Mapping[str, Target[Any, Any]]):

@@ -297,6 +297,7 @@ async def _work(worker: Worker) -> None:
                 concurrency=1,
                 delete_jobs="always",
                 fetch_job_polling_interval=_POLLING_SECONDS,
+                update_heartbeat_interval=rules.BEAT_SECONDS,
                 install_signal_handlers=False,
             )
         )

@@ -15,10 +15,11 @@ from typing import Any
 
 from django.conf import settings
 
+from kakurenbo.judge.accounts.addresses import address_behind
+
 ASKER = "kakurenbo.asker"
 """Where in the scope Django says who it was."""
 _MOST_KNOWN = 20_000
-_LOOPBACK = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,5 @@ class Clients:
 
 
 def _address(scope: dict[str, Any]) -> str:
-    peer = (scope.get("client") or ("", 0))[0]
-    # A proxy that speaks TLS for the judge stands on this machine, and sets the header itself.
-    if settings.SECURE_PROXY_SSL_HEADER and peer in _LOOPBACK:
-        told: str = dict(scope["headers"]).get(b"x-forwarded-for", b"").decode("latin-1").rpartition(",")[2].strip()
-        return told or peer
-    return str(peer)
+    forwarded = dict(scope["headers"]).get(b"x-forwarded-for", b"").decode("latin-1")
+    return address_behind(str((scope.get("client") or ("", 0))[0]), forwarded)

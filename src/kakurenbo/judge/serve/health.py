@@ -39,6 +39,7 @@ def _told(state: probing.State) -> dict[str, Any]:
     return {
         "parked_jobs": state.parked,
         "oldest_waiting_seconds": _seconds(state.oldest_waiting),
+        "worker_age_seconds": _seconds(state.last_worker),
         "checkpoint_age_seconds": _seconds(state.last_checkpoint),
     }
 

@@ -196,8 +196,11 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_FORM_FIELD = "username"  # as ``authenticate`` is called; else failures are kept without the account they were at
-AXES_LOCKOUT_TEMPLATE = "judge/locked.html"
+AXES_LOCKOUT_CALLABLE = "kakurenbo.judge.pages.views.accounts.locked_out"
+AXES_HANDLER = "kakurenbo.judge.accounts.guessing.Guessing"
+AXES_CLIENT_IP_CALLABLE = "kakurenbo.judge.accounts.guessing.address_of"
 AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # a lock is over when its answer said so
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address"]
 AXES_VERBOSE = False
 

@@ -16,6 +16,9 @@ from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.messages import language, render
 from kakurenbo.rounds import counting as rule
 
+ANY_TARGET = "NN"
+"""Stands for the number of a release in the names of files about one."""
+_PUBLISHED_BELOW = "published_below"
 Counted = list[tuple[Submission, str]]
 
 
@@ -47,7 +50,16 @@ def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
         return ""
     declared = declared_phase(submission.phase)
     tells_scores = declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
-    return which_counts(counting[submission.pk], declared.keep) if tells_scores or counting[submission.pk] != rule.BEST else ""
+    reason = counting[submission.pk]
+    if reason == rule.BELOW and submission.targets.filter(published=True).exists():
+        reason = _PUBLISHED_BELOW  # it was judged again since: attackers have it
+    return which_counts(reason, declared.keep) if tells_scores or reason != rule.BEST else ""
+
+
+def name_fields(entry: Entry) -> dict[str, str]:
+    """What stands in the names of a team's own files; only the release under attack, of which there are many, stays open."""
+    number = entry.team.number
+    return {"round": entry.round.name, "team": number, "attacker": number, "target": ANY_TARGET, "number": "1"}
 
 
 def in_effect(submission: Submission) -> Judging | None:

@@ -25,12 +25,13 @@ from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission, SubmittedFile
-from kakurenbo.judge.submissions.queries import targets_of
+from kakurenbo.judge.submissions.queries import name_fields, targets_of
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
 from kakurenbo.tables import Problems, Read, Reading, refused
 
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
+_NAMED_OF_A_KIND = 3
 _ZIP = ".zip"
 _COSTS_NOTHING = (State.INVALID, State.FAILED, State.WITHDRAWN)
 _ROOM_SPAN = timedelta(days=1)
@@ -61,7 +62,7 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
 
 def most_bytes(submission: Submission, name: str) -> Reading[int]:
     """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
-    problems = _name_problems(submission.phase, name)
+    problems = _name_problems(submission, name)
     if problems:
         return problems
     room = MOST_BYTES - _unfinished(submission, name)["bytes"]
@@ -70,7 +71,7 @@ def most_bytes(submission: Submission, name: str) -> Reading[int]:
 
 def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
     """One more file of a submission that is not finished; the same name again replaces the file."""
-    problems = _name_problems(submission.phase, name) or _size_problems(submission.phase, name, blob)
+    problems = _name_problems(submission, name) or _size_problems(submission.phase, name, blob)
     if problems:
         return problems
     with transaction.atomic():
@@ -286,17 +287,23 @@ def _rate_problems(entry: Entry, now: datetime) -> Problems:
     return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
 
 
-def _name_problems(phase: Phase, name: str) -> Problems:
+def _name_problems(submission: Submission, name: str) -> Problems:
     """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
     plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and not left_aside(name)
     if not plain:
         return refused("release.bad_name", printable(name))
     if is_unsafe(name):
         return refused("release.unsafe_name", name)
-    patterns = declared_phase(phase).files
+    patterns = declared_phase(submission.phase).files
     fits = any(pattern.parse(name) is not None for pattern in patterns)
     is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
-    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=[str(one) for one in patterns])
+    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=_own_names(submission))
+
+
+def _own_names(submission: Submission) -> list[str]:
+    """The names of a team's own files, of many that are counted the first few."""
+    named = (pattern.names(**name_fields(submission.entry)) for pattern in declared_phase(submission.phase).files)
+    return [name for names in named for name in names[:_NAMED_OF_A_KIND]]
 
 
 def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
@@ -34,6 +35,7 @@ _UNUSED_FOR = timedelta(minutes=15)
 """So long bytes are kept that nothing refers to: they may be about to be referred to."""
 _FORGOTTEN_AT_ONCE = 1000
 _REVEAL_SECONDS, _LOOK_SECONDS = 30.0, 0.2
+_ASKED_AT_ONCE = 16
 _KEPT_FREE = 128 << 20
 """Bytes of the disk that uploads leave to the database and to scoring, which stop without room."""
 
@@ -130,6 +132,37 @@ def open_blob(digest: str) -> File[bytes]:
         When there is none.
     """
     return storages[OPEN].open(name_of(digest), "rb")
+
+
+def missing(digests: Iterable[str]) -> set[str]:
+    """Which contents the open store does not have."""
+    storage = storages[OPEN]
+
+    def is_gone(digest: str) -> bool:
+        return not storage.exists(name_of(digest))
+
+    if _folder_of(storage) is not None:
+        return {digest for digest in digests if is_gone(digest)}
+    asked = list(digests)
+    with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # a remote store takes its time for each
+        return {digest for digest, gone in zip(asked, threads.map(is_gone, asked), strict=True) if gone}
+
+
+def missing_secrets(digests: Iterable[str]) -> set[str]:
+    """Which secrets can be read nowhere; those that this process may not see have half a minute to be revealed."""
+    gone, closed = set(), set()
+    for digest in missing(digests):
+        try:
+            storages[SECRET].open(name_of(digest), "rb").close()
+        except PermissionError:
+            closed.add(digest)
+        except FileNotFoundError:
+            gone.add(digest)
+    until = time.monotonic() + _REVEAL_SECONDS
+    while closed and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
+        closed = missing(closed)
+    return gone | closed
 
 
 def bring_back(store: str, content: Iterable[bytes]) -> str:

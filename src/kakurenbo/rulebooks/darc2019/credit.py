@@ -30,6 +30,11 @@ def reid(answer: Answer, guess: ReidentificationGuess, mode: str) -> float:
     return _rate(*_thirds(answer, guess, mode), mode)
 
 
+def counts_in(mode: str, baseline: str) -> bool:
+    """Whether a baseline counts in reid(S): the seventh is the evaluator's, and only shown by the rules."""
+    return mode == "aicrowd" or baseline != "S7"
+
+
 def counted_months(months: int, mode: str) -> int:
     """How many months are compared: all, but in mode ``aicrowd`` the contest's last of thirteen (December 2011) is not.
 

@@ -39,7 +39,7 @@ from kakurenbo.datasets.transactions import CONTEST, SCHEMA, release_bytes
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
-from kakurenbo.rulebooks.darc2019 import checks, credit, files, lookalikes, matrices, preparation, scores, utility
+from kakurenbo.rulebooks.darc2019 import checks, credit, files, lookalikes, matrices, preparation, scores
 from kakurenbo.rulebooks.darc2019.figures import FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
@@ -122,6 +122,8 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         return checks.read_release(sources[0], handout.original, self.mode)
 
     def measure(self, handout: Handout, submission: Table) -> Utility:
+        from kakurenbo.rulebooks.darc2019 import utility  # its compiled loops take a second to load; a check needs none
+
         return utility.measure(handout.original, submission, self.mode)
 
     # -- attackers guess -------------------------------------------------------------------------------------------
@@ -158,11 +160,13 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     @property
     def sample_attacks(self) -> Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]:
         """All seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
+        from kakurenbo.rulebooks.darc2019 import utility
+
         return utility.baselines(self.mode)
 
     @property
     def only_shown(self) -> frozenset[str]:
-        return frozenset(name for name in self.sample_attacks if not utility.counts_in(self.mode, name))
+        return frozenset(name for name in self.sample_attacks if not credit.counts_in(self.mode, name))
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ from kakurenbo.contracts import (
 )
 from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
 from kakurenbo.errors import UsageError
+from kakurenbo.rulebooks.darc2019.credit import counts_in
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
-from kakurenbo.rulebooks.darc2019.utility import counts_in
 from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
 AWARDED = 3

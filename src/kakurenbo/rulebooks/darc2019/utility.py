@@ -27,13 +27,8 @@ Baselines = Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess
 
 
 def baselines(mode: str) -> Baselines:
-    """F1..F7 under the names of their scores; ``counts_in`` says which of them count."""
+    """F1..F7 under the names of their scores; ``credit.counts_in`` says which of them count."""
     return {**{f"S{number}": KeyMatch(number, mode) for number in KEYS}, "S7": Overlap(mode)}
-
-
-def counts_in(mode: str, baseline: str) -> bool:
-    """Whether a baseline counts in reid(S): the seventh is the evaluator's, and only shown by the rules."""
-    return mode == "aicrowd" or baseline != "S7"
 
 
 def measure(original: Table, released: Table, mode: str) -> Utility:

@@ -131,7 +131,7 @@ def find_file(folder: Path, name: re.Pattern[str], example: str) -> Source | Pro
 
 def read_deleted(source: Source, rows: int) -> Reading[NDArray[np.int64]]:
     """X: different row numbers of B, from 0, one in each line."""
-    read = read_table(source, Schema([Integer("row", 0, rows - 1)]), Layout(min_rows=HALF, max_rows=rows))
+    read = read_table(source, Schema([Integer("row", 0, rows - 1)]), Layout(min_rows=1, max_rows=rows))
     if isinstance(read, Problems):
         return read
     numbers = read.value.values("row")

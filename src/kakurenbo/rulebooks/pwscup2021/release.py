@@ -110,12 +110,14 @@ def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -
         given = [source.name for source in sources]
         file, listed = (given[0], given) if given else (example[0], Phrase("word.none"))
         return refused("pwscup2021.two_files", file, files=listed, first=example[0], second=example[1])
-    layout = Layout(min_rows=least_rows(rows, mode), max_rows=rows - HALF)
-    release, deleted = read_release(tables[0], mode, layout), files.read_deleted(lists[0], rows)
+    release = read_release(tables[0], mode, Layout(min_rows=1, max_rows=rows))
+    deleted = files.read_deleted(lists[0], rows)
     if isinstance(release, Problems) or isinstance(deleted, Problems):
         return Problems.of(release, deleted)
-    if len(release.value) + len(deleted.value) != rows:
-        left, gone = len(release.value), len(deleted.value)
+    left, gone, least = len(release.value), len(deleted.value), least_rows(rows, mode)
+    if not least <= left <= rows - HALF:
+        return refused("pwscup2021.rows_left", tables[0].name, value=str(left), left=left, rows=rows, least=least, half=HALF)
+    if left + gone != rows:
         return refused("pwscup2021.other_rows", lists[0].name, released=left, deleted=gone, rows=rows)
     kept = np.setdiff1d(np.arange(rows), deleted.value)
     return Read(Submission(release.value, kept, deleted.value), notices_of(release, deleted))

@@ -141,6 +141,7 @@ class PhaseForm(WordedForm):
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
         self.leak: Leak | None = None
+        self.leaks_as_chosen = False
         self.keys = dict.fromkeys(("opens_at", "closes_at"), zone)  # shown beside the words
         self.heading = f"{plan.round} · {text(f'page.kind.{plan.kind}')}"
         word_visibility(self, plan.kind)

@@ -77,9 +77,11 @@ def countdown(moment: datetime) -> SafeString:
 @register.filter
 def leak_words(leak: Leak) -> str:
     """How much of an answer feedback can tell, with the figures it is made of."""
-    told = {"questions": leak.questions, "each": f"{leak.bits_each:.2f}", "bits": f"{leak.bits:,.1f}"}
+    told = {"questions": leak.questions, "each": f"{leak.bits_each:.2f}", "bits": f"{leak.told:,.1f}"}
     if leak.share is None or leak.answer_bits is None:
         return text("page.leak_unknown", **told)
+    if leak.told > leak.answer_bits:
+        return text("page.leak_all", **told, answer=f"{leak.answer_bits:,.1f}")
     return text("page.leak_told", **told, answer=f"{leak.answer_bits:,.1f}", share=f"{100 * leak.share:.2f}")
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from kakurenbo.judge.accounts import rules
+from kakurenbo.judge.accounts import guessing, rules
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.pages.forms.accounts import LogInForm, RegistrationForm
 from kakurenbo.messages import language, text
@@ -54,7 +59,20 @@ def log_in(request: HttpRequest) -> HttpResponse:
             safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
             return redirect(target if safe else "home")
         form.add_error(None, text("page.wrong_login"))
-    return render(request, "judge/login.html", {"form": form, "next": target})
+    address = f"{reverse('login')}?{urlencode({'next': target})}" if target else reverse("login")
+    return render(request, "judge/login.html", {"form": form, "next": target, "address": address})
+
+
+def locked_out(
+    request: HttpRequest,
+    response: HttpResponse | None,  # noqa: ARG001 - as axes calls it
+    credentials: Mapping[str, Any] | None,
+) -> HttpResponse:
+    """The answer to whom guesses of passwords keep out for a while."""
+    strangers = guessing.is_closed_to_strangers(request, credentials)
+    page = render(request, "judge/locked.html", {"strangers": strangers}, status=429)
+    page.headers["Retry-After"] = str(guessing.seconds_closed(request, credentials))
+    return page
 
 
 @require_POST

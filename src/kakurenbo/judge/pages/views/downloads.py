@@ -16,7 +16,8 @@ from kakurenbo.judge.downloads import download
 from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_submission, round_of
 from kakurenbo.judge.pages.files import HANDOUT, TARGETS, files_of_kinds
 from kakurenbo.judge.scoring.models import RoundFile
-from kakurenbo.judge.submissions.models import SubmittedFile
+from kakurenbo.judge.submissions.models import Blob, SubmittedFile
+from kakurenbo.tables import Problems
 
 _RETRY_SECONDS = 5
 
@@ -30,7 +31,7 @@ def round_file(request: HttpRequest, slug: str, round_name: str, file: str) -> H
     )
     if not permissions.may_fetch(request.user, found, timezone.now()):
         raise Http404
-    return download(request, archives.blob_chunks(found.blob_id), found.path.rpartition("/")[2], found.blob.size)
+    return _stored(request, found.path.rpartition("/")[2], found.blob)
 
 
 @require_GET
@@ -51,8 +52,11 @@ def targets(request: UserRequest, slug: str, round_name: str) -> HttpResponseBas
 @for_users
 def submitted_file(request: UserRequest, pk: UUID, name: str) -> HttpResponseBase:
     """A file as it was handed in, to its own team."""
-    found = get_object_or_404(SubmittedFile.objects.select_related("blob"), submission=own_submission(request, pk), name=name)
-    return download(request, archives.blob_chunks(found.blob_id), found.name, found.blob.size)
+    submission = own_submission(request, pk)
+    found = get_object_or_404(SubmittedFile.objects.select_related("blob"), submission=submission, name=name)
+    if not permissions.may_fetch_submitted(request.user, submission.entry.team, timezone.now()):
+        raise Http404
+    return _stored(request, found.name, found.blob)
 
 
 @require_GET
@@ -68,6 +72,9 @@ def archive(request: HttpRequest, slug: str) -> HttpResponseBase:
         page = render(request, "judge/archive_incomplete.html", {"contest": contest}, status=409)
         page.headers["Retry-After"] = str(_RETRY_SECONDS)
         return page
+    lost = archives.lost_parts(request.user, contest, now)
+    if lost:
+        return _lost(request, lost)
     return download(request, archives.archive(request.user, contest, now), f"{contest.slug}.zip")
 
 
@@ -83,11 +90,24 @@ def results_site(request: HttpRequest, slug: str) -> HttpResponseBase:
     return download(request, made, f"{contest.slug}-results.zip")
 
 
+def _stored(request: HttpRequest, name: str, blob: Blob) -> HttpResponseBase:
+    lost = archives.lost_files([(name, blob.digest)])
+    return _lost(request, lost) if lost else download(request, archives.blob_chunks(blob.digest), name, blob.size)
+
+
+def _lost(request: HttpRequest, lost: Problems) -> HttpResponseBase:
+    """The store has lost a file: said before anything is sent, since afterwards nobody could."""
+    return render(request, "judge/lost.html", {"lost": lost, "more": lost.total - len(lost)}, status=500)
+
+
 def _zip(request: UserRequest, slug: str, round_name: str, kinds: tuple[str, ...], what: str) -> HttpResponseBase:
     contest = contest_for(request, slug)
     round_ = round_of(contest, round_name)
     files = files_of_kinds(request.user, round_, queries.entry_of(request.user, round_), kinds, timezone.now())
     if not files:
         raise Http404
+    lost = archives.lost_files((file.path, file.blob_id) for file in files)
+    if lost:
+        return _lost(request, lost)
     parts = ((file.path, archives.blob_chunks(file.blob_id)) for file in files)
     return download(request, archives.zipped(parts), f"{contest.slug}-{round_.name}-{what}.zip")

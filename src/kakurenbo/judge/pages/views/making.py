@@ -11,12 +11,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from kakurenbo import registry
 from kakurenbo.contracts import ATTACK, AnyRulebook
+from kakurenbo.errors import ParameterError
 from kakurenbo.judge.contests import rules as contests
-from kakurenbo.judge.contests.leakage import Leak, leak
+from kakurenbo.judge.contests.leakage import leak
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.planning import order_problems
 from kakurenbo.judge.contests.rulebooks import known_rulebook
@@ -54,8 +55,7 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     played = form.cleaned_data.get("played", rules.rounds) if form.is_valid() else rules.rounds
     phases = phase_forms([plan for plan in plans if plan.round in played], zone, data)
     left_out = phase_forms([plan for plan in plans if plan.round not in played], zone)  # what is left out need not be right
-    for phase in phases:
-        phase.leak = _leak_if_live(known.value, phase, zone)
+    _tell_leaks(rules, [*phases, *left_out], options, zone)
     valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
     if request.method == "POST" and not all(valid):
         timed = [plan for plan in (phase.timed(zone) for phase in phases) if plan is not None]
@@ -72,12 +72,31 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     )
 
 
-def _leak_if_live(rules: type[AnyRulebook], phase: PhaseForm, zone: str) -> Leak | None:
-    """What a team could learn of an answer, were standings to move with its guesses."""
-    if phase.plan.kind != ATTACK:
-        return None
-    plan = phase.planned(zone) if phase.is_bound and phase.is_valid() else phase.plan
-    return leak(rules().for_round(plan.round), plan.round, replace(plan, visibility=Visibility.LIVE), zone)
+@require_POST
+@for_organizers
+def leaks_of_form(request: UserRequest, rulebook: str) -> HttpResponse:
+    """What feedback tells of the answers, by the form as it is filled in so far; the page asks whenever a field was changed."""
+    known = known_rulebook(rulebook)
+    if isinstance(known, Problems):
+        raise Http404
+    zone = _asked_zone(request)
+    phases = phase_forms(contests.default_plan(rulebook, _start(zone), zone), zone, request.POST)
+    _tell_leaks(known.value, phases, OptionsForm(rulebook, request.POST), zone)
+    attacks = [phase for phase in phases if phase.plan.kind == ATTACK]
+    return render(request, "judge/part/phase_leaks.html", {"phases": attacks})
+
+
+def _tell_leaks(rules: type[AnyRulebook], phases: list[PhaseForm], options: OptionsForm, zone: str) -> None:
+    """Put to each attack phase what a team could learn of an answer, were standings to move with its guesses."""
+    try:
+        chosen = rules(**options.cleaned_data) if options.is_bound and options.is_valid() else rules()
+    except ParameterError:  # options that do not go together, which is told beside them
+        return
+    for phase in phases:
+        if phase.plan.kind == ATTACK and (not phase.is_bound or phase.is_valid()):
+            plan = phase.planned(zone) if phase.is_bound else phase.plan
+            phase.leak = leak(chosen.for_round(plan.round), plan.round, replace(plan, visibility=Visibility.LIVE), zone)
+            phase.leaks_as_chosen = plan.visibility == Visibility.LIVE
 
 
 def about_rulebook(rules: type[AnyRulebook]) -> str:

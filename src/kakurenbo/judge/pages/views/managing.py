@@ -15,6 +15,7 @@ from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, queries, rules
 from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest, Phase
+from kakurenbo.judge.contests.rehearsal import rehearsals_of
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
 from kakurenbo.judge.pages import moving, steps
 from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
@@ -55,7 +56,7 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         "announcements": contest.announcements.all()[:5],
         "announcement_form": AnnouncementForm(),
         "rehearsal_form": RehearsalForm(),
-        "rehearsals": Contest.objects.filter(rehearsal=True, rulebook=contest.rulebook).order_by("-created_at")[:5],
+        "rehearsals": rehearsals_of(contest)[:5],
         **_queue(contest),
     }
     return render(request, "judge/manage.html", {**context, **known})

@@ -15,7 +15,7 @@ from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, ow
 from kakurenbo.judge.pages.files import files_of_phase
 from kakurenbo.judge.pages.filled_forms import blank_files
 from kakurenbo.judge.pages.scene import current_phase, scene
-from kakurenbo.judge.pages.shown import ANY_TARGET, counts_rule, file_parts, history_rows, submit_ways, target_rows
+from kakurenbo.judge.pages.shown import counts_rule, file_parts, history_rows, submit_ways, target_rows
 from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import UNDER_WAY
@@ -72,14 +72,14 @@ def _of_entry(request: UserRequest, phase: Phase, entry: Entry) -> dict[str, obj
     files = files_of_phase(request.user, phase, entry, now)
     history = list(submissions.history(entry, phase))
     counting = {submission.pk: reason for submission, reason in submissions.counting(entry, phase)}
-    parts = file_parts(declared, phase, entry)
+    parts = file_parts(declared, entry)
     return {
         "declared": declared,
         "takes_zips": not declared.takes_no_zip("any.zip"),
         "most_bytes": max(pattern.max_bytes for pattern in declared.files),
         "parts": parts,
-        "names_target": any(ANY_TARGET in way.first for part in parts for way in part.ways),
-        "submit_ways": submit_ways(declared, phase, entry),
+        "names_target": any(submissions.ANY_TARGET in way.first for part in parts for way in part.ways),
+        "submit_ways": submit_ways(declared, entry),
         "files": files,
         "bytes": sum(file.blob.size for file in files),
         "targets": target_rows(phase, entry, scoring.targets(phase.round, request.user, now)) if phase.kind == ATTACK else [],

@@ -28,9 +28,12 @@ def profile(request: UserRequest) -> HttpResponse:
     user = request.user
     form = ProfileForm(request.POST or None, initial={"name": user.name, "language": user.language})
     if request.method == "POST" and form.is_valid():
-        User.objects.filter(pk=user.pk).update(name=form.cleaned_data["name"], language=form.cleaned_data["language"])
-        messages.success(request, text("page.saved"))
-        return redirect("profile")
+        outcome = rules.change_profile(user, form.cleaned_data["name"], form.cleaned_data["language"])
+        if isinstance(outcome, Problems):
+            form.add_error("name", outcome[0].sentence)
+        else:
+            messages.success(request, text("page.saved"))
+            return redirect("profile")
     return _page(request, form=form, secret=secret_of(request, reverse("profile")))
 
 
@@ -66,7 +69,11 @@ def make_token(request: UserRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _page(request, token_form=form)
-    _, secret = rules.new_token(request.user, form.cleaned_data["label"])
+    try:
+        _, secret = rules.new_token(request.user, form.cleaned_data["label"])
+    except rules.Refused as refused:
+        form.add_error("label", refused.problems[0].sentence)
+        return _page(request, token_form=form)
     return shown_on(reverse("profile"), request, secret)
 
 
@@ -103,12 +110,13 @@ def delete(request: UserRequest) -> HttpResponse:
 def delete_other(request: UserRequest, pk: int) -> HttpResponse:
     """The account of somebody who asked for it, by an organizer who types its address."""
     found = get_object_or_404(User, pk=pk, is_active=True)
-    if request.POST.get("confirm", "").strip().lower() != found.email:
-        messages.error(request, text("page.deletion_not_confirmed", email=found.email))
-    else:
+    if request.POST.get("confirm", "").strip().lower() == found.email:
         said(request, delete_account(found), "page.account_deleted")
-    own = found.memberships.select_related("team__contest").order_by("-joined_at").first()
-    return redirect("home") if own is None else redirect("manage-team", own.team.contest.slug, own.team.number)
+        return redirect("home")  # the account was in all its contests, not only in the one that the organizer came from
+    messages.error(request, text("page.deletion_not_confirmed", email=found.email))
+    teams = (own.team for own in found.memberships.select_related("team__contest"))
+    came_from = next((team for team in teams if str(team.pk) == request.POST.get("team")), None)
+    return redirect("home") if came_from is None else redirect("manage-team", came_from.contest.slug, came_from.number)
 
 
 def _page(request: UserRequest, **changed: object) -> HttpResponse:

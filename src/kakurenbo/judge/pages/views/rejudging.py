@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
 from kakurenbo.judge.pages.forms.managing import RejudgingForm
-from kakurenbo.judge.pages.rejudged import award_rows, entry_rows, rank_rows
+from kakurenbo.judge.pages.rejudged import award_rows, effects, entry_rows, rank_rows
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.scoring import comparing, queries, rejudging
 from kakurenbo.judge.scoring.models import JobState, Rejudging, RejudgingState
@@ -49,6 +49,7 @@ def one(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         "left": jobs.exclude(state=JobState.DONE).count(),
         "parked": jobs.filter(state=JobState.PARKED).count(),
         "nothing": bool(found.preview) and comparing.is_nothing(found.preview),
+        "effects": effects(found.preview),
         "tables": [
             ("entries", entry_rows(found.preview)),
             ("ranks", rank_rows(found.preview)),

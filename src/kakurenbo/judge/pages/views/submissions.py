@@ -108,6 +108,7 @@ def submission(request: UserRequest, pk: UUID) -> HttpResponse:
         "files": found.files.select_related("blob"),
         **judged_context(found.entry.team.contest, scoring.scores(found, request.user, now)),
         "counts": submissions.why_it_counts(found, counting),
+        "stays_published": found.state == State.INVALID and found.targets.filter(published=True).exists(),
         "busy": found.state in UNDER_WAY,
         "declared": declared_phase(found.phase),
         "may_act": _may_act(request, found),
