@@ -18,6 +18,7 @@ import pytest
 from benchmarks.bench_judge import family
 
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
+from kakurenbo.judge.serve.uploads import AT_ONCE
 
 PATIENCE = 120.0  # machines that run tests are busy
 
@@ -77,14 +78,16 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
         password = (served.home / "postgres.password").read_bytes()
         ours = [pid for pid in family(served.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         workers_and_sweep = {pid for pid in ours if holds(pid, password)}
-        (web,) = (pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text())
-        assert workers_and_sweep == set(ours) - {served.process.pid, web}
+        web_and_beside_it = {pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()}
+        assert len(web_and_beside_it) == 1 + AT_ONCE
+        assert workers_and_sweep == set(ours) - {served.process.pid} - web_and_beside_it
     web_workers_sweep_and_database = [pid for pid in parts if _parent(pid) == served.process.pid]
     assert len(web_workers_sweep_and_database) == 5
     for pid in web_workers_sweep_and_database:
         os.kill(pid, signal.SIGKILL)
     served.wait_until(lambda: len([pid for pid in family(served.process.pid) if _parent(pid) == served.process.pid]) == 5)
     served.wait_until(served.is_well)
+    _kill_what_answers_for_uploads(served)
 
     parts = family(served.process.pid)
     served.process.send_signal(signal.SIGINT)
@@ -95,6 +98,18 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
     served.start()
     with served.database() as connection:
         assert connection.execute("select n from kept").fetchall() == [(1,)]
+
+
+def _kill_what_answers_for_uploads(served: Served) -> None:
+    """Nobody uploads; all the same the web ends with it, and both come back."""
+    supervisor = served.process.pid
+    ours = [pid for pid in family(supervisor) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    beside_the_web = [pid for pid in ours if _parent(_parent(pid)) == supervisor]
+    assert len(beside_the_web) == AT_ONCE
+    web = _parent(beside_the_web[0])
+    os.kill(beside_the_web[0], signal.SIGKILL)
+    served.wait_until(lambda: not Path(f"/proc/{web}").exists())
+    served.wait_until(served.is_well)
 
 
 def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(served: Served) -> None:

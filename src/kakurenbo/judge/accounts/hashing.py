@@ -6,8 +6,8 @@ import threading
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-_AT_ONCE = threading.BoundedSemaphore(4)
-"""More at once would take memory, and no less time."""
+_AT_ONCE = threading.BoundedSemaphore(2)
+"""On two cores, more at once would take memory, and no less time."""
 
 
 class SizedArgon2(Argon2PasswordHasher):

@@ -57,8 +57,9 @@ def may_see_team(user: Anybody, team: Team, now: datetime) -> bool:
 
 def may_act_for(user: Anybody, team: Team) -> bool:
     """Whether somebody may do something in the name of a team: its people but advisers."""
-    own = membership(user, team.contest)
-    return own is not None and own.team_id == team.pk and own.role in _HANDS_IN
+    if not isinstance(user, User) or not user.is_active:
+        return False
+    return Membership.objects.filter(user=user, team=team, role__in=_HANDS_IN).exists()
 
 
 def may_hand_in(user: Anybody, entry: Entry, phase: Phase, now: datetime) -> bool:

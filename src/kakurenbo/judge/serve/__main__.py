@@ -12,6 +12,7 @@ from kakurenbo.errors import KakurenboError
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
+from kakurenbo.judge.serve.processes import give_memory_back
 from kakurenbo.judge.serve.supervisor import Supervisor
 from kakurenbo.messages import retold, text
 
@@ -22,6 +23,7 @@ _PRIVATE = 0o077  # whatever the judge writes is for nobody else on the machine
 def main(arguments: list[str]) -> int:
     """Serve; the exit code of the verb."""
     os.umask(_PRIVATE)
+    give_memory_back()
     plan = Plan.from_text(arguments[0])
     logs.begin(plan.log)
     try:

@@ -20,10 +20,12 @@ from django.core.handlers.base import BaseHandler
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
+from kakurenbo.judge.serve.beside import Beside
 from kakurenbo.judge.serve.messages import Receive, Scope, Send
 from kakurenbo.judge.serve.turns import AT_ONCE
+from kakurenbo.judge.serve.uploads import KEY
 
-_BESIDE = 4
+_AT_ANY_TIME = 4
 """Threads for those who do not wait for a turn."""
 _SWITCH_SECONDS = 0.001
 """So soon a thread lets others go on: the loop, which moves the bytes of everybody, waits behind all of them."""
@@ -35,8 +37,14 @@ class Answers(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        self._threads = ThreadPoolExecutor(AT_ONCE + _BESIDE, "answer")
+        self._threads = ThreadPoolExecutor(AT_ONCE + _AT_ANY_TIME, "answer")
+        self._beside: Beside | None = None
         sys.setswitchinterval(_SWITCH_SECONDS)
+
+    def answer_uploads_beside(self, processes: int) -> Beside:
+        """From now on, have other processes answer for uploads; called before there is any thread."""
+        self._beside = Beside(self._answer, processes)
+        return self._beside
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -44,7 +52,9 @@ class Answers(ASGIHandler):
         except RequestAborted:
             return
         context = contextvars.copy_context()
-        response = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, self._answer, scope, body)
+        beside = self._beside is not None and KEY in scope
+        answer = self._answer_beside if beside else self._answer
+        response = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, answer, scope, body)
         if response.streaming:
             async with ThreadSensitiveContext():
                 await self._stream(response, receive, send)
@@ -62,6 +72,11 @@ class Answers(ASGIHandler):
             response.close()
             body.close()
         return response
+
+    def _answer_beside(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        assert self._beside is not None, "it is asked only where there is one"
+        body.close()
+        return self._beside.answer(scope)
 
     async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
         """Send piece after piece, as long as somebody is there to take them."""

@@ -16,4 +16,5 @@ from kakurenbo.judge.serve.answering import Answers  # noqa: E402
 from kakurenbo.judge.submissions.store import has_room, incoming  # noqa: E402
 
 _clients = Clients()
-application = Watched(Intake(Bodies(Turns(Answers(), _clients), _clients), incoming, _clients, has_room))
+answers = Answers()
+application = Watched(Intake(Bodies(Turns(answers, _clients), _clients), incoming, _clients, has_room))

@@ -23,14 +23,13 @@ from kakurenbo.judge import halves
 from kakurenbo.judge.serve.bodies import CutOff, Pace, TooLarge, TooSlow, announced, drop, paced
 from kakurenbo.judge.serve.clients import Client, Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
-from kakurenbo.judge.serve.uploads import KEY, LIMIT_HEADER, Question, Received
+from kakurenbo.judge.serve.uploads import AT_ONCE, KEY, LIMIT_HEADER, Question, Received
 
 _UPLOAD = re.compile(r"/api/v1/submissions/[^/]+/files/.+")
 _OK, _TOO_LARGE, _TOO_MANY, _BUSY, _FULL = 200, 413, 429, 503, 507
 _PIECE = 1 << 20  # bytes in memory for each upload
 _WRITERS = 4  # more threads would not make a disk faster
 _MOST_AT_ONCE, _MOST_OF_ONE = 300, 20
-_ASKED_AT_ONCE = 5  # requests for uploads in work: fewer than turns, since they wait for the disk, and pages should not
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _RETRY = ((b"retry-after", b"5"),)
 _OF_THE_BODY = (b"content-length", b"content-type", b"transfer-encoding", b"expect")
@@ -59,7 +58,7 @@ class Intake:
     ) -> None:
         self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
-        self._asking = asyncio.Semaphore(_ASKED_AT_ONCE)
+        self._asking = asyncio.Semaphore(AT_ONCE)  # fewer than turns: who waits for the disk takes none of a page
         self._under_way: Counter[Client] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -148,7 +147,7 @@ class _Body:
             if pace.bytes > limit:
                 raise TooLarge(unread=more)
             if pace.bytes - self._size >= _PIECE or not more:
-                await self._in_thread(self._write, b"".join(parts))
+                await self._in_thread(self._write, parts)
                 parts.clear()
 
     async def complete(self) -> Received:
@@ -162,11 +161,12 @@ class _Body:
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
 
-    def _write(self, piece: bytes) -> None:
-        if not self._has_room(len(piece)):
+    def _write(self, parts: list[bytes]) -> None:
+        if not self._has_room(sum(map(len, parts))):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._digest.update(piece)
-        self._size += self._file.write(piece)
+        for part in parts:
+            self._digest.update(part)
+            self._size += self._file.write(part)
 
     def _synchronise(self) -> None:
         self._file.flush()

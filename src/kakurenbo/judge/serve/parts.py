@@ -117,8 +117,9 @@ def web(host: str, port: int, password: str) -> None:
     from granian.constants import Interfaces
     from granian.server.embed import Server
 
-    from kakurenbo.judge.serve.asgi import application
+    from kakurenbo.judge.serve.asgi import answers, application
     from kakurenbo.judge.serve.roles import WEB
+    from kakurenbo.judge.serve.uploads import AT_ONCE
 
     # Static files are small and read whole; downloads are given piece by piece.
     warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
@@ -130,6 +131,7 @@ def web(host: str, port: int, password: str) -> None:
         database.update(USER=WEB, PASSWORD=password)
     _stores()["secret"] = {"BACKEND": "kakurenbo.judge.serve.closed.ClosedStore"}
     _confine_web(settings.HOME)
+    beside = answers.answer_uploads_beside(AT_ONCE)
 
     async def answer() -> None:
         server = Server(
@@ -141,10 +143,14 @@ def web(host: str, port: int, password: str) -> None:
             backlog=_BACKLOG,
             log_enabled=False,
         )
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, server.stop)
+        for pid in beside.pids:
+            loop.add_reader(os.pidfd_open(pid), server.stop)
         await server.serve()
 
     asyncio.run(answer())
+    beside.end()
 
 
 def _confine_web(home: Path) -> None:

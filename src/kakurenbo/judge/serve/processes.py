@@ -20,6 +20,9 @@ from kakurenbo.judge.titles import call_oneself
 log = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG = 1
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+_LARGE = 4 << 20  # bytes
+_ARENAS = 2
 _FIRST_DELAY, _LONGEST_DELAY = 0.2, 30.0  # seconds before it is started again
 _STEADY_SECONDS = 30.0  # who lived so long did not die of starting
 HEARD = frozenset({signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
@@ -108,6 +111,18 @@ def fork(name: str, run: Callable[[], None], forked: Callable[[], None]) -> int:
         logging.shutdown()
         _flush()
         os._exit(code)
+
+
+def give_memory_back() -> None:
+    """Have the C library give large blocks back to the machine as soon as nobody needs them.
+
+    Left to itself it takes the first of them, such as one in which a password is hashed, for a sign that there will be more,
+    and keeps as many as there were threads that had one.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):  # that of other systems keeps less
+        for option, value in ((_M_MMAP_THRESHOLD, _LARGE), (_M_TRIM_THRESHOLD, 2 * _LARGE), (_M_ARENA_MAX, _ARENAS)):
+            libc.mallopt(option, value)
 
 
 def _flush() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from django.http import HttpRequest
 
 KEY = "kakurenbo.upload"
+AT_ONCE = 2
+"""For so many uploads Django answers at once, each in a process of its own: one has work while the other waits for the disk."""
 LIMIT_HEADER = "X-Upload-Limit"
 """By which the route answers a question: so many bytes the file may have."""
 

@@ -75,7 +75,8 @@ def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | P
     if problems:
         return problems
     with transaction.atomic():
-        Entry.objects.select_for_update(no_key=True).get(pk=submission.entry_id)  # others of the team are counted after it
+        own = Entry.objects.select_for_update(no_key=True).filter(pk=submission.entry_id)
+        own.values_list("pk", flat=True).get()  # others of the team are counted after it
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         if locked.state != State.RECEIVING:
             return refused("submissions.finished", name)
