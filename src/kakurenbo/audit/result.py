@@ -1,0 +1,462 @@
+"""What an audit found, as one typed document: everything is computed here already, and renderers only lay it out.
+
+Words are codes of the message catalogue (``audit.toml``): a document is the same whatever language its reader speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+RISKS = ("membership", "singling_out", "linkability", "inference", "recoding", "pseudonyms")
+"""Every kind of risk, in the order of a report. ``recoding`` comes with what was undone before the others were measured."""
+WITHIN, ABOVE, INCONCLUSIVE, NOT_ASSESSED = "within", "above", "inconclusive", "not_assessed"
+"""How a risk stands to its limit: upper bound within it; lower bound above it; the limit inside the interval; not measured."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of tries that hit, with its 95 % interval (Clopper and Pearson).
+
+    Attributes
+    ----------
+    hits, of : int
+    value, low, high : float
+        From 0 to 1.
+    """
+
+    hits: int
+    of: int
+    value: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"rate": self.value, "interval": [self.low, self.high], "hits": self.hits, "of": self.of}
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much more often an attack hits than it does without the people's data in the release (Newcombe, 95 %)."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": self.value, "interval": [self.low, self.high]}
+
+
+@dataclass(frozen=True)
+class ThreatRow:
+    """One attacker's success: who x knows x wants.
+
+    Attributes
+    ----------
+    threat : str
+        ``stranger``, ``neighbour``, ``data_holder``, ``two_sources``, ``insider``, ``rival`` or ``archivist``.
+    knows, wants : tuple of str
+        Columns; ``wants`` is empty where the attacker wants to know who was there at all.
+    attack : str
+        A name of the catalogue, ``audit.attack.NAME``.
+    rate : Rate
+    control : Rate or None
+        The same attack on people who are not in the original.
+    excess : Excess or None
+        Rate over control.
+    baseline : float or None
+        What somebody gets who never looks at the release.
+    chance : float or None
+    reported : bool
+        Whether this is the row that the risk reports: the worst, by targets that took no part in choosing it.
+    """
+
+    threat: str
+    knows: tuple[str, ...]
+    wants: tuple[str, ...]
+    attack: str
+    rate: Rate
+    control: Rate | None = None
+    excess: Excess | None = None
+    baseline: float | None = None
+    chance: float | None = None
+    reported: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "threat": self.threat,
+            "knows": list(self.knows),
+            "wants": list(self.wants),
+            "attack": self.attack,
+            **self.rate.as_json(),
+            "control": _json(self.control),
+            "excess": _json(self.excess),
+            "baseline": self.baseline,
+            "chance": self.chance,
+            "reported": self.reported,
+        }
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One kind of risk.
+
+    Attributes
+    ----------
+    name : str
+        One of ``RISKS``.
+    assessed : bool
+        Without it only ``why`` says something.
+    why : str
+        Why it was not assessed, or what the figure hides: a code, ``audit.why.NAME``; else empty.
+    attack : str
+        The attack that is reported.
+    rate, control, excess, baseline, chance
+        As in :class:`ThreatRow`, of the reported row.
+    p_value : float or None
+        That the release tells nothing of this kind, Holm's correction over all risks included.
+    limit : float or None
+        The most that ``excess`` (``rate`` where there is no control) may be.
+    standing : str
+        ``WITHIN``, ``ABOVE``, ``INCONCLUSIVE`` or ``NOT_ASSESSED``.
+    rows : tuple of ThreatRow
+        Every attacker and attack that was tried.
+    figures : mapping of str to float
+        Further figures under their JSON names: membership's ``tpr_at_0.001``, ``tpr_at_0.01``, ``top100``.
+    """
+
+    name: str
+    assessed: bool
+    why: str = ""
+    attack: str = ""
+    rate: Rate | None = None
+    control: Rate | None = None
+    excess: Excess | None = None
+    baseline: float | None = None
+    chance: float | None = None
+    p_value: float | None = None
+    limit: float | None = None
+    standing: str = NOT_ASSESSED
+    rows: tuple[ThreatRow, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        rate = self.rate
+        return {
+            "assessed": self.assessed,
+            "why": self.why,
+            "attack": self.attack,
+            "rate": None if rate is None else rate.value,
+            "interval": None if rate is None else [rate.low, rate.high],
+            "hits": None if rate is None else rate.hits,
+            "of": None if rate is None else rate.of,
+            "control": _json(self.control),
+            "excess": _json(self.excess),
+            "baseline": self.baseline,
+            "chance": self.chance,
+            "p_value": self.p_value,
+            "limit": self.limit,
+            "standing": self.standing,
+            **self.figures,
+            "rows": [row.as_json() for row in self.rows],
+        }
+
+
+@dataclass(frozen=True)
+class ExposedRecord:
+    """A record of the original that the release gives away.
+
+    Attributes
+    ----------
+    digest : str
+        First 16 hexadecimal digits of an HMAC of the record under a key that only this run knows: a report must not hold the
+        record itself.
+    score, p_value : float
+        Of the attack; the p-value is conformal, among people who are not in the original.
+    row : int or None
+        0-based row of the original; only with ``--show-records``.
+    values : mapping of column to text
+        The record itself; only with ``--show-records``.
+    """
+
+    digest: str
+    score: float
+    p_value: float
+    row: int | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        shown = {"row": self.row, "values": dict(self.values)} if self.row is not None else {}
+        return {"digest": self.digest, "score": self.score, "p_value": self.p_value, **shown}
+
+
+@dataclass(frozen=True)
+class ExposedRecords:
+    """The records that can be told to be in the original, false ones at most ``level`` of them on average
+    (conformal p-values, Benjamini and Hochberg); None of ``flagged`` where there was no holdout to compare with.
+    """
+
+    assessed: bool
+    level: float
+    tested: int
+    flagged: tuple[ExposedRecord, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "assessed": self.assessed,
+            "flagged": len(self.flagged) if self.assessed else None,
+            "tested": self.tested,
+            "level": self.level,
+            "listed": [record.as_json() for record in self.flagged],
+        }
+
+
+@dataclass(frozen=True)
+class DrivingColumn:
+    """How much of a risk goes where a column is left out of the release.
+
+    ``without`` is the excess (rate where there is no control) without the column, ``share`` how much of it that takes away.
+    """
+
+    risk: str
+    column: str
+    without: float
+    share: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"risk": self.risk, "column": self.column, "without": self.without, "share": self.share}
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """How well a model of one column predicts it for people of the holdout, trained on the release and on the original."""
+
+    column: str
+    on_release: float
+    on_original: float
+    majority: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "on_release": self.on_release,
+            "on_original": self.on_original,
+            "majority": self.majority,
+        }
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What the release still tells.
+
+    Attributes
+    ----------
+    marginals, pairs : float
+        1 - total variation distance to the original, mean over columns, over pairs of columns: 1 is the same.
+    by_column : mapping of column to float
+        The same of each column.
+    models : tuple of TrainedModel
+    rows : int
+        Of the release.
+    columns_kept : int
+        Columns of the original that the release still has.
+    """
+
+    marginals: float
+    pairs: float
+    by_column: Mapping[str, float]
+    models: tuple[TrainedModel, ...] = ()
+    rows: int = 0
+    columns_kept: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "marginals": self.marginals,
+            "pairs": self.pairs,
+            "by_column": dict(self.by_column),
+            "models": [model.as_json() for model in self.models],
+            "rows": self.rows,
+            "columns_kept": self.columns_kept,
+        }
+
+
+@dataclass(frozen=True)
+class RecodedColumn:
+    """A column of the release whose values were given other names, and what was found of it."""
+
+    column: str
+    source: str
+    values: int
+    recovered: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {"column": self.column, "source": self.source, "values": self.values, "recovered": self.recovered}
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """An attack on a release whose answer is known: ``fresh`` (people nobody knows: must read about 0) or ``planted``
+    (targets copied into it: must read about 1).
+    """
+
+    name: str
+    attack: str
+    read: float
+    expected: float
+    passed: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "attack": self.attack, "read": self.read, "expected": self.expected, "passed": self.passed}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of several releases on the frontier of risk and utility.
+
+    ``risk`` is the worst excess over all risks, ``utility`` the mean similarity of pairs; ``on_frontier`` says that no
+    other candidate is better in both.
+    """
+
+    name: str
+    risk: float
+    utility: float
+    exit_code: int
+    on_frontier: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "risk": self.risk,
+            "utility": self.utility,
+            "exit_code": self.exit_code,
+            "on_frontier": self.on_frontier,
+        }
+
+
+@dataclass(frozen=True)
+class RegulationRow:
+    """Which risk speaks to which word of a text; no claim that anything complies.
+
+    ``framework`` and ``term`` are codes, ``audit.regulation.NAME``.
+    """
+
+    framework: str
+    term: str
+    risks: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"framework": self.framework, "term": self.term, "risks": list(self.risks)}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The one sentence: ``audit.verdict.CODE`` with its parameters, and the exit code of the command.
+
+    Exit codes: 0 every upper bound within its limit; 1 some lower bound above its limit; 3 inconclusive or not assessed.
+    """
+
+    code: str
+    exit_code: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "exit_code": self.exit_code, "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the figures were made, so that they can be made again.
+
+    Attributes
+    ----------
+    version : str
+        Of kakurenbo.
+    seed : int
+    options : mapping of str to object
+        As given: ``know``, ``secret``, ``id``, ``limits``.
+    files : mapping of str to mapping
+        ``original``, ``holdout``, ``release``: name, rows, columns and sha256 of what was read.
+    targets : int
+        How many records the attacks were tried on.
+    """
+
+    version: str
+    seed: int
+    options: Mapping[str, Any]
+    files: Mapping[str, Mapping[str, Any]]
+    targets: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "seed": self.seed,
+            "options": dict(self.options),
+            "files": {role: dict(facts) for role, facts in self.files.items()},
+            "targets": self.targets,
+        }
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """All that an audit of one release found.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    risks : mapping of str to Risk
+        By the names of ``RISKS``, every one of them.
+    records : ExposedRecords
+    driving : tuple of DrivingColumn
+        The column that matters most first.
+    utility : Utility
+    recoded : tuple of RecodedColumn
+        What was undone before anything else was measured.
+    self_tests : tuple of SelfTest
+    candidates : tuple of Candidate
+        Empty where a single release was audited.
+    regulation : tuple of RegulationRow
+    method : Method
+    not_proved : tuple of str
+        Codes, ``audit.not_proved.NAME``: what this does not prove.
+    regressions : tuple of str
+        Risks that got worse since the baseline that was given.
+    notices : tuple of str
+        What was put right while reading.
+    """
+
+    verdict: Verdict
+    risks: Mapping[str, Risk]
+    records: ExposedRecords
+    driving: tuple[DrivingColumn, ...]
+    utility: Utility
+    recoded: tuple[RecodedColumn, ...]
+    self_tests: tuple[SelfTest, ...]
+    candidates: tuple[Candidate, ...]
+    regulation: tuple[RegulationRow, ...]
+    method: Method
+    not_proved: tuple[str, ...]
+    regressions: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable form that ``--json`` prints; there is no NaN in it."""
+        return {
+            "verdict": self.verdict.as_json(),
+            "risks": {name: risk.as_json() for name, risk in self.risks.items()},
+            "records": self.records.as_json(),
+            "driving": [column.as_json() for column in self.driving],
+            "utility": self.utility.as_json(),
+            "recoded": [column.as_json() for column in self.recoded],
+            "self_tests": [test.as_json() for test in self.self_tests],
+            "candidates": [candidate.as_json() for candidate in self.candidates],
+            "regulation": [row.as_json() for row in self.regulation],
+            "method": self.method.as_json(),
+            "not_proved": list(self.not_proved),
+            "regressions": list(self.regressions),
+            "notices": list(self.notices),
+        }
+
+
+def _json(part: Rate | Excess | None) -> dict[str, Any] | None:
+    return None if part is None else part.as_json()
