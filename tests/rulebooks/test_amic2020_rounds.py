@@ -403,10 +403,12 @@ def test_attackers_know_b_and_d_and_the_declared_mechanism(phase: Path) -> None:
         known = target.value.knowledge
         assert (len(known.population), len(known.release), known.guesses) == (10_000, 1000, 100)
         assert known.mechanism is not None, "the questionnaire beside D is read"
+        assert known.declared is not None
         assert known.mechanism.transitions["sex"][0, 0] == pytest.approx(0.95)
     silent = rules.read_target(phase / "targets" / "03")
     assert not isinstance(silent, Problems)
     assert silent.value.knowledge.mechanism is None
+    assert silent.value.knowledge.declared is None
     assert silent.value.name == "03"
 
 
@@ -415,6 +417,7 @@ def test_the_attackers_own_mechanism_goes_before_the_declared_one(phase: Path) -
     target = Amic2020().read_target(phase / "targets" / "01", declared=assumed)
     assert not isinstance(target, Problems)
     assert target.value.knowledge.mechanism is not None
+    assert target.value.knowledge.declared is assumed
     assert target.value.knowledge.mechanism.transitions["sex"][0, 0] == pytest.approx(0.75)
 
 

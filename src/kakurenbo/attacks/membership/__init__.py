@@ -1,5 +1,6 @@
 """Membership attacks: which rows of a population were the source of a release?"""
 
+from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.blind import Blind
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import Likelihood, membership_odds
@@ -10,6 +11,7 @@ from kakurenbo.attacks.membership.retention import estimate_mechanism
 __all__ = [
     "Blind",
     "Likelihood",
+    "MembershipAttack",
     "MembershipGuess",
     "MembershipKnowledge",
     "Nearest",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
-from kakurenbo.contracts import Attack
+from kakurenbo.attacks.membership.base import MembershipAttack
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 
 
 @dataclass(frozen=True)
-class Blind(Attack[MembershipKnowledge, MembershipGuess]):
+class Blind(MembershipAttack):
     """Guess rows of B at random, without replacement: hits follow the hypergeometric distribution."""
 
-    knowledge: ClassVar[type] = MembershipKnowledge
-
-    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
-        return MembershipGuess(rng.choice(len(knowledge.population), knowledge.guesses, replace=False))
+    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+        count, guesses = len(knowledge.population), knowledge.guesses
+        named = rng.choice(count, guesses, replace=False)
+        scores = rng.random(count)  # the rest below those that are named, in random order, too
+        scores[named] = np.arange(guesses, 0, -1)
+        return scores

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kakurenbo.contracts import Mechanism, whole_numbers
+from kakurenbo.contracts import Anonymizer, Mechanism, whole_numbers
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
 
@@ -26,12 +26,15 @@ class MembershipKnowledge:
         How many rows of B the attacker names.
     mechanism : Mechanism or None
         How the cells were randomized, where the questionnaire tells it.
+    declared : Anonymizer or None
+        The method that is said to have made the release: the attacker can run it on samples of its own.
     """
 
     population: Table
     release: Table
     guesses: int = 100
     mechanism: Mechanism | None = None
+    declared: Anonymizer | None = None
 
     def __post_init__(self) -> None:
         if self.release.schema != self.population.schema:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
+from kakurenbo.attacks.membership.base import MembershipAttack
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.retention import estimate_mechanism
-from kakurenbo.contracts import Attack, Mechanism
+from kakurenbo.contracts import Mechanism
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Coarsening, Schema, Table
@@ -29,7 +29,7 @@ _DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between
 
 
 @dataclass(frozen=True)
-class Likelihood(Attack[MembershipKnowledge, MembershipGuess]):
+class Likelihood(MembershipAttack):
     """Name the rows of the highest odds of membership.
 
     Every row of B may have made d with the same prior. Given D, the odds that b made one of its rows are the sum over d of
@@ -38,19 +38,16 @@ class Likelihood(Attack[MembershipKnowledge, MembershipGuess]):
     Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
     """
 
-    knowledge: ClassVar[type] = MembershipKnowledge
-
     trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
 
-    def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
+    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
         coarsening = Coarsening.of((knowledge.population, knowledge.release), _LARGEST_DOMAIN)
         population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
         mechanism = knowledge.mechanism if self.trust else None
         if mechanism is not None and not coarsening.firsts.keys().isdisjoint(mechanism.transitions):
             mechanism = None  # it speaks of values, not of their groups
         odds = membership_odds(population, release, mechanism or estimate_mechanism(population, release))
-        doubt = np.round(1 / (1 + odds), _DECIMALS)
-        return MembershipGuess(most_confident(doubt, np.arange(len(population)), knowledge.guesses))
+        return -np.round(1 / (1 + odds), _DECIMALS)
 
 
 def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> NDArray[np.float64]:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contracts import Anonymizer, AnyRulebook, Mechanism, read_facts
+from kakurenbo.contracts import Anonymizer, AnyRulebook, read_facts
 from kakurenbo.contracts.facts import TARGET
 from kakurenbo.datasets.adult import SCHEMA
 from kakurenbo.errors import UsageError
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, read_questionnaire
-from kakurenbo.tables import Layout, Problems, Read, Reading, Source, Table, notices_of, read_table, sources_of
+from kakurenbo.tables import Layout, Problems, Read, Reading, Source, notices_of, read_table, sources_of
 
 
 def knowledge_of(
@@ -35,8 +35,9 @@ def knowledge_of(
         return Problems.of(population, release, form)
     if len(population.value) < files.GUESSES:
         raise UsageError(f"{population_file.name}: B needs at least {files.GUESSES} rows; it comes first, before the release")
-    mechanism = _mechanism(form.value, declared, release.value)
-    known = MembershipKnowledge(population.value, release.value, guesses=files.GUESSES, mechanism=mechanism)
+    method = declared or form.value.method()
+    mechanism = method.mechanism(release.value) if method is not None else None
+    known = MembershipKnowledge(population.value, release.value, files.GUESSES, mechanism, method)
     return Read(known, notices_of(population, release, form))
 
 
@@ -63,7 +64,3 @@ def _form_beside(release: Source) -> Source | None:
         return None
     named = (source for source in sources_of(folder) if source.name.startswith("questionnaire"))
     return next(named, None)
-
-
-def _mechanism(form: Questionnaire, declared: Anonymizer | None, release: Table) -> Mechanism | None:
-    return form.mechanism(release) if declared is None else declared.mechanism(release)
