@@ -1,0 +1,217 @@
+"""Any table in: CSV (also ``.gz``), Parquet, Polars and pandas frames, all as the texts that a person would write.
+
+What cannot be a table is refused before it takes memory: by its bytes, its cells and its columns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kakurenbo.errors import ParameterError
+from kakurenbo.tables import Problem, Problems, Read, Source, refused, sources_of
+from kakurenbo.tables.lines import cells_of, count_byte, split
+from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
+
+MOST_BYTES = 250 * 1000 * 1000  # after unpacking
+MOST_CELLS = 20 * 1000 * 1000
+MOST_COLUMNS = 256
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A table as texts.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages and for the report.
+    cells : DataFrame of String
+        Missing cells are empty texts.
+    digest : str
+        sha256 of the bytes that were read; of the cells, where there was no file.
+    """
+
+    name: str
+    cells: pl.DataFrame
+    digest: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.cells.columns)
+
+    def __len__(self) -> int:
+        return self.cells.height
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of it."""
+        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest}
+
+
+def read_frame(path: str | Path) -> Read[Frame] | Problems:
+    """One table from a file, or from all files of a folder that have the same columns, one below the other.
+
+    Returns
+    -------
+    Read of Frame, or Problems
+        Everything that is wrong, file by file.
+    """
+    sources = sources_of(path)
+    if not sources:
+        return refused("audit.empty_folder", Path(path).name, severity=Severity.MALFORMED)
+    readings = [_read_source(source) for source in sources]
+    if problems := Problems.of(*readings):
+        return problems
+    frames = [reading.value for reading in readings if isinstance(reading, Read)]
+    notices = tuple(notice for reading in readings if isinstance(reading, Read) for notice in reading.notices)
+    joined = _joined(Path(path).name, frames)
+    return joined if isinstance(joined, Problems) else Read(joined, notices)
+
+
+def frame_of(name: str, data: object) -> Frame:
+    """The frame of a Polars or pandas data frame.
+
+    Raises
+    ------
+    ParameterError
+        Where it is neither, or has columns that are no plain values.
+    """
+    if isinstance(data, Frame):
+        return data
+    if isinstance(data, pl.DataFrame):
+        table = data
+    elif hasattr(data, "columns") and hasattr(data, "to_dict"):
+        table = _from_pandas(data)
+    else:
+        raise ParameterError(name, "a Polars or pandas data frame", type(data).__name__)
+    found = ProblemCollector(name)
+    cells = _texts(table, found)
+    if found:
+        raise ParameterError(name, "a data frame of numbers, texts and dates", found.problems()[0].column)
+    return Frame(name, cells, _digest_of(cells))
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    """Column by column, so that pandas needs no further library to hand its values over."""
+    columns = {}
+    for label in data.columns:
+        series = data[label]
+        # What pandas writes for a whole number among missing ones is a float; a person would write the whole number.
+        values = [None if missing else value for value, missing in zip(series.tolist(), series.isna().tolist(), strict=True)]
+        if values and all(value is None or (isinstance(value, float) and value.is_integer()) for value in values):
+            values = [None if value is None else int(value) for value in values]
+        columns[str(label)] = pl.Series(
+            str(label), [None if value is None else str(value) for value in values], dtype=pl.String
+        )
+    return pl.DataFrame(columns)
+
+
+def _digest_of(cells: pl.DataFrame) -> str:
+    return hashlib.sha256(cells.write_csv().encode()).hexdigest()
+
+
+def _read_source(source: Source) -> Read[Frame] | Problems:
+    data = source.read(MOST_BYTES)
+    if isinstance(data, Problems):
+        return data
+    found = ProblemCollector(source.name)
+    cells = _parquet(data, found) if data.startswith(_PARQUET) else _csv(data, found)
+    if cells is not None and not found and not cells.height:
+        found.add("audit.no_records", severity=Severity.MALFORMED)
+    if cells is None or found:
+        return found.problems()
+    return Read(Frame(source.name, cells, hashlib.sha256(data).hexdigest()), found.notices)
+
+
+def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
+    text = plain_text(data, found)
+    if text is None:
+        return None
+    note_line_ends(text, found)
+    text = unix_lines(text)
+    head = text[: text.find(b"\n")] if b"\n" in text else text
+    names = cells_of(head[: MOST_COLUMNS * 1000].decode("utf-8", "replace"))
+    if names is None:
+        found.add("line.open_quote", row=1, value=head[:200].decode("utf-8", "replace"), severity=Severity.MALFORMED)
+        return None
+    if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n"), len(names), found):
+        return None
+    lines = split(text, len(names), found)
+    cells = lines.without_first().cells
+    cells.columns = names
+    return cells
+
+
+def _parquet(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
+    try:
+        names = list(pl.read_parquet_schema(io.BytesIO(data)))
+        rows = int(pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item())
+        if not _names_are_fit(names, found) or not _size_is_fit(rows, len(names), found):
+            return None
+        return _texts(pl.read_parquet(io.BytesIO(data)), found)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError):
+        found.add("audit.not_parquet", severity=Severity.MALFORMED)
+        return None
+
+
+def _names_are_fit(names: Sequence[str], found: ProblemCollector) -> bool:
+    if len(names) > MOST_COLUMNS:
+        found.add("audit.too_many_columns", row=1, severity=Severity.MALFORMED, count=len(names), limit=MOST_COLUMNS)
+        return False
+    for place, name in enumerate(names):
+        if not name.strip():
+            found.add("audit.unnamed_column", row=1, severity=Severity.MALFORMED, place=place + 1)
+        elif name in names[:place]:
+            found.add("audit.column_twice", row=1, column=name, value=name, severity=Severity.MALFORMED)
+    return not found
+
+
+def _size_is_fit(rows: int, columns: int, found: ProblemCollector) -> bool:
+    if rows * columns > MOST_CELLS:
+        found.add("audit.too_many_cells", severity=Severity.MALFORMED, count=rows * columns, limit=MOST_CELLS)
+    return not found
+
+
+def _texts(table: pl.DataFrame, found: ProblemCollector) -> pl.DataFrame:
+    """Every column as texts; whole numbers that a format stores as floats are written without the point."""
+    columns = []
+    for series in table:
+        if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
+            found.add("audit.nested_column", column=series.name, value=str(series.dtype), severity=Severity.MALFORMED)
+            continue
+        own = series
+        if own.dtype.is_float() and (own.is_null() | own.is_infinite() | own.is_nan() | (own == own.round())).all():
+            whole = own.fill_nan(None)
+            small = (whole.abs() < 2**53).fill_null(True).all()
+            own = whole.cast(pl.Int64) if small else whole
+        columns.append(own.cast(pl.String).fill_null("").alias(series.name))
+    return pl.DataFrame(columns)
+
+
+def _joined(name: str, frames: Sequence[Frame]) -> Frame | Problems:
+    first = frames[0]
+    if len(frames) == 1:
+        return first
+    for frame in frames[1:]:
+        if set(frame.columns) != set(first.columns):
+            other = sorted(set(frame.columns) ^ set(first.columns))
+            return refused("audit.other_columns", frame.name, severity=Severity.MALFORMED, first=first.name, columns=other)
+    if sum(len(frame) for frame in frames) * len(first.columns) > MOST_CELLS:
+        count = sum(len(frame) for frame in frames) * len(first.columns)
+        return refused("audit.too_many_cells", name, severity=Severity.MALFORMED, count=count, limit=MOST_CELLS)
+    cells = pl.concat([frame.cells.select(first.columns) for frame in frames])
+    digest = hashlib.sha256("".join(frame.digest for frame in frames).encode()).hexdigest()
+    return Frame(name, cells, digest)
+
+
+def notices_as_texts(notices: Sequence[Problem]) -> tuple[str, ...]:
+    """What was put right, in English: it is stored with the result."""
+    return tuple(notice.in_language("en") for notice in notices)

@@ -1,0 +1,142 @@
+"""Any table is read as texts, and its schema inferred, written out, edited and read back."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from kakurenbo.audit.frames import MOST_CELLS, Frame, frame_of, read_frame
+from kakurenbo.audit.schema import infer_schema, read_schema
+from kakurenbo.errors import ParameterError
+from kakurenbo.tables import Problems, Read, Source
+
+CSV = "age,zip,wage,born,sex\n31,01234,10.5,2001-02-03,F\n?,09999,3,1999-12-31,M\n44,01234,2e3,2001-02-03,\n"
+
+
+def frame(text: str) -> Frame:
+    path = [part.split(",") for part in text.split()]
+    return frame_of("t", pl.DataFrame({name: list(values) for name, *values in zip(*path, strict=True)}))
+
+
+def read(path: Path) -> Frame:
+    reading = read_frame(path)
+    assert isinstance(reading, Read), reading
+    return reading.value
+
+
+def codes(path: Path) -> list[str]:
+    reading = read_frame(path)
+    assert isinstance(reading, Problems)
+    return [problem.code for problem in reading]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text(CSV)
+    return path
+
+
+def test_kinds_are_inferred_and_missing_values_are_kept_apart(table: Path) -> None:
+    schema = infer_schema(read(table))
+    assert [column.kind for column in schema] == ["integer", "category", "decimal", "date", "category"]
+    assert schema["age"].missing == ("?",)
+    assert (schema["age"].low, schema["age"].high) == (31, 44)
+    assert schema["zip"].levels == ("01234", "09999")
+    assert schema["born"].first == datetime.date(1999, 12, 31)
+    assert schema["sex"].missing == ("",)
+
+
+def test_free_text_is_a_column_of_many_texts_most_of_them_different() -> None:
+    texts = pl.DataFrame({"note": [f"note {number}" for number in range(1500)], "kind": ["a", "b", "c"] * 500})
+    assert [column.kind for column in infer_schema(frame_of("t", texts))] == ["text", "category"]
+
+
+def test_a_schema_file_is_read_back_as_it_was_written(table: Path, tmp_path: Path) -> None:
+    schema = infer_schema(read(table))
+    (tmp_path / "s.toml").write_text(schema.as_toml())
+    again = read_schema(Source.of(tmp_path / "s.toml"))
+    assert isinstance(again, Read)
+    assert again.value == schema
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("[a", "audit.not_toml"),
+        ("", "audit.no_columns"),
+        ('[a]\nkind = "number"', "audit.schema_kind"),
+        ("a = 3", "audit.schema_kind"),
+        ('[a]\nkind = "text"\ncolour = 1', "audit.schema_field"),
+        ('[a]\nkind = "category"\nlevels = [1]', "audit.schema_field"),
+        ('[a]\nkind = "integer"\nlow = 5\nhigh = 1', "audit.schema_bounds"),
+        ('[a]\nkind = "date"', "audit.schema_bounds"),
+    ],
+)
+def test_a_schema_file_that_says_something_else_is_refused(content: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(content)
+    reading = read_schema(Source.of(tmp_path / "s.toml"))
+    assert isinstance(reading, Problems)
+    assert reading[0].code == code
+
+
+def test_csv_gzip_parquet_polars_and_pandas_give_the_same_cells(table: Path, tmp_path: Path) -> None:
+    plain = read(table).cells
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+    assert read(tmp_path / "t.csv.gz").cells.equals(plain)
+    numbers = pl.DataFrame({"age": [31, None, 44], "wage": [1.0, 2.0, None], "born": [datetime.date(2001, 2, 3)] * 3})
+    numbers.write_parquet(tmp_path / "t.parquet")
+    texts = pl.DataFrame({"age": ["31", "", "44"], "wage": ["1", "2", ""], "born": ["2001-02-03"] * 3})
+    assert read(tmp_path / "t.parquet").cells.equals(texts)
+    assert frame_of("t", numbers).cells.equals(texts)
+    pandas = pd.DataFrame({"age": [31, None, 44], "wage": [1.0, 2.0, None], "born": ["2001-02-03"] * 3})
+    assert frame_of("t", pandas).cells.equals(texts)
+
+
+def test_files_of_a_folder_are_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "1.csv").write_text("a,b\n1,2\n")
+    (folder / "2.csv").write_text("b,a\n4,3\n")
+    assert read(folder).cells.rows() == [("1", "2"), ("3", "4")]
+    (folder / "3.csv").write_text("b,c\n4,3\n")
+    assert codes(folder) == ["audit.other_columns"]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "text.empty"),
+        (b"a,b\n", "audit.no_records"),
+        (b"a,a\n1,2\n", "audit.column_twice"),
+        (b"a,\n1,2\n", "audit.unnamed_column"),
+        (b"a,b\n1\n", "line.wrong_width"),
+        (b"PAR1 and nothing else", "audit.not_parquet"),
+        (b"a\n" + b"1\n" * (MOST_CELLS + 1), "audit.too_many_cells"),
+        (b",".join(b"c%d" % number for number in range(300)) + b"\n", "audit.too_many_columns"),
+        (b"a,b\n\xff,1\n", "text.not_utf8"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_table_is_refused_with_its_place(content: bytes, code: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    assert codes(path) == [code]
+
+
+def test_a_parquet_file_of_too_many_rows_is_refused_by_its_footer(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": pl.repeat(1, MOST_CELLS + 1, eager=True)}).write_parquet(path)
+    assert codes(path) == ["audit.too_many_cells"]
+
+
+def test_lists_are_no_plain_values(tmp_path: Path) -> None:
+    pl.DataFrame({"a": [[1], [2]]}).write_parquet(tmp_path / "t.parquet")
+    assert codes(tmp_path / "t.parquet") == ["audit.nested_column"]
+    with pytest.raises(ParameterError):
+        frame_of("t", pl.DataFrame({"a": [[1], [2]]}))
