@@ -55,6 +55,7 @@ PATH = _InPath()
 OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
 
 Body = Callable[..., int | None]
+Beside = Mapping[str, Callable[[], click.Command]]
 
 
 def option(*names: str, code: str, **settings: Any) -> click.Option:
@@ -92,7 +93,8 @@ def path_argument(name: str) -> click.Argument:
     return click.Argument([name], type=PATH)
 
 
-def _one_on_stdout(values: Mapping[str, Any]) -> None:
+def one_on_stdout(values: Mapping[str, Any]) -> None:
+    """Refuse a call whose JSON and whose file would both go to standard output."""
     if values.get("as_json") and STANDARD_OUTPUT in values.values():
         raise UsageError(text("usage.json_and_file"))
 
@@ -117,6 +119,7 @@ def rulebook_verb(
     *,
     offered: Callable[[Any], bool] | None = None,
     own: Callable[[Any], list[click.Parameter]] = lambda _: [],
+    beside: Beside | None = None,
 ) -> PluginGroup:
     """A verb whose subcommands are the rulebooks; ``body`` is called with the rulebook first.
 
@@ -133,6 +136,8 @@ def rulebook_verb(
         Whether a rulebook has this verb at all.
     own : callable
         Makes the options that the verb has for one rulebook and not for another, given its class.
+    beside : mapping of str to callable
+        Commands that stand beside the rulebooks, made when they are asked for.
     """
 
     def command(rulebook_name: str) -> click.Command:
@@ -141,14 +146,14 @@ def rulebook_verb(
         options = [parameter_option("rulebooks", rulebook_name, one) for one in wanted]
 
         def callback(**values: Any) -> int | None:
-            _one_on_stdout(values)
+            one_on_stdout(values)
             rulebook = make(cls, take_given(values, wanted))
             return body(rulebook, **values)
 
         about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, cls))}"
         return click.Command(rulebook_name, params=[*parameters(), *own(cls), *options], callback=callback, help=about)
 
-    return PluginGroup(name, "rulebooks", command, help_, offered)
+    return PluginGroup(name, "rulebooks", command, help_, offered, beside)
 
 
 class PluginGroup(click.Group):
@@ -161,26 +166,36 @@ class PluginGroup(click.Group):
         make_command: Callable[[str], click.Command],
         help_: str,
         offered: Callable[[Any], bool] | None = None,
+        beside: Beside | None = None,
     ) -> None:
         metavar = "RULEBOOK ..." if group == "rulebooks" else "METHOD ..."
         super().__init__(name, help=help_, no_args_is_help=True, subcommand_metavar=metavar)
         self._group, self.make_command, self._offered = group, make_command, offered
+        self._beside = beside or {}
 
     def list_commands(self, context: click.Context) -> list[str]:
+        return [*self._plugins(), *self._beside]
+
+    def _plugins(self) -> list[str]:
         names = registry.names(self._group)
         if self._offered is None:
             return list(names)
         return [name for name in names if self._offered(registry.load(self._group, name))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in self._beside:
+            return self._beside[name]()
         # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
         loaded = registry.load(self._group, name)
         return self.make_command(name) if self._offered is None or self._offered(loaded) else None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(text("help.contests") if self._group == "rulebooks" else text("help.methods")):
-            shown = [(name, registry.load(self._group, name)) for name in self.list_commands(context)]
-            formatter.write_dl([(name, described(self._group, name, cls)) for name, cls in shown])
+            shown = [(name, described(self._group, name, registry.load(self._group, name))) for name in self._plugins()]
+            formatter.write_dl(shown)
+        if self._beside:
+            with formatter.section(text("help.without_contest")):
+                formatter.write_dl([(name, make().get_short_help_str(200)) for name, make in self._beside.items()])
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
@@ -194,10 +209,12 @@ def method_verb(
     parameters: Callable[[], list[click.Parameter]],
     help_: str,
     more: Callable[[str, str], str] = lambda _rulebook, _method: "",
+    beside: Beside | None = None,
 ) -> click.Group:
     """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``.
 
-    ``more`` is what the help tells besides, given the names of a rulebook and a method as far as they were told.
+    ``more`` is what the help tells besides, given the names of a rulebook and a method as far as they were told; ``beside``
+    are commands that stand beside the rulebooks.
     """
 
     def rulebook_command(rulebook_name: str) -> click.Command:
@@ -208,7 +225,7 @@ def method_verb(
             wanted = parameters_of(cls)
 
             def callback(**values: Any) -> int | None:
-                _one_on_stdout(values)
+                one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
                     raise UsageError(f"{method_name} {reason}")
@@ -223,7 +240,7 @@ def method_verb(
             rulebook_name, group, method_command, about + more(rulebook_name, ""), lambda cls: fits(type(rulebook), cls)
         )
 
-    return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more("", ""))
+    return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more("", ""), beside=beside)
 
 
 def parameter_option(group: str, method: str, parameter: Parameter) -> click.Option:

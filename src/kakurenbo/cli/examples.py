@@ -9,6 +9,9 @@ from kakurenbo import registry
 from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern, fits
 
 CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
+TABLE = "table"
+"""What stands in the place of a rulebook where there is no contest."""
+_GENERATE_TABLE = f"kakurenbo generate {TABLE} hospital -o original.csv --holdout holdout.csv"
 _ANONYMIZER, _ATTACKER = "01", "02"
 _HANDOUT, _TARGET = f"{CONTEST}/teams/{_ANONYMIZER}", f"{PHASE}/targets/{_ANONYMIZER}"
 
@@ -43,7 +46,9 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "publish": publish_example,
         "check": lambda rulebook: f"kakurenbo check {rulebook} {_HANDOUT} {_release(rulebook)}",
         "measure": lambda rulebook: f"kakurenbo measure {rulebook} {_HANDOUT} {_release(rulebook)}",
-        "generate": lambda rulebook: f"kakurenbo generate {rulebook} -o population.csv",
+        "generate": lambda rulebook: (
+            _GENERATE_TABLE if rulebook == TABLE else f"kakurenbo generate {rulebook} -o population.csv"
+        ),
         "sample": lambda rulebook: f"kakurenbo sample {rulebook} population.csv -o sample.csv",
         "credit": lambda rulebook: f"kakurenbo credit {rulebook} {PHASE}/answers/{_ANONYMIZER} {_guess(rulebook)}",
         "score": lambda rulebook: f"kakurenbo score {rulebook} {PHASE} {GUESSES} -o {RESULTS}",

@@ -1,4 +1,4 @@
-"""``generate R``: the generator of a contest on its own, any number of rows."""
+"""``generate R``: the generator of a contest on its own, any number of rows; ``generate table NAME``: a made-up table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,20 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import chosen_seed, json_option, option, out_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import (
+    OUT_FILE,
+    chosen_seed,
+    json_option,
+    one_on_stdout,
+    option,
+    out_option,
+    rulebook_verb,
+    seed_option,
+)
+from kakurenbo.cli.examples import TABLE
 from kakurenbo.contracts import AnyRulebook, Rulebook
+from kakurenbo.errors import UsageError
+from kakurenbo.generators.hospital import hospital
 from kakurenbo.messages import retold, text
 from kakurenbo.rng import stream
 from kakurenbo.tables import write_file
@@ -57,8 +69,43 @@ def _parameters() -> list[click.Parameter]:
 
 def generate() -> click.Group:
     """The verb."""
-    return rulebook_verb("generate", _generate, _parameters, text("help.generate"), offered=_offered)
+    beside = {TABLE: _made_up_tables}
+    return rulebook_verb("generate", _generate, _parameters, text("help.generate"), offered=_offered, beside=beside)
 
 
 def _offered(cls: type[AnyRulebook]) -> bool:
     return cls.generate is not Rulebook.generate
+
+
+def _made_up_tables() -> click.Group:
+    """Tables that are drawn from models of ours, for trying out what is meant for tables of one's own."""
+    group = click.Group(TABLE, help=text("help.generate_table"), no_args_is_help=True, subcommand_metavar="TABLE ...")
+    group.add_command(click.Command("hospital", params=_table_parameters(), callback=_hospital, help=text("help.hospital")))
+    return group
+
+
+def _table_parameters() -> list[click.Parameter]:
+    return [
+        option("--rows", code="option.rows_of_each", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True),
+        out_option(),
+        option("--holdout", code="option.holdout_out", type=OUT_FILE),
+        seed_option(),
+        json_option(),
+    ]
+
+
+def _hospital(rows: int, out: Path, holdout: Path | None, seed: int | None, as_json: bool) -> int:
+    one_on_stdout({"out": out, "holdout": holdout, "as_json": as_json})
+    if holdout == out:
+        raise UsageError(text("usage.same_file", path=str(out)))
+    seed = chosen_seed(seed)
+    places = {"original": out} | ({} if holdout is None else {"holdout": holdout})
+    for name, place in places.items():
+        frame = hospital(rows, stream(seed, "hospital", name))
+        write_file(place, frame.write_csv(line_terminator="\n").encode())
+        if not as_json:
+            told = text("cli.file", file=str(place), what=[text("cli.records", count=rows)])
+            output.console_beside(place).print(told, markup=False)
+    if as_json:
+        output.print_json({"out": str(out), "holdout": holdout and str(holdout), "rows": rows, "seed": str(seed)})
+    return output.DONE
