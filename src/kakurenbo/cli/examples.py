@@ -11,7 +11,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern, fits
 CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
 TABLE = "table"
 """What stands in the place of a rulebook where there is no contest."""
-_GENERATE_TABLE = f"kakurenbo generate {TABLE} hospital -o original.csv --holdout holdout.csv"
+_GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _ANONYMIZER, _ATTACKER = "01", "02"
 _HANDOUT, _TARGET = f"{CONTEST}/teams/{_ANONYMIZER}", f"{PHASE}/targets/{_ANONYMIZER}"
 

@@ -144,7 +144,8 @@ def _ages(which: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int6
     """Normal, folded at 0 and at the oldest age, so that no age at the edge is heaped up."""
     drawn = np.abs(rng.normal(_of("age", which), _of("spread", which)))
     folded = np.where(drawn > _OLDEST, 2 * _OLDEST - drawn, drawn)
-    return np.floor(np.clip(folded, 0, _OLDEST)).astype(np.int64)
+    ages: NDArray[np.int64] = np.floor(np.clip(folded, 0, _OLDEST)).astype(np.int64)
+    return ages
 
 
 def _wards(which: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.str_]:
@@ -169,14 +170,16 @@ def _lengths(which: NDArray[np.int64], age: NDArray[np.int64], rng: np.random.Ge
     """Log-normal, longer with age."""
     median = _of("days", which) * np.exp(0.008 * (age - 60))
     drawn = np.ceil(median * np.exp(rng.normal(0, 0.45, len(which))))
-    return np.clip(drawn, 1, _LONGEST).astype(np.int64)
+    lengths: NDArray[np.int64] = np.clip(drawn, 1, _LONGEST).astype(np.int64)
+    return lengths
 
 
 def _insurances(age: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.str_]:
     bounds = [limit for limit, _ in _INSURED[:-1]]
     shares = np.array([share for _, share in _INSURED])[np.searchsorted(bounds, age, side="right")]  # (rows, insurances)
     place = (rng.random(len(age))[:, None] > shares.cumsum(axis=1)).sum(axis=1)
-    return np.array(_INSURANCES)[np.minimum(place, len(_INSURANCES) - 1)]
+    chosen: NDArray[np.str_] = np.array(_INSURANCES)[np.minimum(place, len(_INSURANCES) - 1)]
+    return chosen
 
 
 def _hba1c(which: NDArray[np.int64], age: NDArray[np.int64], rng: np.random.Generator) -> pl.Series:
