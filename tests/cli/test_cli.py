@@ -80,6 +80,33 @@ def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path:
     assert credit["chance"] == {"hits": 10.0, "band95": [5.0, 16.0]}
 
 
+def test_measure_shows_privacy_models_where_they_are_asked_for(run: Run, contest: Path, tmp_path: Path) -> None:
+    handout, entry = contest / "teams" / "02", tmp_path / "entry"
+    entry.mkdir()
+    run("anonymize", "amic2020", "rr", handout, entry / "pre_anonymizeddata_02.csv", "--p", "0.999", "--seed", "1")
+    (entry / "questionnaire_02.json").write_text('{"declared": "rr:p=0.999"}', encoding="utf-8")
+    population = contest / "attackers" / "pre_syntheticdata.csv"
+    asked = ("measure", "amic2020", handout, entry, "--privacy")
+    _, all_columns, _ = run(*asked, "--json")
+    assert set(all_columns["privacy"]) == {"k", "l", "l_entropy", "t", "epsilon", "Pk"}
+    assert not set(all_columns["privacy"]) & set(all_columns["scores"]), "no score counts them"
+    _, few, _ = run(*asked, "--known", "sex", "--secret", "age", "--population", population, "--json")
+    assert few["privacy"]["k"] > 100 > 1 == all_columns["privacy"]["k"]
+    assert few["privacy"]["t"] < 0.2
+    assert 0 <= few["privacy"]["delta_absence"] < few["privacy"]["delta_presence"] == 1
+    _, shown, _ = run(*asked)
+    assert "no score counts them" in shown
+    assert "Pk-anonymity" in shown
+
+    code, _, told = run("measure", "amic2020", handout, entry, "--known", "sex")
+    assert (code, "give --privacy with it" in told) == (2, True)
+    code, _, told = run(*asked, "--known", "shoe size")
+    assert (code, "there is no column 'shoe size'" in told) == (2, True)
+    assert run(*asked, "--population", handout / "test.csv")[0] in (0, 1)
+    assert run(*asked, "--population", entry / "questionnaire_02.json")[0] == 2
+    assert "--privacy" not in run("measure", "darc2019", "--help")[1], "transactions have no such figures"
+
+
 def test_the_same_seed_gives_the_same_bytes(run: Run, contest: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     assert run("prepare", "amic2020", "-o", again, "--teams", "3", "--scale", "small", "--seed", "7")[0] == 0

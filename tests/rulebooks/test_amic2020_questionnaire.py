@@ -211,6 +211,25 @@ def test_k_epsilon_and_delta_presence_are_computed() -> None:
     assert computed_claims(read({"declared": "rr:p=1"}), table(ADA), population)["epsilon"] == "inf"
 
 
+def test_pk_is_computed_of_a_declared_method_and_l_and_t_of_the_incomes() -> None:
+    release = table(ADA, ADA, BOB, BOB)
+    computed = computed_claims(read({"declared": "rr:p=0"}), release, table(ADA, BOB, CEM))
+    assert computed["Pk"] == pytest.approx(4), "nothing is kept: each of four rows may be anybody's"
+    assert (computed["l"], computed["l_entropy"], computed["t"]) == (1, 1, 0.5)
+    keeping = computed_claims(read({"declared": "rr:p=1"}), release, table(ADA, BOB, CEM))
+    assert keeping["Pk"] == 2, "equal rows hide each other, whatever made them"
+    assert "Pk" not in computed_claims(Questionnaire(), release, table(ADA, BOB, CEM))
+
+
+def test_a_claimed_pk_above_that_of_the_declared_method_gets_a_notice() -> None:
+    # Sizes 74, 8, 16, 7, 14, 6, 2, 99, 2 and p = 0.1: 1 + 3 times the product of (.9 / (1 + .1 (d - 1)))^2 is 1.00000...
+    release = table(ADA, BOB, CEM, ADA)
+    for declared, claimed, told in (("rr:p=0.1", 1.0, 0), ("rr:p=0.1", 1.5, 1), ("rr:p=0", 4, 0), ("rr:p=0", 5, 1), ("", 9, 0)):
+        form = read({"declared": declared, "claims": {"Pk": claimed}})
+        found = exaggerated(form, release, release, FILE)
+        assert [notice.code for notice in found] == ["amic2020.claimed_Pk"] * told
+
+
 @pytest.mark.parametrize(
     ("claims", "codes"),
     [

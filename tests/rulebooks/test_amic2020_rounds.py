@@ -391,7 +391,7 @@ def test_a_target_holds_d_and_the_questionnaire_with_what_was_computed(phase: Pa
         sum(np.log((0.9 + 0.1 / size) / (0.1 / size)) for size in (74, 8, 16, 7, 14, 6, 2, 99, 2))
     )
     silent = json.loads((phase / "targets" / "03" / "questionnaire_03.json").read_text())
-    assert set(silent["computed"]) == {"k", "delta_presence"}
+    assert set(silent["computed"]) == {"k", "l", "l_entropy", "t", "delta_presence"}
 
 
 def test_attackers_know_b_and_d_and_the_declared_mechanism(phase: Path) -> None:

@@ -183,6 +183,13 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def measure(self, handout: H, submission: S) -> Utility:
         """Utility scores, thresholds, and what limits them: every figure that needs no secret."""
 
+    def privacy(self, handout: H, submission: S) -> Reading[Utility]:
+        """Privacy models such as k-anonymity, for information: no score counts them.
+
+        ``options["privacy"]`` names the parameters that they look at; a contest without that entry has no such figures.
+        """
+        return Read(Utility({}))
+
     # -- public half: attackers guess ------------------------------------------------------------------------------
 
     @abstractmethod

@@ -24,6 +24,10 @@ FIGURES: Mapping[str, Figure] = dict(
         ),
         _figure("max_histogram_error", Unit.SHARE),
         _figure("max_correlation_difference", Unit.DISTANCE),
+        *(_figure(name, Unit.COUNT) for name in ("k", "l")),
+        *(_figure(name, Unit.NUMBER) for name in ("l_entropy", "epsilon", "Pk")),
+        _figure("t", Unit.DISTANCE),
+        *(_figure(name, Unit.SHARE) for name in ("delta_presence", "delta_absence")),
         _figure("hits", Unit.COUNT, GUESSES),
         *(_figure(name, Unit.SIMILARITY, 1, POINTS) for name in ("anonymization", "attack")),
         # The best is the first of both rankings: 1 / (1 + 1).

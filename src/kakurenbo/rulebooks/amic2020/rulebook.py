@@ -31,6 +31,7 @@ from kakurenbo.contracts import (
     Standings,
     Utility,
     read_facts,
+    unknown_column,
 )
 from kakurenbo.contracts.information import log2_choices
 from kakurenbo.datasets.adult import SCHEMA
@@ -38,7 +39,7 @@ from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.messages import Phrase
 from kakurenbo.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
-from kakurenbo.rulebooks.amic2020.claims import computed_claims, exaggerated, exaggerated_presence
+from kakurenbo.rulebooks.amic2020.claims import SECRET, computed_claims, exaggerated, exaggerated_presence, privacy_scores
 from kakurenbo.rulebooks.amic2020.figures import FIGURES
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.knowledge import knowledge_of
@@ -60,6 +61,8 @@ from kakurenbo.tables import (
     table_bytes,
 )
 
+PRIVACY_OPTIONS = ("known", "secret", "population")
+
 
 @dataclass(frozen=True)
 class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, MembershipGuess]):
@@ -67,7 +70,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     name: ClassVar[str] = "amic2020"
     title: ClassVar[str] = "PWS Cup 2020, membership inference against samples of census records"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
     weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
     phases: ClassVar[tuple[Phase, ...]] = (
@@ -82,7 +85,11 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             *utility.THRESHOLDS,
         ),
         "check": ("min_rows", "max_rows"),
-        "measure": ("round", "data", "min_rows", "max_rows", "edition", "positive", "test", *utility.THRESHOLDS),
+        "measure": (
+            *("round", "data", "min_rows", "max_rows", "edition", "positive", "test", *utility.THRESHOLDS),
+            *PRIVACY_OPTIONS,
+        ),
+        "privacy": PRIVACY_OPTIONS,
         "generate": ("generator", "data"),
         "credit": ("rate",),
         "standings": ("rounding",),
@@ -116,6 +123,12 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     test: str = parameter(
         "", "file of test rows, where the handout has none beside it", none="the test rows beside the handout"
     )
+
+    known: tuple[str, ...] | None = parameter(
+        None, "columns an attacker knows, for k, l and t", none="all columns; for l and t all but the secret"
+    )
+    secret: str = parameter(SECRET, "column that l and t protect", choices=SCHEMA.names)
+    population: str = parameter("", "file of B, for delta-presence", none="no delta-presence")
 
     # -- options ---------------------------------------------------------------------------------------------------
 
@@ -233,6 +246,21 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
             positive=self.positive,
         )
         return replace(figures, notices=notices)
+
+    def privacy(self, handout: Handout, submission: Submission) -> Reading[Utility]:
+        if wrong := unknown_column(SCHEMA, self.known):
+            raise UsageError(f"--known: {wrong}")
+        population = read_table(Source.of(Path(self.population)), SCHEMA, Layout(min_rows=1)) if self.population else None
+        if isinstance(population, Problems):
+            return population
+        scores = privacy_scores(
+            submission.questionnaire,
+            submission.table,
+            population=None if population is None else population.value,
+            known=self.known,
+            secret=self.secret,
+        )
+        return Read(Utility(scores), notices_of(population))
 
     def grade(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
         """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
