@@ -82,7 +82,8 @@ def _correlations(margins: list[_Margin]) -> Matrix:
     values, vectors = np.linalg.eigh(raw)
     mended = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
     spread = np.sqrt(np.diag(mended))
-    return np.rint(mended / np.outer(spread, spread) * _GRID) / _GRID + np.eye(len(raw)) / _GRID * len(raw)
+    definite: Matrix = np.rint(mended / np.outer(spread, spread) * _GRID) / _GRID + np.eye(len(raw)) / _GRID * len(raw)
+    return definite
 
 
 def _ranks(table: Table) -> dict[str, Codes]:

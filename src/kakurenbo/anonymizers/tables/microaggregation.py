@@ -42,7 +42,7 @@ class Microaggregate(Anonymizer):
 
 @compiled
 def _mdav(view: Any, k: int) -> Any:
-    """The group of each row of shape (n, d), shape (n,): around the row farthest from the centre, then the one farthest from it."""
+    """The group of each row of shape (n, d): around the row farthest from the centre, then the one farthest from that."""
     rows, width = view.shape
     groups = np.zeros(rows, dtype=np.int64)
     left = np.arange(rows)
