@@ -218,7 +218,7 @@ def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(play_plan:
     played, told = play_plan(plan_of(*FIELD, ("leave-out", "nearest")), tmp_path / "run")
     release = played.document.rounds[0].releases["04"]
     assert (release.state, release.verdict) == ("refused", "refused")
-    assert "9 records" in release.cause
+    assert "the number of records is 9" in release.cause
     assert "04" not in played.document.rounds[0].attacks
     assert told.tally.skipped == 4 + 1, "the attacks on it, and their credit"
     (refused,) = played.document.failed("refused")

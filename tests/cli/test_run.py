@@ -161,12 +161,12 @@ def test_what_was_refused_or_failed_is_listed_and_the_exit_code_says_so(tmp_path
     assert done.returncode == 1, done.stderr
     printed = json.loads(done.stdout)
     assert [(entry["team"], entry["file"]) for entry in printed["refused"]] == [("02", "pre_anonymizeddata_02.csv")]
-    assert "5 records" in printed["refused"][0]["problem"]
+    assert "the number of records is 5" in printed["refused"][0]["problem"]
     assert printed["failed"] == printed["missing"] == []
     shown = kakurenbo(*call, cwd=tmp_path)
     assert shown.returncode == 1
     assert "What did not succeed" in shown.stdout
-    assert "5 records" in shown.stdout
+    assert "the number of records is 5" in shown.stdout
 
 
 @pytest.mark.parametrize("verb", [("report",), ("standings", "amic2020"), ("score", "amic2020")])

@@ -135,8 +135,8 @@ def test_exactly_half_deleted_is_too_much_and_the_row_that_is_one_too_many_is_na
 
 
 def test_another_number_of_rows_is_refused() -> None:
-    assert "5 records" in only_problem(A[:5]).message
-    assert "7 records" in only_problem([*A, A[0]]).message
+    assert "the number of records is 5" in only_problem(A[:5]).message
+    assert "the number of records is 7" in only_problem([*A, A[0]]).message
     assert "instead of 6" in only_problem(changed(3, "p3,2010/12/02,09:00,85123A,2.55")).message
 
 

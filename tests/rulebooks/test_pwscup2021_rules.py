@@ -164,7 +164,7 @@ def test_a_wrong_entry_is_told_with_its_place_the_value_and_the_remedy_in_both_l
     ("lines", "told"),
     [
         (["a,b,c", *["1,2,3"] * 100], "guess.csv:1: the first line is a header; files of this contest have none: remove it"),
-        (["1,2,3"] * 99, "guess.csv: the file has 99 records; exactly 100 are allowed"),
+        (["1,2,3"] * 99, "guess.csv: the number of records is 99; exactly 100 are allowed"),
         (["1,2"] * 100, "guess.csv:1: the line has 2 columns instead of 3; give every column once, separated by commas"),
         (["1,2,3", "1,200,3"] * 50, "guess.csv:2: second: 200 is not an integer from -1 to 199; give an integer from"),
         (["1,2,3", "1,2,-2"] * 50, "guess.csv:2: third: -2 is not an integer from -1 to 199; give an integer from"),

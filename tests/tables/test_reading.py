@@ -176,7 +176,7 @@ def test_a_damaged_packed_file_is_refused(data: bytes) -> None:
 
 
 def test_the_number_of_records_is_checked() -> None:
-    assert "3 records; 4 to 9 are allowed" in str(problems(GOOD, Layout(min_rows=4, max_rows=9))[0])
+    assert "the number of records is 3; 4 to 9 are allowed" in str(problems(GOOD, Layout(min_rows=4, max_rows=9))[0])
     assert "exactly 2 are allowed" in str(problems(GOOD, Layout(min_rows=2, max_rows=2))[0])
     assert isinstance(read(GOOD, Layout(min_rows=3, max_rows=3)), Table)
 
