@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test coverage test-all-pythons soak namespaces browser reference recording screenshots docs lint bench mutants format clean
+.PHONY: setup demo serve-demo test coverage test-all-pythons soak namespaces browser reference recording screenshots docs lint bench results mutants format clean
 
 setup: $(STAMP)
 
@@ -112,6 +112,10 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# The tables of docs/results: plays what is missing, for hours at first. It can be stopped at any moment and goes on.
+results: $(STAMP)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 NUMBA_NUM_THREADS=1 nice -n 10 $(BIN)/python -m scripts.results
 
 # How many mutants are drawn (or all), and by which seed; scripts/mutants says which there are.
 MUTANTS ?= 400
