@@ -1,19 +1,40 @@
-"""``anonymize R METHOD IN OUT --param value``: run an anonymizer on a handout."""
+"""``anonymize R METHOD IN OUT --param value``: run an anonymizer on a handout, or with ``table`` for R on any table."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.markup import escape
 
+from kakurenbo import registry
+from kakurenbo.audit.anonymizing import PROBE, anonymized, csv_bytes, misfit
+from kakurenbo.audit.frames import read_frame
+from kakurenbo.audit.schema import infer_schema, read_schema
 from kakurenbo.cli import output
-from kakurenbo.cli.common import OUT_PLACE, PATH, chosen_seed, json_option, method_verb, option, seed_option
-from kakurenbo.cli.examples import anonymize_example
-from kakurenbo.contracts import Anonymizer, AnyRulebook, json_number
-from kakurenbo.messages import text, text_or
+from kakurenbo.cli.common import (
+    OUT_PLACE,
+    PATH,
+    PluginGroup,
+    check_there,
+    chosen_seed,
+    described,
+    json_option,
+    method_verb,
+    one_on_stdout,
+    option,
+    parameter_option,
+    seed_option,
+    take_given,
+)
+from kakurenbo.cli.examples import TABLE, anonymize_example
+from kakurenbo.contracts import Anonymizer, AnyRulebook, Release, json_number, rulebooks_for
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import retold, text, text_or
+from kakurenbo.parameters import make, parameters_of
 from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, archive_bytes, write_file, write_folder
+from kakurenbo.tables import Problems, Source, archive_bytes, write_file, write_folder
 
 
 def _anonymize(
@@ -33,8 +54,12 @@ def _anonymize(
         write_file(out, archive_bytes(files))
     else:
         write_folder(out, files)
+    _tell(out, [len(table) for table in release.tables], release, seed, verbose, as_json)
+    return output.DONE
+
+
+def _tell(out: Path, rows: list[int], release: Release, seed: int, verbose: bool, as_json: bool) -> None:
     claims = {name: json_number(value) for name, value in release.claims.items()}
-    rows = [len(table) for table in release.tables]
     report = {"out": str(out), "rows": rows[0] if len(rows) == 1 else rows, "claims": claims, "seed": seed}
     if as_json:
         output.print_json(report)
@@ -44,7 +69,6 @@ def _anonymize(
         console.print(text("cli.file", file=str(out), what=shown), markup=False)
         for explained in filter(None, (text_or(f"claim.{name}", "") for name in claims if verbose)):
             console.print(f"[dim]{escape(explained)}[/]")
-    return output.DONE
 
 
 def _made(rows: list[int]) -> str:
@@ -54,6 +78,65 @@ def _made(rows: list[int]) -> str:
     if len(set(rows)) == 1:
         return text("cli.files_of_records", files=len(rows), count=rows[0])
     return text("cli.files_with_records", files=len(rows), count=sum(rows))
+
+
+def _anonymize_table(
+    method: Anonymizer, given: Path, out: Path, schema: Path | None, seed: int | None, verbose: bool, as_json: bool
+) -> int:
+    check_there(given, *([schema] if schema else []))
+    read = read_frame(given)
+    if isinstance(read, Problems):
+        return output.refuse(read, as_json)
+    output.print_notices(read.notices)
+    frame, columns = read.value, infer_schema(read.value)
+    if schema is not None:
+        own = read_schema(Source.of(schema))
+        if isinstance(own, Problems):
+            return output.refuse(own, as_json)
+        columns = own.value
+    if not set(columns.names) - set(frame.columns) and (reason := misfit(frame, columns, method)):
+        raise UsageError(text("usage.table_misfit", file=frame.name, reason=retold(reason)))
+    left_out = [name for name in frame.columns if name not in columns.names]
+    seed = chosen_seed(seed)
+    made = anonymized(frame, columns, method, stream(seed, "anonymize"))
+    if isinstance(made, Problems):
+        return output.refuse(made, as_json)
+    cells, release = made.value
+    write_file(out, csv_bytes(cells))
+    if left_out:
+        output.print_notices([text("anonymize.left_out", columns=left_out)])
+    _tell(out, [cells.height], release, seed, verbose, as_json)
+    return output.DONE
+
+
+class _TableMethods(PluginGroup):
+    """The anonymizers that take numbers and words; of another it is told where it can be used."""
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        found = super().get_command(context, name)
+        if found is None:
+            played = rulebooks_for(registry.load("anonymizers", name))
+            raise UsageError(text("usage.no_table_method", method=name, rulebooks=played, methods=self._plugins()))
+        return found
+
+
+def _table() -> click.Group:
+    """``anonymize table METHOD IN OUT``."""
+    return _TableMethods(TABLE, "anonymizers", _table_command, text("help.anonymize_table"), lambda cls: cls.accepts(PROBE))
+
+
+def _table_command(name: str) -> click.Command:
+    cls = registry.load("anonymizers", name)
+    wanted = parameters_of(cls)
+
+    def callback(**values: Any) -> int:
+        one_on_stdout(values)
+        return _anonymize_table(make(cls, take_given(values, wanted)), **values)
+
+    schema = option("--schema", code="option.schema", type=PATH)
+    options = [parameter_option("anonymizers", name, one) for one in wanted]
+    about = f"{described('anonymizers', name, cls)}{_example(TABLE, name)}"
+    return click.Command(name, params=[*_parameters(), schema, *options], callback=callback, help=about)
 
 
 def _parameters() -> list[click.Parameter]:
@@ -68,4 +151,5 @@ def _example(rulebook: str, method: str) -> str:
 
 def anonymize() -> click.Group:
     """The verb."""
-    return method_verb("anonymize", "anonymizers", _anonymize, _parameters, text("help.anonymize"), _example)
+    beside = {TABLE: _table}
+    return method_verb("anonymize", "anonymizers", _anonymize, _parameters, text("help.anonymize"), _example, beside)

@@ -28,6 +28,8 @@ def publish_example(rulebook: str) -> str:
 
 def anonymize_example(rulebook: str, asked: str = "") -> str:
     """What a player types to make a release, by the method asked for or by one that plays well."""
+    if rulebook == TABLE:
+        return f"kakurenbo anonymize table {asked or 'rr'} original.csv release.csv"
     cls = registry.load("rulebooks", rulebook)
     method, options = _method("anonymizers", cls, asked, [player.anonymizer for player in cls.default_players])
     return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
@@ -57,6 +59,7 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "report": lambda _: f"kakurenbo report {RUN}",
         "backup": lambda _: "kakurenbo backup --home judge judge.backup",
         "restore": lambda _: "kakurenbo restore judge.backup --home judge-again",
+        "schema": lambda _: "kakurenbo schema original.csv -o schema.toml",
         "data": lambda _: "kakurenbo data import adult adult.data adult.test",
     }
 )

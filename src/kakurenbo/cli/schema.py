@@ -1,0 +1,41 @@
+"""``schema FILE``: what kakurenbo takes the columns of a table for, as a file to put right and give back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.audit.frames import read_frame
+from kakurenbo.audit.schema import infer_schema
+from kakurenbo.cli import output
+from kakurenbo.cli.common import OUT_FILE, check_there, json_option, option, path_argument
+from kakurenbo.messages import text
+from kakurenbo.tables import STANDARD_OUTPUT, Problems, write_file
+
+
+def _schema(file: Path, out: Path, as_json: bool) -> int:
+    # As JSON the whole answer goes to standard output, so that only a named file is written beside it.
+    check_there(file)
+    read = read_frame(file)
+    if isinstance(read, Problems):
+        return output.refuse(read, as_json)
+    output.print_notices(read.notices)
+    schema = infer_schema(read.value)
+    if not as_json or out != STANDARD_OUTPUT:
+        write_file(out, schema.as_toml().encode())
+    if as_json:
+        kinds = {column.name: column.kind for column in schema}
+        output.print_json({"out": None if out == STANDARD_OUTPUT else str(out), "rows": len(read.value), "columns": kinds})
+    elif out != STANDARD_OUTPUT:
+        told = [f"{column.name} {text(f'schema.{column.kind}')}" for column in schema]
+        output.console().print(text("cli.file", file=str(out), what=told), markup=False)
+    return output.DONE
+
+
+def schema() -> click.Command:
+    """The verb."""
+    out = option("-o", "--out", code="option.schema_out", type=OUT_FILE, default="-")
+    return click.Command(
+        "schema", params=[path_argument("file"), out, json_option()], callback=_schema, help=text("help.schema")
+    )
