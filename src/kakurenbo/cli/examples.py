@@ -11,6 +11,7 @@ from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern, fits
 CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
 TABLE = "table"
 """What stands in the place of a rulebook where there is no contest."""
+_OWN, _OWN_RELEASE = "original.csv", "release.csv"
 _GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _ANONYMIZER, _ATTACKER = "01", "02"
 _HANDOUT, _TARGET = f"{CONTEST}/teams/{_ANONYMIZER}", f"{PHASE}/targets/{_ANONYMIZER}"
@@ -29,7 +30,7 @@ def publish_example(rulebook: str) -> str:
 def anonymize_example(rulebook: str, asked: str = "") -> str:
     """What a player types to make a release, by the method asked for or by one that plays well."""
     if rulebook == TABLE:
-        return f"kakurenbo anonymize table {asked or 'rr'} original.csv release.csv"
+        return f"kakurenbo anonymize {TABLE} {asked or 'rr'} {_OWN} {_OWN_RELEASE}"
     cls = registry.load("rulebooks", rulebook)
     method, options = _method("anonymizers", cls, asked, [player.anonymizer for player in cls.default_players])
     return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
