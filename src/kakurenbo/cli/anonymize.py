@@ -14,6 +14,7 @@ from kakurenbo.audit.frames import read_frame
 from kakurenbo.audit.schema import infer_schema, read_schema
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
+    OUT_FILE,
     OUT_PLACE,
     PATH,
     PluginGroup,
@@ -81,10 +82,10 @@ def _made(rows: list[int]) -> str:
 
 
 def _anonymize_table(
-    method: Anonymizer, given: Path, out: Path, schema: Path | None, seed: int | None, verbose: bool, as_json: bool
+    method: Anonymizer, own_table: Path, own_release: Path, schema: Path | None, seed: int | None, verbose: bool, as_json: bool
 ) -> int:
-    check_there(given, *([schema] if schema else []))
-    read = read_frame(given)
+    check_there(own_table, *([schema] if schema else []))
+    read = read_frame(own_table)
     if isinstance(read, Problems):
         return output.refuse(read, as_json)
     output.print_notices(read.notices)
@@ -102,10 +103,10 @@ def _anonymize_table(
     if isinstance(made, Problems):
         return output.refuse(made, as_json)
     cells, release = made.value
-    write_file(out, csv_bytes(cells))
+    write_file(own_release, csv_bytes(cells))
     if left_out:
         output.print_notices([text("anonymize.left_out", columns=left_out)])
-    _tell(out, [cells.height], release, seed, verbose, as_json)
+    _tell(own_release, [cells.height], release, seed, verbose, as_json)
     return output.DONE
 
 
@@ -133,16 +134,26 @@ def _table_command(name: str) -> click.Command:
         one_on_stdout(values)
         return _anonymize_table(make(cls, take_given(values, wanted)), **values)
 
-    schema = option("--schema", code="option.schema", type=PATH)
     options = [parameter_option("anonymizers", name, one) for one in wanted]
     about = f"{described('anonymizers', name, cls)}{_example(TABLE, name)}"
-    return click.Command(name, params=[*_parameters(), schema, *options], callback=callback, help=about)
+    return click.Command(name, params=[*_table_parameters(), *options], callback=callback, help=about)
 
 
 def _parameters() -> list[click.Parameter]:
     given = click.Argument(["given"], metavar="IN", type=PATH)
     out = click.Argument(["out"], metavar="OUT", type=OUT_PLACE)
-    return [given, out, seed_option(), option("--verbose", code="option.explain_claims", is_flag=True), json_option()]
+    return [given, out, *_options()]
+
+
+def _table_parameters() -> list[click.Parameter]:
+    # Names of their own, because whoever forgets one is told what it is.
+    given = click.Argument(["own_table"], metavar="IN", type=PATH)
+    out = click.Argument(["own_release"], metavar="OUT", type=OUT_FILE)
+    return [given, out, option("--schema", code="option.schema", type=PATH), *_options()]
+
+
+def _options() -> list[click.Parameter]:
+    return [seed_option(), option("--verbose", code="option.explain_claims", is_flag=True), json_option()]
 
 
 def _example(rulebook: str, method: str) -> str:
