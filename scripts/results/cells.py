@@ -15,7 +15,8 @@ from scripts.results.tables import Column, ResultsTable
 
 from kakurenbo import registry
 
-_LAYERS = ("rulebooks", "attacks", "anonymizers", "measures", "generators", "datasets")
+_RULES = ("rulebooks", "measures", "generators", "datasets")
+_LAYERS = (*_RULES, "attacks", "anonymizers")
 _NO_RULES = (".players", ".figures")  # who plays where nobody is named, and what figures are called
 
 
@@ -67,7 +68,7 @@ def rules_key(table: ResultsTable, variant: int) -> str:
     cls = registry.load("rulebooks", table.rulebook)
     # A file of one's own is known by its digest, wherever it lies.
     options = {name: value for name, value in table.variants[variant].items() if not str(value).startswith("/")}
-    return _digest([table.rulebook, cls.version, options, table.data, _code_of(cls.__module__)])
+    return _digest([table.rulebook, cls.version, options, table.data, _code_of(cls.__module__, _RULES)])
 
 
 def _code(group: str, text: str) -> list[str]:
@@ -81,36 +82,50 @@ def _digest(content: Any) -> str:
 
 
 @cache
-def _code_of(module: str) -> str:
-    """Digest of the source of a module and of the layers' modules that it imports, theirs included."""
-    sources, open_ = {}, [module]
-    while open_:
-        name = open_.pop()
-        if name in sources or name.endswith(_NO_RULES):
+def _code_of(module: str, layers: tuple[str, ...] = _LAYERS) -> str:
+    """Digest of the source of a module and of the modules of these layers that it imports, theirs included.
+
+    A package is not read whole where a name is imported from it: what else it offers does not matter.
+    """
+    sources, left = {}, [module]
+    while left:
+        name = left.pop()
+        path = _source(name)
+        if name in sources or path is None or name.endswith(_NO_RULES):
             continue
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            continue
-        sources[name] = Path(spec.origin).read_text(encoding="utf-8")
-        open_ += [found for found in _imports(sources[name]) if _is_module(found)]
+        sources[name] = path.read_text(encoding="utf-8")
+        left += [found for found in _imports(sources[name]) if found.split(".")[1] in layers]
     return _digest(sources)
 
 
 def _imports(source: str) -> Iterator[str]:
-    """Names that a source imports from the layers; some are modules, some are what stands in one."""
+    """Modules of ours that a source imports from, be it by way of a package that offers their names."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        yield from (name for name in names if name.startswith(tuple(f"kakurenbo.{layer}." for layer in _LAYERS)))
+            yield from (alias.name for alias in node.names if alias.name.startswith("kakurenbo."))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kakurenbo."):
+            for alias in node.names:
+                yield _home(str(node.module), alias.name)
 
 
 @cache
-def _is_module(name: str) -> bool:
+def _home(module: str, name: str) -> str:
+    """The module in which a name stands that is imported from a module, which may be one itself or come from elsewhere."""
+    if _source(f"{module}.{name}") is not None:
+        return f"{module}.{name}"
+    path = _source(module)
+    if path is None or path.name != "__init__.py":
+        return module
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) == name for alias in node.names):
+            return _home(str(node.module), name)
+    return module
+
+
+@cache
+def _source(module: str) -> Path | None:
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:  # a name in a module that is no package
-        return False
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin)

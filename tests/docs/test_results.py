@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from scripts.results import __main__ as command
-from scripts.results import pages, tables
+from scripts.results import cells, pages, tables
 from scripts.results.cells import Cells, cell_key, release_key
 from scripts.results.playing import Draw
 from scripts.results.tables import Column, ResultsTable, read_tables
@@ -91,7 +91,7 @@ def test_a_run_that_was_killed_while_it_wrote_goes_on(out: Path, tmp_path: Path)
 
 def _content(path: Path) -> dict[str, object]:
     """Cells without their times."""
-    cells = Cells(path)
+    found = Cells(path)
     keys = [release_key(AMIC, name, draw) for name, draws in AMIC.anonymizers.items() for draw in range(draws)]
     keys += [
         cell_key(AMIC, name, column, draw)
@@ -99,7 +99,7 @@ def _content(path: Path) -> dict[str, object]:
         for column in AMIC.columns
         for draw in range(min(draws, column.draws))
     ]
-    return {key: {name: value for name, value in (cells.get(key) or {}).items() if name != "seconds"} for key in keys}
+    return {key: {name: value for name, value in (found.get(key) or {}).items() if name != "seconds"} for key in keys}
 
 
 def test_no_cell_is_begun_after_the_time_is_over(tmp_path: Path) -> None:
@@ -121,6 +121,14 @@ def test_other_rules_methods_parameters_or_draws_are_other_cells() -> None:
     assert key not in others
     assert len(others) == 6
     assert key == cell_key(replace(AMIC, draws=99, about="other words"), "synthetic", column, 0)
+
+
+def test_the_code_behind_a_name_is_followed_to_where_it_stands() -> None:
+    assert cells._home("kakurenbo.attacks.membership", "Nearest") == "kakurenbo.attacks.membership.nearest"
+    assert cells._home("kakurenbo.rulebooks.amic2020", "files") == "kakurenbo.rulebooks.amic2020.files"
+    assert cells._code_of("kakurenbo.attacks.membership.nearest") != cells._code_of("kakurenbo.attacks.membership.likelihood")
+    source = "from kakurenbo.attacks.membership import Nearest\nimport kakurenbo.tables.table\nfrom numpy import array\n"
+    assert list(cells._imports(source)) == ["kakurenbo.attacks.membership.nearest", "kakurenbo.tables.table"]
 
 
 def test_a_page_keeps_its_words_and_gets_tables_and_figures(out: Path, tmp_path: Path) -> None:
