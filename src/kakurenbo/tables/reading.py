@@ -18,7 +18,7 @@ from kakurenbo.tables.lines import Lines, count_byte, has_long_line, split
 from kakurenbo.tables.problems import ProblemCollector, Problems
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.remembering import same_table
-from kakurenbo.tables.schema import Category, Column, Schema
+from kakurenbo.tables.schema import Category, Column, Schema, Text
 from kakurenbo.tables.sources import DEFAULT_LIMIT, Source
 from kakurenbo.tables.table import Table
 from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
@@ -192,7 +192,7 @@ def _looks_like_header(lines: Lines, schema: Schema) -> bool:
     if sum(cell == name for cell, name in zip(first, names, strict=True)) * 2 >= len(names):
         return True
     # Columns of numbers that all begin with a word are a header of other names; one alone among columns of words may be a slip.
-    numbers = [cell for cell, column in zip(first, schema, strict=True) if not isinstance(column, Category)]
+    numbers = [cell for cell, column in zip(first, schema, strict=True) if not isinstance(column, Category | Text)]
     return (len(numbers) > 1 or len(names) == 1) and all(any(char.isalpha() for char in cell) for cell in numbers or first)
 
 
