@@ -24,6 +24,7 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page
 from tests.e2e.browser import CHROMIUM, started
+from tests.judge.waiting import PATIENCE
 
 from kakurenbo.judge.accounts.models import User
 
@@ -73,7 +74,7 @@ class Person:
     def __init__(self, chromium: Browser, address: str, language: str = "en") -> None:
         self._context = chromium.new_context(viewport=WIDE, locale=language, timezone_id="Europe/Berlin")  # type: ignore[arg-type]
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(60_000)  # machines that run tests are busy
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.faults: list[str] = []
         self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))

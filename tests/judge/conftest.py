@@ -19,6 +19,7 @@ import django
 
 django.setup()
 
+import psycopg  # noqa: E402
 from django.apps import apps  # noqa: E402
 from django.contrib.auth import get_user_model  # noqa: E402
 from django.db import connections  # noqa: E402
@@ -29,7 +30,7 @@ from tests.judge.plugins import install_contests  # noqa: E402
 
 from kakurenbo.judge.contests.models import Contest  # noqa: E402
 from kakurenbo.judge.scoring.child import ForkServer  # noqa: E402
-from kakurenbo.judge.serve.postgres import EmbeddedPostgres  # noqa: E402
+from kakurenbo.judge.serve.postgres import OWNER, EmbeddedPostgres  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -48,8 +49,18 @@ def embedded_database() -> Iterator[EmbeddedPostgres]:
         Path(folder).chmod(0o711)  # under root the database has another account
         database = EmbeddedPostgres(Path(folder) / "home")
         database.start()
+        _for_tests_alone(database)
         yield database
         database.stop()
+
+
+def _for_tests_alone(database: EmbeddedPostgres) -> None:
+    """Nothing in it has to outlive the machine; and a test that computes for minutes in a transaction is left alone."""
+    with psycopg.connect(database.dsn, autocommit=True) as connection:
+        for name in ("fsync", "full_page_writes", "synchronous_commit"):
+            connection.execute(f"ALTER SYSTEM SET {name} = off")
+        connection.execute("SELECT pg_reload_conf()")
+        connection.execute(f"ALTER ROLE {OWNER} SET idle_in_transaction_session_timeout = 0")
 
 
 @pytest.fixture(scope="session")

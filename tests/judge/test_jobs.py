@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from tests.judge.scoring_helpers import hand_in, new_round, prepare
+from tests.judge.waiting import PATIENCE, wait_until
 
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.scoring import handling, queries, rules
@@ -41,7 +41,7 @@ MakeContest = Callable[..., Contest]
 def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any) -> Iterator[Worker]:
     assert plugins
     settings.HOME = judge_home
-    made = Worker(limits=Limits(5, 1500), server=fork_server)
+    made = Worker(limits=Limits(PATIENCE, 1500), server=fork_server)
     yield made
     made.close()
 
@@ -202,10 +202,13 @@ def _without_room(*_: Any) -> None:
 # -- children that get into trouble --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("content", "cause"), [(b"die", "signal 9"), (b"loop", "longer than 5 seconds")])
+@pytest.mark.parametrize(
+    ("content", "cause", "seconds"), [(b"die", "signal 9", PATIENCE), (b"loop", "longer than 1 seconds", 1)]
+)
 def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_have_it_done_again(
-    troubled: Round, worker: Worker, content: bytes, cause: str, django_user_model: Any
+    troubled: Round, worker: Worker, content: bytes, cause: str, seconds: float, django_user_model: Any
 ) -> None:
+    worker = Worker(limits=Limits(seconds, 1500), server=worker.server)
     submission = hand_in(troubled, "01", {"hidden_01.csv": content})
     job = only_job()
     for attempt in (1, 2, 3):
@@ -277,8 +280,8 @@ def test_the_job_of_a_worker_that_is_killed_is_done_by_another(
     submission = hand_in(troubled, "01", {"hidden_01.csv": f"wait {go}".encode()})
     process = _worker_process(judge_home, embedded_database)
     try:
-        _wait_for(lambda: only_job().state == JobState.RUNNING)
-        _wait_for(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORING)
+        wait_until(lambda: only_job().state == JobState.RUNNING)
+        wait_until(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORING)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -300,11 +303,11 @@ def test_a_worker_process_takes_jobs_from_the_queue_and_ends_when_it_is_told(
     process = _worker_process(judge_home, embedded_database)
     try:
         submission = hand_in(troubled, "01", {"hidden_01.csv": b"wait /"})
-        _wait_for(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORED)
-        _wait_for(lambda: not Job.objects.exclude(state=JobState.DONE).exists())
+        wait_until(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORED)
+        wait_until(lambda: not Job.objects.exclude(state=JobState.DONE).exists())
     finally:
         process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     assert not [left for left in (judge_home / "work").iterdir() if left.name == str(process.pid)]
 
 
@@ -315,10 +318,10 @@ def test_a_worker_that_is_told_to_end_gives_up_its_job_for_another_to_do(
     submission = hand_in(troubled, "01", {"hidden_01.csv": b"wait /nothing"})
     process = _worker_process(judge_home, embedded_database)
     try:
-        _wait_for(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORING)
+        wait_until(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORING)
     finally:
         process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
     job = only_job()
     assert (job.state, job.attempts, job.lease) == (JobState.WAITING, 0, None)
     assert "told to end" in job.cause
@@ -334,12 +337,3 @@ def _worker_process(home: Path, database: EmbeddedPostgres) -> subprocess.Popen[
     }
     script = "import django; django.setup(); from kakurenbo.judge.scoring.worker import main; main()"
     return subprocess.Popen([sys.executable, "-c", script], env=environment)
-
-
-def _wait_for(found: Callable[[], bool]) -> None:
-    until = time.monotonic() + 90
-    while time.monotonic() < until:
-        if found():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come about within 90 seconds")

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from tests.judge.waiting import PATIENCE, lives, wait_until
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.operations.logs import TextLines
@@ -23,21 +24,22 @@ from kakurenbo.judge.serve.processes import Process, fork, wait_for
 from kakurenbo.judge.serve.supervisor import Supervisor
 
 
-def ended_within(process: Process, seconds: float) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if process.ended(time.monotonic()):
-            return True
-        time.sleep(0.01)
-    return False
+def ended(process: Process) -> float:
+    """Wait until it has; gives the moment at which that was noticed."""
+
+    def noticed() -> float:
+        now = time.monotonic()
+        return now if process.ended(now) else 0.0
+
+    return wait_until(noticed)
 
 
 def test_a_part_that_ends_well_is_due_again_all_the_same() -> None:
     part = Process("part", lambda: None, lambda: None)
     part.start()
-    assert ended_within(part, 5)
+    noticed = ended(part)
     assert part.pid is None
-    assert part.due < time.monotonic() + 1
+    assert part.due < noticed + 1
 
 
 def test_a_part_that_dies_again_and_again_is_started_less_and_less_often() -> None:
@@ -45,15 +47,15 @@ def test_a_part_that_dies_again_and_again_is_started_less_and_less_often() -> No
     delays = []
     for _ in range(3):
         part.start()
-        assert ended_within(part, 5)
-        delays.append(part.due - time.monotonic())
+        noticed = ended(part)
+        delays.append(part.due - noticed)
     assert delays[0] < delays[1] < delays[2] < 1
 
 
 def test_what_is_done_once_is_not_due_again() -> None:
     part = Process("part", lambda: None, lambda: None, once=True)
     part.start()
-    assert ended_within(part, 5)
+    ended(part)
     assert part.due == float("inf")
 
 
@@ -114,11 +116,10 @@ wait_for(fork("worker-1", show, lambda: None))
 def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
-        part = Process("part", lambda: time.sleep(60), lambda: None)
+        part = Process("part", lambda: time.sleep(2 * PATIENCE), lambda: None)
         part.start()
-        time.sleep(0.2)
         part.signal(signal.SIGTERM)
-        assert part.wait(time.monotonic() + 5)
+        assert part.wait(time.monotonic() + PATIENCE)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
@@ -128,16 +129,13 @@ def test_a_part_ends_when_its_supervisor_is_killed(tmp_path: Path) -> None:
     code = (
         "import os, pathlib, signal, time\n"
         "from kakurenbo.judge.serve.processes import fork\n"
-        f"pid = fork('part', lambda: time.sleep(60), lambda: pathlib.Path({str(told)!r}).write_text(str(os.getpid())))\n"
+        f"tell = lambda: pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
+        f"pid = fork('part', lambda: time.sleep({2 * PATIENCE}), tell)\n"
         f"while not pathlib.Path({str(told)!r}).exists(): time.sleep(0.01)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
-    part = Path("/proc") / told.read_text()
-    until = time.monotonic() + 5
-    while part.exists() and "\nState:\tZ" not in (part / "status").read_text() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert time.monotonic() < until
+    subprocess.run([sys.executable, "-c", code], check=False)
+    wait_until(lambda: not lives(int(told.read_text())))
 
 
 def test_two_judges_never_run_in_one_folder(tmp_path: Path) -> None:

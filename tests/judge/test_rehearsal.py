@@ -14,6 +14,7 @@ from django.db import connection
 from django.utils import timezone
 from tests.judge import making
 from tests.judge.making import organizer, plan
+from tests.judge.waiting import PATIENCE
 
 from kakurenbo import registry
 from kakurenbo.arena.teams_file import default_teams
@@ -26,8 +27,6 @@ from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions.models import Submission
-
-_LONGEST = 180  # seconds, on a machine that is busy with other tests
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worke
     sweep = threading.Thread(target=advance_until, args=[swept])
     sweep.start()
     began = time.monotonic()
-    while contest.ended_at is None and time.monotonic() - began < _LONGEST:
+    while contest.ended_at is None and time.monotonic() - began < PATIENCE:
         worker.drain()
         time.sleep(0.1)
         contest = Contest.objects.get(pk=contest.pk)

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +15,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from benchmarks.bench_judge import family
+from tests.judge.waiting import PATIENCE, wait_until
 
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.serve.uploads import AT_ONCE
-
-PATIENCE = 120.0  # machines that run tests are busy
 
 
 class Served:
@@ -47,11 +45,11 @@ class Served:
             return False
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        until = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < until, self.log.read_text()
+        def is_so() -> bool:
             assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.05)
+            return condition()
+
+        wait_until(is_so, self.log.read_text)
 
     def database(self) -> psycopg.Connection:
         return psycopg.connect(EmbeddedPostgres(self.home).dsn, autocommit=True)
@@ -91,7 +89,7 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
 
     parts = family(served.process.pid)
     served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(30) == 0
+    assert served.process.wait(PATIENCE) == 0
     assert not [pid for pid in parts if Path(f"/proc/{pid}").exists()]
     assert "everything has ended" in served.log.read_text()
 
@@ -144,10 +142,7 @@ def _members_of(home: Path) -> Iterator[int]:
 
 
 def _wait_until_gone(pids: set[int]) -> None:
-    until = time.monotonic() + PATIENCE
-    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not {pid for pid in pids if Path(f"/proc/{pid}").exists()}
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), lambda: str(pids))
 
 
 def _parent(pid: int) -> int:

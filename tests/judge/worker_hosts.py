@@ -13,19 +13,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
 import pytest
 from psycopg.pq import PGconn, Ping
+from tests.judge.waiting import PATIENCE, wait_until
 
 from kakurenbo.judge.serve.credentials import SECRET_KEY, SECRET_KEY_ID
 from kakurenbo.judge.serve.postgres import OWNER, Account, EmbeddedPostgres, _binaries
 
-PATIENCE = 120.0  # machines that run tests are busy
 BUCKET, S3_PORT, DATABASE_PORT = "contest", 5000, 5432
 WORKERS_PASSWORD = "of workers"
 KEYS_TO_SECRETS = ("name-of-the-key-to-secrets", "text-of-the-key-to-secrets")
@@ -43,15 +42,6 @@ def skip_without_namespaces() -> None:
     if subprocess.run(["ip", "netns", "add", f"{_MARK}probe"], capture_output=True).returncode:
         pytest.skip("this machine lets nobody make network namespaces: give the container CAP_SYS_ADMIN and CAP_NET_ADMIN")
     subprocess.run(["ip", "netns", "del", f"{_MARK}probe"], check=True)
-
-
-def wait_until(condition: Callable[[], object], told: Callable[[], str] = str, seconds: float = PATIENCE) -> float:
-    """Wait for something; gives how many seconds it took."""
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < seconds, told()
-        time.sleep(0.05)
-    return time.monotonic() - began
 
 
 class Machine:
@@ -123,7 +113,7 @@ class Machine:
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(20)
+                self.process.wait(PATIENCE)
             self.process.kill()
             self.process.wait()
             self.process = None
@@ -198,7 +188,7 @@ class Site:
             machine.stop()
         if self._server is not None:
             self._server.send_signal(signal.SIGINT)
-            self._server.wait(20)
+            self._server.wait(PATIENCE)
         for machine in (*self.hosts, self.judge):
             machine.remove()
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from tests.calling import call
 from tests.judge.chaos.contest import Chaotic
-from tests.judge.chaos.judge import LOOK_SECONDS, PATIENCE, Judge
+from tests.judge.chaos.judge import LOOK_SECONDS, Judge
 from tests.judge.test_serve import _members_of
+from tests.judge.waiting import PATIENCE
 
 _DONE = {"good": "scored", "bad": "invalid"}
 

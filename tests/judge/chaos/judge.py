@@ -19,12 +19,12 @@ import psycopg
 from benchmarks.bench_judge import family, said_inside
 from tests.judge.chaos.clock import MovedClock
 from tests.judge.test_serve import Served, _parent
+from tests.judge.waiting import PATIENCE, wait_until
 
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 
 LOOK_SECONDS = 0.02
 _MEGABYTES_OF_LOG = 500
-PATIENCE = 300.0  # the machine may have other things to do, and much is done to the judge at once
 
 
 class Judge(Served):
@@ -65,11 +65,12 @@ class Judge(Served):
 
     def wait_until(self, condition: Callable[[], bool], otherwise: str = "the judge does not come back") -> None:
         """Wait until something is so."""
-        until = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < until, f"{otherwise}\n{self._last_words()}"
+
+        def is_so() -> bool:
             assert self.process.poll() is None, self._last_words()
-            time.sleep(LOOK_SECONDS)
+            return condition()
+
+        wait_until(is_so, lambda: f"{otherwise}\n{self._last_words()}")
 
     def _last_words(self) -> str:
         return self.log.read_text()[-6000:]

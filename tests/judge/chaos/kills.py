@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.judge.chaos.contest import Chaotic
-from tests.judge.chaos.judge import LOOK_SECONDS, PATIENCE, Judge, kill
+from tests.judge.chaos.judge import LOOK_SECONDS, Judge, kill
+from tests.judge.waiting import PATIENCE
 
 HOURS = 3600
 _LONGEST_PAUSE = 0.4

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.judge.chaos.judge import PATIENCE
+from tests.judge.waiting import PATIENCE
 
 _PAUSE_SECONDS = 0.2
 _BAD_EVERY = 4

@@ -18,6 +18,7 @@ from tests.judge.chaos.accounts import account, wait_for_rest
 from tests.judge.chaos.contest import Chaotic
 from tests.judge.chaos.judge import Judge, small_disk
 from tests.judge.chaos.kills import Chaos
+from tests.judge.waiting import PATIENCE
 
 WORKER_KILLS = int(os.environ.get("KAKURENBO_WORKER_KILLS", "2"))  # `make soak` asks for more, and for more of all else
 WHOLE = WORKER_KILLS >= 10
@@ -59,7 +60,7 @@ def judge(disk: tuple[Path, bool]) -> Iterator[Judge]:
     yield judge
     members = judge.members()
     judge.process.terminate()
-    judge.process.wait(60)
+    judge.process.wait(PATIENCE)
     assert not [pid for pid in members if Path(f"/proc/{pid}").exists()]
 
 

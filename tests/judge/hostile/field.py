@@ -8,7 +8,6 @@ import json
 import os
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from benchmarks.bench_judge import asked, family, free_port, said_inside, serving
+from tests.judge.waiting import PATIENCE, wait_until
 
 TABLES, ZIPS = "tables", "zips"
 """Contests: of one whose entries are a table (amic2020), and one whose entries may be a zip (pwscup2024)."""
@@ -24,7 +24,6 @@ FINAL = ("invalid", "scored", "failed", "parked", "withdrawn")
 MOST_MB = 600
 TEAMS = 3
 _LOOK_SECONDS = 0.1
-_PATIENCE = 120.0
 _CONTESTS = """
 import sys, django; django.setup()
 from datetime import timedelta
@@ -132,7 +131,7 @@ class Player:
         return content
 
     def _ask(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.field.port, timeout=_PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.field.port, timeout=PATIENCE)
         try:
             given = {"Authorization": f"Bearer {self.token}", **headers}
             with contextlib.suppress(ConnectionError):  # who is refused in the middle of a body is told why
@@ -154,10 +153,12 @@ class Player:
 
     def verdict(self, submission: str, language: str = "") -> Answer:
         """What came of a submission: its state, and the judging with its problems."""
-        until = time.monotonic() + _PATIENCE
-        while (answer := self.ask("GET", submission, language=language)).said["state"] not in FINAL:
-            assert time.monotonic() < until, (submission, answer)
-            time.sleep(0.05)
+
+        def judged() -> Answer | None:
+            answer = self.ask("GET", submission, language=language)
+            return answer if answer.said["state"] in FINAL else None
+
+        answer = wait_until(judged, lambda: f"{submission} {self.ask('GET', submission)}")
         return Answer(answer.status, {"error": answer.said["state"], **answer.said["judging"]})
 
 
@@ -219,8 +220,7 @@ def playing_field() -> Iterator[tuple[Field, Watch, Path]]:
 
 
 def _wait_until_open(made: Field, slug: str, token: str) -> None:
-    until = time.monotonic() + _PATIENCE
     headers = {"Authorization": f"Bearer {token}"}
-    while asked(made.address, headers, f"/contests/{slug}")["rounds"][0]["phases"][0]["state"] != "open":
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    wait_until(
+        lambda: asked(made.address, headers, f"/contests/{slug}")["rounds"][0]["phases"][0]["state"] == "open", lambda: slug
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,9 +24,9 @@ from tests.judge.hostile.kinds import (
     Content,
     Talk,
 )
+from tests.judge.waiting import wait_until
 
 _AT_ONCE = 4
-_PATIENCE = 30.0
 _WORTH_TELLING_MB = 100
 
 
@@ -139,10 +138,7 @@ def _sentences(answer: Answer) -> list[str]:
 
 def _nothing_is_left(field: Field, folder: Path) -> None:
     """No file, no folder, no row and no process of anything that was refused."""
-    until = time.monotonic() + _PATIENCE
-    while (stray := _strays(folder)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not stray
+    wait_until(lambda: not _strays(folder), lambda: str(_strays(folder)))
     left = field.left()
     assert not set(left["states"]) - {"invalid", "withdrawn"}, left["states"]
     assert not left["jobs"]

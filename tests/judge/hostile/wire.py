@@ -8,8 +8,7 @@ import socket
 from typing import NamedTuple
 
 from tests.judge.hostile.field import Answer, Player, read_json
-
-_PATIENCE = 20.0
+from tests.judge.waiting import PATIENCE
 
 
 class Sent(NamedTuple):
@@ -32,10 +31,10 @@ class Sent(NamedTuple):
         return found
 
 
-def send(player: Player, *pieces: bytes, pause: float = 0.0, shut: bool = True, patience: float = _PATIENCE) -> Sent:
+def send(player: Player, *pieces: bytes, pause: float = 0.0, shut: bool = True, patience: float = PATIENCE) -> Sent:
     """What a judge answers to bytes; afterwards the sender says no more, unless it stays."""
     with socket.create_connection(("127.0.0.1", player.field.port), patience) as connection:
-        with contextlib.suppress(ConnectionError, TimeoutError):  # who has heard enough closes, and has mostly said why
+        with contextlib.suppress(OSError):  # who has heard enough closes, and has mostly said why
             for number, piece in enumerate(pieces):
                 if number and pause and _has_answer(connection, pause):
                     break
@@ -43,7 +42,7 @@ def send(player: Player, *pieces: bytes, pause: float = 0.0, shut: bool = True, 
             if shut:
                 connection.shutdown(socket.SHUT_WR)
         got = b""
-        with contextlib.suppress(ConnectionError, TimeoutError):
+        with contextlib.suppress(OSError):
             while piece := connection.recv(65536):
                 got += piece
                 if not shut and Sent(got).answers and b"connection: close" not in got.lower():
