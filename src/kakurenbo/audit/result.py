@@ -457,6 +457,12 @@ class AuditResult:
             "notices": list(self.notices),
         }
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from kakurenbo.audit.report.notebook import notebook_audit  # which lays out what stands here
+
+        return notebook_audit(self)
+
 
 def _json(part: Rate | Excess | None) -> dict[str, Any] | None:
     return None if part is None else part.as_json()

@@ -11,7 +11,7 @@ import hashlib
 import html
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kakurenbo.messages import LANGUAGES, language
@@ -39,7 +39,29 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
         },
         "language": language(),
     }
-    scripts = [asset(name) for name in _SCRIPTS]
+    body = [
+        '<div id="app"></div>',
+        f'<script type="application/json" id="texts">{script_json(json.loads(asset("texts.json")))}</script>',
+        f'<script type="application/json" id="palettes">{script_json(palettes())}</script>',
+        f'<script type="application/json" id="data">{script_json(data)}</script>',
+    ]
+    return offline_page(_title(document), body, [asset(name) for name in _SCRIPTS])
+
+
+def offline_page(title: str, body: Sequence[str], scripts: Sequence[str], style: str = "") -> str:
+    """A page that needs no network, in the looks of all reports.
+
+    Parameters
+    ----------
+    title : str
+        Any text.
+    body : sequence of str
+        Markup; no script in it runs.
+    scripts : sequence of str
+        The only ones that the page's policy admits.
+    style : str
+        Further rules.
+    """
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -59,16 +81,13 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
-            f"<title>{html.escape(_title(document))} · kakurenbo</title>",
+            f"<title>{html.escape(title)} · kakurenbo</title>",
             '<link rel="icon" href="data:,">',
-            f"<style>{_palette_style()}{asset('report.css')}</style>",
+            f"<style>{_palette_style()}{asset('report.css')}{style}</style>",
             f'<style id="figure-style">{asset("figure.css")}</style>',
             "</head>",
             "<body>",
-            '<div id="app"></div>',
-            f'<script type="application/json" id="texts">{script_json(json.loads(asset("texts.json")))}</script>',
-            f'<script type="application/json" id="palettes">{script_json(palettes())}</script>',
-            f'<script type="application/json" id="data">{script_json(data)}</script>',
+            *body,
             *(f"<script>{script}</script>" for script in scripts),
             "</body>",
             "</html>",

@@ -1,0 +1,33 @@
+"""What a notebook shows of an audit: the verdict, the picture of its risks, and a table; in the language of the moment."""
+
+from __future__ import annotations
+
+from kakurenbo.audit.report.markup import element, plain
+from kakurenbo.audit.report.pictures import audit_pictures
+from kakurenbo.audit.report.words import limited, named, said, verdict_sentence
+from kakurenbo.audit.result import AuditResult
+
+
+def notebook_audit(result: AuditResult) -> str:
+    """Markup that brings its own style and needs no script."""
+    pictures = (drawn.partition("\n")[2] for drawn in audit_pictures(result).values())  # without the line that makes a file XML
+    heads = (said(f"heading.{one}") for one in ("risk", "attack", "figure", "standing"))
+    rows = (
+        element(
+            "tr",
+            *(
+                element("td", plain(cell))
+                for cell in (
+                    named("risk", risk.name),
+                    named("attack", risk.attack) if risk.assessed else named("why", risk.why),
+                    limited(risk),
+                    said(f"standing.{risk.standing}"),
+                )
+            ),
+        )
+        for risk in result.risks.values()
+        if risk.assessed or risk.why
+    )
+    head = element("tr", *(element("th", plain(one)) for one in heads))
+    table = element("table", element("thead", head), element("tbody", *rows))
+    return element("div", element("p", element("strong", plain(verdict_sentence(result)))), *pictures, table)

@@ -1,0 +1,261 @@
+"""The two pictures of an audit: how far each risk stands from its control, and candidates by risk and utility.
+
+Each is drawn for a width: what fits a slide does not fit a phone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, interval, limited, named, said, verdict_sentence
+from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
+from kakurenbo.reporting.drawing import (
+    Box,
+    clipped,
+    moved,
+    picture,
+    pixels,
+    placed_labels,
+    printable,
+    tag,
+    text_width,
+    ticks,
+    words,
+    wrapped,
+)
+from kakurenbo.reporting.numbers import share
+
+WIDE, NARROW = 868, 330
+_ENDS = ("x1", "y1", "x2", "y2")
+_AIR = 0.08
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Markup of a picture and the room it takes."""
+
+    width: float
+    height: float
+    content: tuple[str, ...]
+
+    def inline(self, title: str) -> str:
+        """As an element of a page, which brings the style."""
+        view_box = f"0 0 {pixels(self.width)} {pixels(self.height)}"
+        label = {"aria-label": title}
+        return tag(
+            "svg", *self.content, class_="figure", role="img", width=self.width, height=self.height, viewBox=view_box, **label
+        )
+
+
+def audit_pictures(result: AuditResult) -> dict[str, str]:
+    """SVG texts by file name, in the language of the moment; the same result, the same bytes."""
+    drawn = risk_picture(result, WIDE)
+    pictures = {"risks.svg": picture(drawn.width, drawn.height, drawn.content, said("risks"), [verdict_sentence(result)])}
+    if result.candidates:
+        drawn = frontier_picture(result, WIDE)
+        pictures["frontier.svg"] = picture(drawn.width, drawn.height, drawn.content, said("frontier"), [said("frontier_hint")])
+    return pictures
+
+
+# -- risks ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """From shares to pixels."""
+
+    left: float
+    right: float
+
+    def __call__(self, value: float) -> float:
+        return self.left + min(1.0, max(0.0, value)) * (self.right - self.left)
+
+
+def risk_picture(result: AuditResult, width: float) -> Drawing:
+    """Every risk in a row: rate and control, each with its interval."""
+    wide = width >= WIDE
+    axis = _Axis(200, width - 230) if wide else _Axis(8, width - 8)
+    row_height = 58 if wide else 78
+    risks = [risk for risk in result.risks.values() if risk.assessed or risk.why]
+    bottom = row_height * len(risks)
+    stripe: dict[str, str | float] = {"class_": "stripe", "x": 0, "width": width, "height": row_height, "rx": 6}
+    drawn = [tag("rect", y=row_height * number, **stripe) for number in range(0, len(risks), 2)]
+    for percent in (0, 25, 50, 75, 100) if wide else (0, 50, 100):
+        x = axis(percent / 100)
+        drawn.append(tag("line", class_="grid", x1=x, x2=x, y1=0, y2=bottom))
+        anchor = "middle" if wide else {0: "start", 100: "end"}.get(percent, "middle")
+        drawn.append(words(f"{percent} %", class_="dim small", x=x, y=bottom + 16, text_anchor=anchor))
+    for number, risk in enumerate(risks):
+        drawn.append(moved(0, row_height * number, _risk_row(risk, axis, width, wide=wide)))
+    legend, rows = _risk_legend(axis.left if wide else 4, width)
+    drawn.append(moved(0, bottom + 30, legend))
+    return Drawing(width, bottom + 34 + 20 * rows, tuple(drawn))
+
+
+def _risk_row(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+    look = LOOKS.get(risk.standing, "unsure")
+    room = axis.left - 24 if wide else width - 150
+    name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=25 if wide else 18)
+    if not risk.assessed or risk.rate is None:
+        return [name, *_not_assessed(risk, axis, width, wide=wide)]
+    value = limited(risk)
+    against = [] if risk.limit is None else [said("limit_of", limit=share(risk.limit))]
+    against += [] if risk.control is None else [said("control_of", control=share(risk.control.value))]
+    attack = named("attack", risk.attack)
+    middle = 29 if wide else 40
+    marks = [*_mark(risk.control, axis, middle + 8, "control"), *_mark(risk.rate, axis, middle - 6, look)]
+    if wide:
+        told = [
+            words(clipped(attack, room, 11), class_="dim small", x=10, y=42, title=attack),
+            words(value, class_="number", x=axis.right + 22, y=25),
+            words(clipped(", ".join(against), width - axis.right - 24, 11), class_="dim small", x=axis.right + 22, y=42),
+        ]
+    else:
+        told = [
+            words(value, class_="number", x=width - 4, y=18, text_anchor="end"),
+            words(clipped(" · ".join([attack, *against]), width - 8, 11), class_="dim small", x=4, y=68),
+        ]
+    return [name, *marks, *told]
+
+
+def _not_assessed(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+    x, y = (axis.left, 25) if wide else (4.0, 38)
+    why = f"{said('standing.not_assessed')}: {named('why', risk.why)}" if risk.why else said("standing.not_assessed")
+    lines = wrapped(why, width - x - 10, 11)[:2]
+    return [words(line, class_="dim small", x=x, y=y + 16 * number) for number, line in enumerate(lines)]
+
+
+def _mark(rate: Rate | None, axis: _Axis, y: float, look: str) -> list[str]:
+    if rate is None:
+        return []
+    return [
+        tag("line", class_=f"span span-{look}", x1=axis(rate.low), x2=axis(rate.high), y1=y, y2=y),
+        _sign(look, axis(rate.value), y, interval(rate.low, rate.high)),
+    ]
+
+
+def _sign(look: str, x: float, y: float, title: str = "") -> str:
+    """A shape for each look, so that nobody needs colours to tell them apart."""
+    told = [tag("title", escape(printable(title)))] if title else []
+    if look == "bad":
+        return tag(
+            "path", *told, class_="bad", d=f"M{pixels(x)} {pixels(y - 8)}L{pixels(x + 7)} {pixels(y + 6)}H{pixels(x - 7)}Z"
+        )
+    if look == "unsure":
+        corners = (
+            f"M{pixels(x)} {pixels(y - 7)}L{pixels(x + 7)} {pixels(y)}L{pixels(x)} {pixels(y + 7)}L{pixels(x - 7)} {pixels(y)}Z"
+        )
+        return tag("path", *told, class_="unsure", d=corners)
+    return tag("circle", *told, class_=look, cx=x, cy=y, r=4.5 if look == "control" else 6)
+
+
+def _risk_legend(left: float, width: float) -> tuple[list[str], int]:
+    signs = (("bad", said("standing.above")), ("unsure", said("standing.inconclusive")), ("good", said("standing.within")))
+    return _legend([*signs, ("control", said("control_meaning"))], left, width)
+
+
+def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tuple[list[str], int]:
+    """What the shapes mean, in rows, and how many rows there are."""
+    drawn, x, row = [], left, 0
+    for look, told in signs:
+        needed = 26 + text_width(told, 11)
+        if x > left and x + needed > width:
+            x, row = left, row + 1
+        shown = words(clipped(told, width - left - 24, 11), class_="dim small", x=18, y=10)
+        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), shown]))
+        x += needed + 8
+    return drawn, row + 1
+
+
+# -- candidates ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """From values to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def _scale(values: Sequence[float], start: float, end: float) -> _Scale:
+    low, high = min(values), max(values)
+    air = max(high - low, 0.02) * _AIR
+    return _Scale(low - air, high + air, start, end)
+
+
+def frontier_picture(result: AuditResult, width: float) -> Drawing:
+    """Candidates by utility (to the right) and risk (less of it upwards), so that the best corner is the upper right one."""
+    wide = width >= WIDE
+    height = 420 if wide else 330
+    left, top, right, bottom = 52, 26, width - 12, height - 44
+    across = _scale([one.utility for one in result.candidates], left, right)
+    up = _scale([0.0, *(one.risk for one in result.candidates)], top, bottom)
+    points = [(one, across(one.utility), up(one.risk)) for one in result.candidates]
+    best = sorted(((x, y) for one, x, y in points if one.on_frontier), key=lambda point: (point[0], point[1]))
+    steps = _steps(best)
+    drawn = [*_frontier_axes(across, up, (left, top, right, bottom), wide=wide), *_frontier_line(best)]
+    drawn += _candidate_names(points, (left + 2, top, right, bottom - 2), steps)
+    drawn += [_sign(VERDICT_LOOKS.get(one.exit_code, "unsure"), x, y, _candidate_told(one)) for one, x, y in points]
+    looks = dict.fromkeys(VERDICT_LOOKS.get(one.exit_code, "unsure") for one in result.candidates)
+    legend, rows = _legend([(look, said(f"candidate.{look}")) for look in looks], left if wide else 4, width)
+    drawn.append(moved(0, height + 6, legend))
+    return Drawing(width, height + 10 + 20 * rows, tuple(drawn))
+
+
+def _frontier_axes(across: _Scale, up: _Scale, box: Box, *, wide: bool) -> list[str]:
+    left, top, right, bottom = box
+    drawn = []
+    for tick in ticks(max(0.0, across.low), min(1.0, across.high), 8 if wide else 3):
+        x = across(tick.value)
+        drawn.append(tag("line", class_="grid", x1=x, x2=x, y1=top, y2=bottom))
+        drawn.append(words(tick.text, class_="dim small", x=x, y=bottom + 16, text_anchor="middle"))
+    for tick in ticks(100 * max(0.0, up.low), 100 * min(1.0, up.high), 6 if wide else 4):
+        y = up(tick.value / 100)
+        drawn.append(tag("line", class_="grid", x1=left, x2=right, y1=y, y2=y))
+        drawn.append(words(f"{tick.text} %", class_="dim small", x=left - 6, y=y + 4, text_anchor="end"))
+    return [
+        *drawn,
+        tag("line", class_="axis", x1=left, x2=right, y1=bottom, y2=bottom),
+        tag("line", class_="axis", x1=left, x2=left, y1=top, y2=bottom),
+        words(clipped(said("utility_axis"), right - left), x=(left + right) / 2, y=bottom + 36, text_anchor="middle"),
+        words(clipped(said("risk_axis"), right - 4), x=4, y=13),
+    ]
+
+
+def _steps(best: Sequence[tuple[float, float]]) -> list[Box]:
+    parts: list[Box] = []
+    for (x, y), (x_next, y_next) in itertools.pairwise(best):
+        parts += [(x, y, x, y_next), (x, y_next, x_next, y_next)]
+    return parts
+
+
+def _frontier_line(best: Sequence[tuple[float, float]]) -> list[str]:
+    if len(best) < 2:
+        return []
+    steps = "".join(f"V{pixels(y)}H{pixels(x)}" for x, y in best[1:])
+    return [tag("path", class_="frontier", d=f"M{pixels(best[0][0])} {pixels(best[0][1])}{steps}")]
+
+
+def _candidate_names(points: Sequence[tuple[Candidate, float, float]], box: Box, lines: Sequence[Box]) -> list[str]:
+    named_points = [(x, y, clipped(one.name, 150, 11)) for one, x, y in points]
+    drawn = []
+    for place, (_, _, name) in zip(placed_labels(named_points, box, [], lines), named_points, strict=True):
+        if place is None:
+            continue
+        if place.lead is not None:
+            drawn.append(tag("line", class_="leader", **dict(zip(_ENDS, place.lead, strict=True))))
+        drawn.append(words(name, class_="small point-name", x=place.x, y=place.y, text_anchor=place.anchor))
+    return drawn
+
+
+def _candidate_told(one: Candidate) -> str:
+    return f"{one.name}: {said('risk_axis_short')} {share(one.risk)}, {said('utility_axis_short')} {one.utility:.3f}"

@@ -1,0 +1,250 @@
+"""The parts of the page below its pictures: tables of what an audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, paragraph, plain, sheet
+from kakurenbo.audit.report.words import (
+    LOOKS,
+    columns_in_short,
+    leading,
+    limited,
+    named,
+    rated,
+    said,
+    threat_told,
+    threats,
+)
+from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
+from kakurenbo.reporting.numbers import count, share, shown_value
+
+_LISTED = 8  # exposed records that are shown at once
+
+
+def risk_table(result: AuditResult) -> str:
+    """Every risk with all its figures."""
+    headings = ["risk", "figure", "rate", "control", "baseline", "chance", "p_value", "limit", "standing"]
+    places = ["main", "figure", *["below"] * 7]
+    rows = [_risk_row(risk) for risk in result.risks.values() if risk.assessed]
+    extra = [
+        f"{named('risk', risk.name)}: "
+        + ", ".join(f"{named('figure', name)} {_figure(name, value)}" for name, value in risk.figures.items())
+        for risk in result.risks.values()
+        if risk.figures
+    ]
+    return sheet([said(f"heading.{one}") for one in headings], rows, places) + "".join(paragraph(one, "note") for one in extra)
+
+
+def _figure(name: str, value: float) -> str:
+    return share(value) if name.startswith("tpr") else shown_value(value)
+
+
+def _risk_row(risk: Risk) -> list[str]:
+    attack = element("div", plain(named("attack", risk.attack)), class_="method dim")
+    return [
+        element("span", plain(named("risk", risk.name)), class_="team-name") + attack,
+        plain(limited(risk)),
+        plain(rated(risk.rate)),
+        plain(rated(risk.control)),
+        plain(share(risk.baseline)),
+        plain(share(risk.chance)),
+        plain("–" if risk.p_value is None else shown_value(risk.p_value)),
+        plain(share(risk.limit)),
+        marked(said(f"standing.{risk.standing}"), LOOKS.get(risk.standing, "")),
+    ]
+
+
+def matrix_section(result: AuditResult) -> list[str]:
+    """Who could do what: risks by attackers, and every attack that was tried."""
+    tried = threats(result)
+    if not tried:
+        return []
+    headings = [said("heading.risk"), *(named("threat", threat) for threat in tried)]
+    rows = [
+        [plain(named("risk", risk.name)), *(_threat_cell(leading(risk, threat)) for threat in tried)]
+        for risk in result.risks.values()
+        if risk.rows
+    ]
+    every = [_tried_row(risk, row) for risk in result.risks.values() for row in risk.rows]
+    columns = [said(f"heading.{one}") for one in ("risk", "threat", "attack", "rate", "control", "excess")]
+    all_of_them = sheet(columns, every, ["main", "below", "below", "figure", "below", "below"])
+    return [
+        paragraph(said("matrix_hint")),
+        element("div", sheet(headings, rows, ["main", *["below"] * len(tried)]), class_="panel"),
+        folded(said("every_attack", count=len(every)), all_of_them),
+    ]
+
+
+def _threat_cell(row: ThreatRow | None) -> str:
+    if row is None:
+        return ""
+    beside = "" if row.control is None else said("control_of", control=share(row.control.value))
+    return element("b", plain(rated(row.rate))) + element("div", plain(beside), class_="note")
+
+
+def _tried_row(risk: Risk, row: ThreatRow) -> list[str]:
+    reported = f" {marked(said('reported'), '')}" if row.reported else ""
+    return [
+        plain(named("risk", risk.name)) + reported,
+        plain(threat_told(row)),
+        plain(named("attack", row.attack)),
+        plain(rated(row.rate)),
+        plain(rated(row.control)),
+        plain(rated(row.excess)),
+    ]
+
+
+def records_section(result: AuditResult) -> list[str]:
+    """The people whom the release gives away."""
+    records = result.records
+    if not records.assessed:
+        return [paragraph(said("records_not_assessed"))]
+    told = said(
+        "records_flagged", flagged=count(len(records.flagged)), tested=count(records.tested), level=share(records.level)
+    )
+    if not records.flagged:
+        return [paragraph(told)]
+    shown = [_record(one) for one in records.flagged]
+    headings = [said(f"heading.{one}") for one in ("record", "score", "p_value")]
+    places = ["main", "below", "below"]
+    parts = [element("div", sheet(headings, shown[:_LISTED], places), class_="panel")]
+    if len(shown) > _LISTED:
+        parts.append(folded(said("more_records", count=len(shown) - _LISTED), sheet(headings, shown[_LISTED:], places)))
+    return [paragraph(told), paragraph(said("records_hint"), "note"), *parts]
+
+
+def _record(record: ExposedRecord) -> list[str]:
+    who = element("span", plain(record.digest), class_="mono")
+    if record.row is not None:
+        values = ", ".join(f"{name} {value}" for name, value in record.values.items())
+        who += element("div", plain(said("record_of_row", row=record.row + 2, values=values)), class_="note")
+    return [who, plain(shown_value(record.score)), plain(shown_value(record.p_value))]
+
+
+def columns_section(result: AuditResult) -> list[str]:
+    """Which columns drive the risk, and which were given other names."""
+    parts = []
+    if result.driving:
+        headings = [said(f"heading.{one}") for one in ("column", "risk", "share", "without")]
+        rows = [
+            [
+                plain(one.column),
+                plain(named("risk", one.risk)),
+                bar(one.share) + plain(share(one.share)),
+                plain(share(one.without)),
+            ]
+            for one in result.driving
+        ]
+        table = sheet(headings, rows, ["main", "below", "figure", "below"])
+        parts += [paragraph(said("columns_hint")), element("div", table, class_="panel")]
+    if result.recoded:
+        headings = [said(f"heading.{one}") for one in ("column", "source", "recovered")]
+        rows = [[plain(one.column), plain(one.source), plain(f"{one.recovered} / {one.values}")] for one in result.recoded]
+        table = sheet(headings, rows, ["main", "below", "figure"])
+        parts += [element("h3", plain(said("recoded"))), paragraph(said("recoded_hint")), element("div", table, class_="panel")]
+    return parts
+
+
+def utility_section(result: AuditResult) -> list[str]:
+    """What the release still tells."""
+    utility = result.utility
+    facts = (
+        (said("marginals"), share(utility.marginals)),
+        (said("pairs"), share(utility.pairs)),
+        (said("rows"), count(utility.rows)),
+        (said("columns_kept"), count(utility.columns_kept)),
+    )
+    cards = (
+        element("div", element("span", plain(name)), element("b", plain(value)), class_="card fact") for name, value in facts
+    )
+    columns = [[plain(name), bar(value) + plain(share(value))] for name, value in utility.by_column.items()]
+    parts = [sheet([said("heading.column"), said("heading.similarity")], columns, ["main", "figure"])] if columns else []
+    if utility.models:
+        headings = [said(f"heading.{one}") for one in ("predicted", "on_release", "on_original", "majority")]
+        models = [
+            [plain(one.column), *(plain(share(value)) for value in (one.on_release, one.on_original, one.majority))]
+            for one in utility.models
+        ]
+        parts.append(sheet(headings, models, ["main", "figure", "below", "below"]))
+    panels = (element("div", part, class_="panel") for part in parts)
+    return [
+        paragraph(said("utility_hint")),
+        element("div", *cards, class_="cards"),
+        element("div", *panels, class_="split panels"),
+    ]
+
+
+def regulation_section(result: AuditResult) -> list[str]:
+    """Which risk speaks to which word of which text."""
+    if not result.regulation:
+        return []
+    rows = [
+        [
+            plain(named("regulation", row.framework)),
+            plain(named("regulation", row.term)),
+            " ".join(_risk_mark(result, name) for name in row.risks),
+        ]
+        for row in result.regulation
+    ]
+    headings = [said(f"heading.{one}") for one in ("framework", "term", "risks")]
+    return [
+        paragraph(said("regulation_hint")),
+        element("div", sheet(headings, rows, ["main", "below", "below"]), class_="panel"),
+    ]
+
+
+def _risk_mark(result: AuditResult, name: str) -> str:
+    standing = result.risks[name].standing if name in result.risks else ""
+    return marked(named("risk", name), LOOKS.get(standing, ""))
+
+
+def not_proved_section(result: AuditResult) -> list[str]:
+    return [element("div", listed(named("not_proved", name) for name in result.not_proved), class_="panel")]
+
+
+def method_section(result: AuditResult) -> list[str]:
+    """How the figures were made, so that they can be made again."""
+    facts = sheet(
+        [said("heading.what"), said("heading.value")],
+        ([plain(name), element("span", plain(value), class_="mono")] for name, value in method_facts(result)),
+        ["main", "below"],
+    )
+    parts = [element("div", facts, class_="panel")]
+    if result.self_tests:
+        headings = [said(f"heading.{one}") for one in ("self_test", "attack", "read", "expected", "standing")]
+        rows = [
+            [
+                plain(said(f"self_test.{test.name}")),
+                plain(named("attack", test.attack)),
+                plain(share(test.read)),
+                plain(share(test.expected)),
+                marked(said("passed" if test.passed else "too_weak"), "good" if test.passed else "bad"),
+            ]
+            for test in result.self_tests
+        ]
+        table = sheet(headings, rows, ["main", "below", "below", "below", "figure"])
+        parts += [
+            element("h3", plain(said("self_tests"))),
+            paragraph(said("self_tests_hint")),
+            element("div", table, class_="panel"),
+        ]
+    notices = [paragraph(notice, "note") for notice in result.notices]
+    return [*parts, *notices]
+
+
+def method_facts(result: AuditResult) -> Iterator[tuple[str, str]]:
+    """What to know to make the figures again."""
+    method = result.method
+    yield said("version"), f"kakurenbo {method.version}"
+    yield said("seed"), str(method.seed)
+    yield said("targets"), count(method.targets)
+    for name, value in method.options.items():
+        if value not in (None, "", [], (), {}):
+            yield said("option", name=name), shown_value(value)
+    for role, facts in method.files.items():
+        columns = columns_in_short([str(name) for name in facts.get("columns", ())])
+        yield (
+            said(f"role.{role}"),
+            said("file_facts", name=str(facts.get("name", "")), columns=columns, digest=str(facts.get("sha256", ""))),
+        )

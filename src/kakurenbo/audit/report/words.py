@@ -1,0 +1,95 @@
+"""The words and figures of an audit in the language of the moment; what every renderer says the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Excess, Rate, Risk, ThreatRow
+from kakurenbo.messages import text, text_or
+from kakurenbo.reporting.numbers import share
+
+LOOKS = {WITHIN: "good", ABOVE: "bad"}
+"""How a risk is marked where it is not just unsure."""
+VERDICT_LOOKS = {0: "good", 1: "bad"}
+_SHOWN_COLUMNS = 4
+
+
+def said(code: str, **parameters: object) -> str:
+    """The words of a code of this report."""
+    return text(f"audit.report.{code}", **parameters)
+
+
+def named(kind: str, name: str) -> str:
+    """A risk, threat, attack ... in words; one that nobody has words for stays as it is."""
+    return text_or(f"audit.report.{kind}.{name}", text_or(f"audit.{kind}.{name}", name.replace("_", " ")))
+
+
+def verdict_sentence(result: AuditResult) -> str:
+    """The one sentence."""
+    return text(f"audit.verdict.{result.verdict.code}", **_in_words(result.verdict.parameters))
+
+
+def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
+    """Risks and attacks as people call them, shares in percent."""
+    told: dict[str, object] = {}
+    for name, value in parameters.items():
+        if isinstance(value, float):
+            told[name] = share(value)
+        elif isinstance(value, list | tuple):
+            told[name] = [named("risk", str(part)) for part in value]
+        elif isinstance(value, str):
+            told[name] = named("attack" if name == "attack" else "risk", value)
+        else:
+            told[name] = value
+    return told
+
+
+def interval(low: float, high: float) -> str:
+    """The 95 % interval of a share, in percent."""
+    return f"{_percent(low)}–{_percent(high)}"
+
+
+def _percent(value: float) -> str:
+    return share(value).removesuffix(" %").replace("-", "−")
+
+
+def rated(rate: Rate | Excess | None) -> str:
+    """A share with its interval; a dash for none.
+
+    Examples
+    --------
+    >>> rated(Rate(43, 50, 0.86, 0.733, 0.942)), rated(None)
+    ('86.0 % (73.3–94.2)', '–')
+    """
+    return "–" if rate is None else f"{share(rate.value)} ({interval(rate.low, rate.high)})"
+
+
+def limited(risk: Risk) -> str:
+    """The figure that the limit is for: the excess, or the rate where there is no control."""
+    return rated(risk.excess if risk.excess is not None else risk.rate)
+
+
+def columns_in_short(names: Sequence[str]) -> str:
+    """Some column names, and how many more there are."""
+    if len(names) <= _SHOWN_COLUMNS:
+        return ", ".join(names)
+    return said("columns_and_more", columns=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+
+
+def threat_told(row: ThreatRow) -> str:
+    """Who knows what and wants what."""
+    parts = [named("threat", row.threat)]
+    parts += [said("knows", columns=columns_in_short(row.knows))] if row.knows else []
+    parts += [said("wants", columns=columns_in_short(row.wants))] if row.wants else []
+    return " · ".join(parts)
+
+
+def threats(result: AuditResult) -> list[str]:
+    """The attackers that were tried, in the order in which they come."""
+    return list(dict.fromkeys(row.threat for risk in result.risks.values() for row in risk.rows))
+
+
+def leading(risk: Risk, threat: str) -> ThreatRow | None:
+    """The row that stands for an attacker in the matrix: the reported one, else that with the highest lower bound."""
+    rows = [row for row in risk.rows if row.threat == threat]
+    return max(rows, key=lambda row: (row.reported, (row.excess or row.rate).low), default=None)
