@@ -159,7 +159,7 @@ def _cell(line: Line, column: Column, n: int) -> str:
     credits = list(line.credits[column].values())
     if not credits:
         return "–"
-    told = _mean([line.shown(credit) for credit in credits], n)
+    told = _mean([line.shown(credit) for credit in credits], n, _decimals(credits[0]))
     if {"identification", "reconstruction"} <= credits[0].details.keys():
         parts = [_average([credit.details[kind] for credit in credits]) for kind in ("identification", "reconstruction")]
         told += f" ({parts[0]:.1f} + {parts[1]:.1f})"
@@ -190,11 +190,12 @@ def _decimals(credit: Credit) -> int:
     return 1 if credit.of <= 100 else 3
 
 
-def _mean(values: Sequence[float], n: int) -> str:
+def _mean(values: Sequence[float], n: int, decimals: int | None = None) -> str:
+    """Mean ± half of its interval, and of how many draws where that is not ``n``; decimals by its size unless given."""
     if not values:
         return "–"
     found = estimate(values)
-    decimals = 1 if found.mean > 1.5 else 3
+    decimals = (1 if found.mean > 1.5 else 3) if decimals is None else decimals
     half = "" if found.half is None else f" ± {found.half:.{decimals}f}"
     return f"{found.mean:.{decimals}f}{half}" + ("" if found.n == n else f" (n = {found.n})")
 
