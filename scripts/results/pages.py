@@ -127,8 +127,9 @@ def _legend(table: ResultsTable) -> str:
     points = "overall score" if rules.utility_score else "score of its ranking"
     return (
         "Means ± half of the 95 % interval (Student's t over draws); `n` is the number of draws of a row, and a figure of fewer"
-        " says of how many. *told*: the attack knows the method and its parameters. *best* is the most that any attack found,"
-        f" draw by draw, and *points* what the contest makes of that ({points}). Times are CPU seconds of one draw on one core."
+        " says of how many; `(5×)` says that all five agreed. *told*: the attack knows the method and its parameters. *best* is"
+        f" the most that any attack found, draw by draw, and *points* what the contest makes of that ({points}). Times are CPU"
+        " seconds of one draw on one core."
     )
 
 
@@ -196,8 +197,11 @@ def _mean(values: Sequence[float], n: int, decimals: int | None = None) -> str:
         return "–"
     found = estimate(values)
     decimals = (1 if found.mean > 1.5 else 3) if decimals is None else decimals
+    told = f"{found.mean:.{decimals}f}"
+    if found.half == 0:
+        return f"{told} ({found.n}×)"  # that all draws agree is no proof that all would
     half = "" if found.half is None else f" ± {found.half:.{decimals}f}"
-    return f"{found.mean:.{decimals}f}{half}" + ("" if found.n == n else f" (n = {found.n})")
+    return told + half + ("" if found.n == n else f" (n = {found.n})")
 
 
 def _average(values: Any) -> float:
