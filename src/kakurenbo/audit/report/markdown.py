@@ -45,7 +45,8 @@ def _risks(result: AuditResult) -> Iterator[str]:
         standing = said(f"standing.{risk.standing}")
         if risk.assessed:
             figures = (rated(risk.rate), rated(risk.control), share(risk.limit))
-            rows.append((named("risk", risk.name), named("attack", risk.attack), limited(risk), *figures, standing))
+            told = f"{standing} ({named('why', risk.why)})" if risk.why else standing
+            rows.append((named("risk", risk.name), named("attack", risk.attack), limited(risk), *figures, told))
         elif risk.why:
             rows.append((named("risk", risk.name), named("why", risk.why), "–", "–", "–", "–", standing))
     yield from table(_heads("risk", "attack", "figure", "rate", "control", "limit", "standing"), rows)

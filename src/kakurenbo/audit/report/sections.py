@@ -42,8 +42,9 @@ def _figure(name: str, value: float) -> str:
 
 def _risk_row(risk: Risk) -> list[str]:
     attack = element("div", plain(named("attack", risk.attack)), class_="method dim")
+    hidden = element("div", plain(named("why", risk.why)), class_="note") if risk.why else ""
     return [
-        element("span", plain(named("risk", risk.name)), class_="team-name") + attack,
+        element("span", plain(named("risk", risk.name)), class_="team-name") + attack + hidden,
         plain(limited(risk)),
         plain(rated(risk.rate)),
         plain(rated(risk.control)),
