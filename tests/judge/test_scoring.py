@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -103,6 +104,18 @@ def test_each_folder_of_a_prepared_round_is_somebodys(prepared: Round) -> None:
     assert prepared.facts["teams"] == ["01", "02", "03", "04"]
     assert json.loads(prepared.commitments)["commitments"]
     assert LogEntry.objects.get(kind="round.prepared").body["round"] == "only"
+
+
+def test_before_a_phase_opens_everybody_can_have_the_commitments_and_nobody_what_they_hide(prepared: Round) -> None:
+    Phase.objects.update(state=PhaseState.WAITING)
+    visitor, place = Client(), f"/contests/{prepared.contest.slug}"
+    bound = visitor.get(f"{place}/rounds/only/files/public/commitments.json").getvalue()
+    assert bound.decode() == prepared.commitments
+    (told,) = (entry.body["commitments"] for entry in LogEntry.objects.filter(kind="round.prepared"))
+    assert told == hashlib.sha256(bound).hexdigest()
+    assert told in visitor.get(f"{place}/log/").content.decode()
+    for path in SecretFile.objects.values_list("path", flat=True):
+        assert visitor.get(f"{place}/rounds/only/files/{path}").status_code == 404
 
 
 def test_a_round_is_prepared_once(prepared: Round, worker: Watched) -> None:
