@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kakurenbo.audit.report.sections import method_facts
-from kakurenbo.audit.report.words import limited, named, rated, said, threat_told, verdict_sentence
+from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
+from kakurenbo.audit.report.words import limited, named, probability, rated, said, threat_told, verdict_sentence
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.reporting.markdown import safe, table
-from kakurenbo.reporting.numbers import count, share, shown_value
+from kakurenbo.reporting.numbers import count, share
 
 
 def markdown_audit(result: AuditResult) -> str:
@@ -77,8 +77,10 @@ def _records(result: AuditResult) -> Iterator[str]:
     flagged, tested = count(len(records.flagged)), count(records.tested)
     yield safe(said("records_flagged", flagged=flagged, tested=tested, level=share(records.level)))
     if records.flagged:
-        rows = [(one.digest, shown_value(one.score), shown_value(one.p_value)) for one in records.flagged]
-        yield from ("", *table(_heads("record", "score", "p_value"), rows))
+        rows = [(one.digest, probability(one.p_value)) for one in records.flagged[:MOST_LISTED]]
+        yield from ("", *table(_heads("record", "p_value"), rows))
+    if len(records.flagged) > MOST_LISTED:
+        yield from ("", safe(said("not_listed", count=len(records.flagged) - MOST_LISTED)))
 
 
 def _columns(result: AuditResult) -> Iterator[str]:

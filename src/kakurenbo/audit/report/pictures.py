@@ -77,8 +77,8 @@ class _Axis:
 def risk_picture(result: AuditResult, width: float) -> Drawing:
     """Every risk in a row: rate and control, each with its interval."""
     wide = width >= WIDE
-    axis = _Axis(200, width - 230) if wide else _Axis(8, width - 8)
-    row_height = 58 if wide else 78
+    axis = _Axis(236, width - 214) if wide else _Axis(8, width - 8)
+    row_height = 62 if wide else 92
     risks = [risk for risk in result.risks.values() if risk.assessed or risk.why]
     bottom = row_height * len(risks)
     stripe: dict[str, str | float] = {"class_": "stripe", "x": 0, "width": width, "height": row_height, "rx": 6}
@@ -97,35 +97,36 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
 
 def _risk_row(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
     look = LOOKS.get(risk.standing, "unsure")
-    room = axis.left - 24 if wide else width - 150
-    name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=25 if wide else 18)
+    room = axis.left - 30 if wide else width - 150
+    name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=20 if wide else 18)
     if not risk.assessed or risk.rate is None:
         return [name, *_not_assessed(risk, axis, width, wide=wide)]
-    value = limited(risk)
     against = [] if risk.limit is None else [said("limit_of", limit=share(risk.limit))]
     against += [] if risk.control is None else [said("control_of", control=share(risk.control.value))]
-    attack = named("attack", risk.attack)
-    middle = 29 if wide else 40
+    middle = 31 if wide else 40
     marks = [*_mark(risk.control, axis, middle + 8, "control"), *_mark(risk.rate, axis, middle - 6, look)]
-    if wide:
-        told = [
-            words(clipped(attack, room, 11), class_="dim small", x=10, y=42, title=attack),
-            words(value, class_="number", x=axis.right + 22, y=25),
-            words(clipped(", ".join(against), width - axis.right - 24, 11), class_="dim small", x=axis.right + 22, y=42),
-        ]
-    else:
-        told = [
-            words(value, class_="number", x=width - 4, y=18, text_anchor="end"),
-            words(clipped(" · ".join([attack, *against]), width - 8, 11), class_="dim small", x=4, y=68),
-        ]
-    return [name, *marks, *told]
+    value, anchor = ((axis.right + 26, 25), "start") if wide else ((width - 4, 18), "end")
+    beside = (axis.right + 26, 43) if wide else (4, 84)
+    return [
+        name,
+        *marks,
+        *_lines(named("attack", risk.attack), *((10, 37, room) if wide else (4, 68, width - 8)), most=2 if wide else 1),
+        words(limited(risk), class_="number", text_anchor=anchor, x=value[0], y=value[1]),
+        words(", ".join(against), class_="dim small", x=beside[0], y=beside[1]),
+    ]
+
+
+def _lines(text: str, x: float, y: float, room: float, most: int) -> list[str]:
+    """A text in small lines, the last of which may end early."""
+    lines = wrapped(text, room, 11)
+    shown = lines[:most] if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip()} …"]
+    return [words(line, class_="dim small", x=x, y=y + 15 * number, title=text) for number, line in enumerate(shown)]
 
 
 def _not_assessed(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
     x, y = (axis.left, 25) if wide else (4.0, 38)
-    why = f"{said('standing.not_assessed')}: {named('why', risk.why)}" if risk.why else said("standing.not_assessed")
-    lines = wrapped(why, width - x - 10, 11)[:2]
-    return [words(line, class_="dim small", x=x, y=y + 16 * number) for number, line in enumerate(lines)]
+    why = named("why", risk.why) if risk.why else said("standing.not_assessed")
+    return _lines(why, x, y, width - x - 10, most=2)
 
 
 def _mark(rate: Rate | None, axis: _Axis, y: float, look: str) -> list[str]:

@@ -11,6 +11,7 @@ from kakurenbo.audit.report.words import (
     leading,
     limited,
     named,
+    probability,
     rated,
     said,
     threat_told,
@@ -20,6 +21,7 @@ from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
 from kakurenbo.reporting.numbers import count, share, shown_value
 
 _LISTED = 8  # exposed records that are shown at once
+MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
 
 
 def risk_table(result: AuditResult) -> str:
@@ -37,7 +39,7 @@ def risk_table(result: AuditResult) -> str:
 
 
 def _figure(name: str, value: float) -> str:
-    return share(value) if name.startswith("tpr") else shown_value(value)
+    return shown_value(value) if name.startswith("top") else share(value)
 
 
 def _risk_row(risk: Risk) -> list[str]:
@@ -50,7 +52,7 @@ def _risk_row(risk: Risk) -> list[str]:
         plain(rated(risk.control)),
         plain(share(risk.baseline)),
         plain(share(risk.chance)),
-        plain("–" if risk.p_value is None else shown_value(risk.p_value)),
+        plain(probability(risk.p_value)),
         plain(share(risk.limit)),
         marked(said(f"standing.{risk.standing}"), LOOKS.get(risk.standing, "")),
     ]
@@ -106,12 +108,14 @@ def records_section(result: AuditResult) -> list[str]:
     )
     if not records.flagged:
         return [paragraph(told)]
-    shown = [_record(one) for one in records.flagged]
-    headings = [said(f"heading.{one}") for one in ("record", "score", "p_value")]
-    places = ["main", "below", "below"]
+    shown = [_record(one) for one in records.flagged[:MOST_LISTED]]
+    headings = [said(f"heading.{one}") for one in ("record", "p_value")]
+    places = ["main", "below"]
     parts = [element("div", sheet(headings, shown[:_LISTED], places), class_="panel")]
     if len(shown) > _LISTED:
         parts.append(folded(said("more_records", count=len(shown) - _LISTED), sheet(headings, shown[_LISTED:], places)))
+    if len(records.flagged) > MOST_LISTED:
+        parts.append(paragraph(said("not_listed", count=len(records.flagged) - MOST_LISTED), "note"))
     return [paragraph(told), paragraph(said("records_hint"), "note"), *parts]
 
 
@@ -120,7 +124,7 @@ def _record(record: ExposedRecord) -> list[str]:
     if record.row is not None:
         values = ", ".join(f"{name} {value}" for name, value in record.values.items())
         who += element("div", plain(said("record_of_row", row=record.row + 2, values=values)), class_="note")
-    return [who, plain(shown_value(record.score)), plain(shown_value(record.p_value))]
+    return [who, plain(probability(record.p_value))]
 
 
 def columns_section(result: AuditResult) -> list[str]:

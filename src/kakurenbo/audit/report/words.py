@@ -12,6 +12,7 @@ LOOKS = {WITHIN: "good", ABOVE: "bad"}
 """How a risk is marked where it is not just unsure."""
 VERDICT_LOOKS = {0: "good", 1: "bad"}
 _SHOWN_COLUMNS = 4
+_LEAST_SHOWN = 0.0001
 
 
 def said(code: str, **parameters: object) -> str:
@@ -67,6 +68,19 @@ def rated(rate: Rate | Excess | None) -> str:
 def limited(risk: Risk) -> str:
     """The figure that the limit is for: the excess, or the rate where there is no control."""
     return rated(risk.excess if risk.excess is not None else risk.rate)
+
+
+def probability(value: float | None) -> str:
+    """A p-value: two digits, and no zero, which none ever is.
+
+    Examples
+    --------
+    >>> probability(0.0312), probability(1e-9), probability(1.0), probability(None)
+    ('0.031', '< 0.0001', '1', '–')
+    """
+    if value is None:
+        return "–"
+    return "< 0.0001" if value < _LEAST_SHOWN else f"{value:.2g}"
 
 
 def columns_in_short(names: Sequence[str]) -> str:
