@@ -32,7 +32,7 @@ class Line:
 
     def best(self) -> list[float]:
         """The most that any attack finds, in each draw that all of them played."""
-        return [max(self.shown(one[draw]) for one in self.credits.values()) for draw in self.whole]
+        return [max(self.shown(one[draw]) for one in self.credits.values() if one) for draw in self.whole]
 
     @property
     def whole(self) -> list[int]:

@@ -107,6 +107,14 @@ def test_no_cell_is_begun_after_the_time_is_over(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_an_attack_that_was_not_played_yet_is_left_out(out: Path) -> None:
+    more = replace(AMIC, columns=(*AMIC.columns, Column("nearest", False, 2)))
+    (noisy, _) = pages.lines_of(more, Cells(out / "amic2020.jsonl"), 0)
+    assert noisy.best() == [noisy.credits[AMIC.columns[1]][0].hits]
+    assert len(noisy.points()) == 1
+    assert "nearest" not in pages.section(more, Cells(out / "amic2020.jsonl"), {})
+
+
 def test_other_rules_methods_parameters_or_draws_are_other_cells() -> None:
     column = Column("likelihood", False, 1)
     key = cell_key(AMIC, "synthetic", column, 0)
