@@ -74,7 +74,7 @@ def _open(table: ResultsTable, cells: Cells, draws: int | None) -> Iterator[tupl
             columns = [
                 column
                 for column in table.columns
-                if number < column.draws and cell_key(table, anonymizer, column, number) not in cells
+                if column.plays(anonymizer, number) and cell_key(table, anonymizer, column, number) not in cells
             ]
             if columns or release_key(table, anonymizer, number) not in cells:
                 yield number, anonymizer, columns

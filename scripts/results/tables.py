@@ -21,10 +21,14 @@ DATA = (Path(os.environ.get("KAKURENBO_DATA", "")), HERE.parent.parent.parent / 
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A method of a table, and in how many draws it plays where that is fewer than the table has."""
+    """A method of a table, and in how many draws it plays where that is fewer than the table has.
+
+    An attack that takes long may play ``against`` some anonymizers alone.
+    """
 
     method: str
     draws: int | None = None
+    against: tuple[str, ...] = ()
 
 
 class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,11 +49,16 @@ class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Column:
-    """An attack, and whether it is told which method made the release."""
+    """An attack, whether it is told which method made the release, and which anonymizers it plays against (empty for all)."""
 
     attack: str
     told: bool
     draws: int
+    against: tuple[str, ...] = ()
+
+    def plays(self, anonymizer: str, draw: int) -> bool:
+        """Whether it attacks this release."""
+        return draw < self.draws and (not self.against or anonymizer in self.against)
 
     @property
     def title(self) -> str:
@@ -121,7 +130,9 @@ def _table(name: str, written: _Written, out: Path) -> ResultsTable | str:
         draws=written.draws,
         anonymizers={row.method: row.draws or written.draws for row in _rows(written.anonymizers)},
         columns=tuple(
-            Column(row.method, told, row.draws or written.draws) for told in (False, True) for row in _rows(draws[told])
+            Column(row.method, told, row.draws or written.draws, row.against)
+            for told in (False, True)
+            for row in _rows(draws[told])
         ),
         data=data,
     )

@@ -107,6 +107,16 @@ def test_no_cell_is_begun_after_the_time_is_over(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_an_attack_that_takes_long_plays_where_it_is_asked_to() -> None:
+    column = Column("likelihood", True, 2, against=("synthetic",))
+    assert [column.plays(name, draw) for name, draw in (("synthetic", 1), ("synthetic", 2), ("permute", 0))] == [
+        True,
+        False,
+        False,
+    ]
+    assert Column("likelihood", True, 2).plays("permute", 1)
+
+
 def test_an_attack_that_was_not_played_yet_is_left_out(out: Path) -> None:
     more = replace(AMIC, columns=(*AMIC.columns, Column("nearest", False, 2)))
     (noisy, _) = pages.lines_of(more, Cells(out / "amic2020.jsonl"), 0)
