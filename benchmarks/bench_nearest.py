@@ -1,4 +1,4 @@
-"""Nearest rows at the contest's full size, against scikit-learn's KDTree on the one-hot columns; and the likelihood attack."""
+"""Nearest rows at the contest's full size, against scikit-learn's KDTree on the one-hot columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
 from benchmarks.common import Row, best_of, peak_memory, reference_data, row
-from kakurenbo.attacks.membership import Likelihood, MembershipKnowledge, nearest_rows
+from kakurenbo.attacks.membership import nearest_rows
 from kakurenbo.datasets.adult import SCHEMA, adult_statistics
 from kakurenbo.generators import GENERATORS
 from kakurenbo.rng import stream
@@ -47,13 +47,10 @@ def run() -> list[Row]:
     # Ours are whole numbers; the tree's are such up to rounding.
     np.testing.assert_allclose(distances[:, 0] ** 2, nearest_rows(population, release).squares, rtol=0, atol=1e-9)
 
-    knowledge = MembershipKnowledge(population, release)
-    attack = best_of(1, lambda: Likelihood()(knowledge, stream(1, "bench")))
     size = f"{len(population):,} x {len(release):,} rows"
     return [
         row(f"nearest rows, {size}", ours, "KDTree on one-hot columns", tree, "ratio ≤ 0.1"),
         row("nearest rows, peak MB of the whole process", peak_memory(_SEARCH), "limit of 500 MB", 500.0, "ratio ≤ 1"),
-        row(f"likelihood attack, {size}", attack, "KDTree on one-hot columns", tree, "≤ 20 s"),
     ]
 
 

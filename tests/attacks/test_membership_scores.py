@@ -59,7 +59,8 @@ def test_the_rows_of_the_highest_scores_are_named_ties_by_row_number(name: str) 
     assert attack_named(name)(knowledge, stream(2, name)).rows.tolist() == by_score
 
 
-@pytest.mark.parametrize("name", [name for name in MEMBERSHIP if name != "blind"])
+# What draws rows of B at random, by their numbers, draws others where these stand elsewhere.
+@pytest.mark.parametrize("name", [name for name in MEMBERSHIP if name not in ("blind", "shadow", "champion")])
 def test_scores_follow_the_rows_wherever_these_stand(name: str) -> None:
     knowledge = known(3)
     order = stream(4, "order").permutation(600)

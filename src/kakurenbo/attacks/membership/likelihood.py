@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
+from kakurenbo.attacks.membership.evidence import FITTING, Ground, members, plain_evidence
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.retention import estimate_mechanism
 from kakurenbo.contracts import Mechanism
 from kakurenbo.errors import ParameterError
@@ -36,18 +38,36 @@ class Likelihood(MembershipAttack):
     P(d | b) / sum over b' != b of P(d | b'): b is named where it explains some d far better than all other rows of B together.
     The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
     Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
+
+    With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was released, plus the logit that
+    `max_entropy` finds by the columns whose counts are like a sample's. That helps where cells are swapped, which leaves these
+    counts as they were, and harms where they are drawn anew.
     """
 
     trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
+    histograms: bool = parameter(False, "add what the histograms of the release tell of a row's values")
 
     def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+        odds = self.odds(knowledge)
+        if not self.histograms:
+            return -np.round(1 / (1 + odds), _DECIMALS)
+        rate = members(knowledge) / len(odds)
+        return np.round(np.log1p(odds / rate) + _told_by_histograms(knowledge, rate), _DECIMALS)
+
+    def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
+        """The odds that each row of the population made a row of the release, shape (n,)."""
         coarsening = Coarsening.of((knowledge.population, knowledge.release), _LARGEST_DOMAIN)
         population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
         mechanism = knowledge.mechanism if self.trust else None
         if mechanism is not None and not coarsening.firsts.keys().isdisjoint(mechanism.transitions):
             mechanism = None  # it speaks of values, not of their groups
-        odds = membership_odds(population, release, mechanism or estimate_mechanism(population, release))
-        return -np.round(1 / (1 + odds), _DECIMALS)
+        return membership_odds(population, release, mechanism or estimate_mechanism(population, release))
+
+
+def _told_by_histograms(knowledge: MembershipKnowledge, rate: float) -> NDArray[np.float64]:
+    """The logit of membership by the values of a row alone, but for a constant, shape (n,)."""
+    ground = Ground.of(knowledge, pairs=False)
+    return ground.population.dot(tilt(ground, plain_evidence(ground, knowledge, FITTING, rounding=1.0), rate))
 
 
 def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> NDArray[np.float64]:

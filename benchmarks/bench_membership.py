@@ -1,0 +1,54 @@
+"""The membership attacks at the contest's full size, each against a blocked matrix product of the same shapes in the same run.
+
+All in CPU seconds of one thread: the product of 100,000 x 57 and 57 x 10,000 is what comparing every row of B with every row of
+D costs at the least by linear algebra.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.bench_nearest import tables
+from benchmarks.common import Row, row
+from kakurenbo.attacks.membership import Champion, Likelihood, MaxEntropy, MembershipAttack, MembershipKnowledge, Tracing
+from kakurenbo.rng import stream
+
+_BLOCK = 512
+
+
+def run() -> list[Row]:
+    population, release = tables()
+    knowledge = MembershipKnowledge(population, release)
+    small = MembershipKnowledge(population.take(np.arange(500)), release.take(np.arange(50)), 10)
+    base, queries = population.dummies(), release.dummies()
+
+    def product() -> None:
+        for start in range(0, len(queries), _BLOCK):
+            np.abs(base @ queries[start : start + _BLOCK].T).sum()
+
+    size = f"{len(population):,} x {len(release):,} rows"
+    attacks: list[tuple[MembershipAttack, str, str]] = [
+        (Tracing(), "tracing", "≤ 3 s"),
+        (MaxEntropy(), "max_entropy", "≤ 6 s"),
+        (Likelihood(), "likelihood", "ratio ≤ 1.5"),
+        (Champion(shadows=16), "champion of 16 shadows", "≤ 300 s"),
+    ]
+    with threadpool_limits(1):
+        reference = _seconds(product)
+        found = []
+        for attack, name, target in attacks:
+            attack(small, stream(1, "bench"))  # compiled, or loaded, before the clock starts
+            own = _seconds(lambda attack=attack: attack(knowledge, stream(1, "bench")))  # type: ignore[misc]
+            found.append(row(f"{name} attack, {size}, CPU", own, "blocked matrix product", reference, target))
+    return found
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """CPU seconds of a call: on a busy machine the clock on the wall tells of others."""
+    begun = time.process_time()
+    call()
+    return time.process_time() - begun

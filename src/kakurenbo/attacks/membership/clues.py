@@ -1,0 +1,131 @@
+"""Clues: what the single attacks say of every row, side by side, for attacks that learn from shadows what each is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.membership.evidence import FITTING, Evidence, Ground, members, plain_evidence
+from kakurenbo.attacks.membership.features import Rows
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.likelihood import Likelihood
+from kakurenbo.attacks.membership.max_entropy import tilt
+from kakurenbo.attacks.membership.neighbours import nearest_rows
+from kakurenbo.attacks.membership.shadows import Shadow
+from kakurenbo.attacks.membership.tracing import trace_weights
+
+_MINIMAL_WORTH = 0.05  # of a deviation that the release keeps, below which it is not used
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Clues:
+    """What is known of every row of B by one release.
+
+    Attributes
+    ----------
+    whole : mapping of attack to array, shape (n,)
+        The scores of attacks that can be named by themselves.
+    parts : array of float32, shape (n, p)
+        What each column and pair adds to `tracing`, and the log of how much oftener a value is in D than in a sample of B.
+    """
+
+    whole: dict[str, Values]
+    parts: NDArray[np.float32]
+
+    def matrix(self, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float32]:
+        """Everything side by side for some rows, shape (rows, clues)."""
+        whole = np.stack([scores[rows] for scores in self.whole.values()], axis=1).astype(np.float32)
+        return np.hstack([whole, self.parts[rows]])
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How a method carries the members' mean features into those of its release: m_D = middle + worth o (m_C - m_B) + noise.
+
+    Attributes
+    ----------
+    middle, worth, noise : arrays, shape (d,)
+        ``worth`` is the same for all features of a column or pair; ``noise`` is a variance.
+    """
+
+    middle: Values
+    worth: Values
+    noise: Values
+
+    @classmethod
+    def of(cls, ground: Ground, made: list[Shadow]) -> Calibration:
+        """As the shadows show it; a single one shows nothing."""
+        released = np.stack([ground.features.rows(shadow.knowledge.release).mean() for shadow in made])
+        own = np.stack([_taken(ground.population, shadow.members).mean() for shadow in made]) - ground.mean
+        moved, cause = released - released.mean(axis=0), own - own.mean(axis=0)
+        owners, slots = ground.features.owners, len(ground.features.slots)
+        variance = np.maximum(np.diag(ground.covariance), 1e-6)
+        along = np.bincount(owners, weights=(moved * cause).sum(axis=0) / variance, minlength=slots)
+        across = np.bincount(owners, weights=(cause**2).sum(axis=0) / variance, minlength=slots)
+        worth = np.clip(along / np.maximum(across, 1e-12), 0, 1)[owners]
+        left = ((moved - worth * cause) ** 2).sum(axis=0) / max(1, len(made) - 1)
+        # A variance from few shadows is shaky: it is drawn towards that of the whole column or pair.
+        pooled = (np.bincount(owners, weights=left / variance, minlength=slots) / np.bincount(owners, minlength=slots))[owners]
+        noise = (left + pooled * variance) / 2 * (1 + 1 / len(made))
+        return cls(released.mean(axis=0) - worth * own.mean(axis=0), worth, noise)
+
+    def evidence(self, ground: Ground, knowledge: MembershipKnowledge) -> Evidence:
+        """The members' deviation as this method's release shows it."""
+        count = members(knowledge)
+        used = np.flatnonzero(self.worth > _MINIMAL_WORTH)
+        moved = (ground.features.rows(knowledge.release).mean() - self.middle)[used]
+        noise = count * self.noise[used] / self.worth[used] ** 2 + 1 / count
+        return Evidence(used, moved / self.worth[used], noise)
+
+
+def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibration | None = None) -> Clues:
+    """All clues of one release."""
+    rate = members(knowledge) / len(knowledge.population)
+    plain = plain_evidence(ground, knowledge, FITTING, rounding=1.0)
+    weights = trace_weights(ground, plain)
+    tilted = ground.population.dot(tilt(ground, plain, rate))
+    odds = Likelihood().odds(knowledge)
+    by_rows = np.log1p(odds / rate)
+    whole = {
+        "likelihood": -1 / (1 + odds),
+        "combined": by_rows + tilted,
+        "max_entropy": tilted,
+        "tracing": ground.population.dot(weights),
+        "nearest": _nearness(knowledge),
+        "by_rows": by_rows,
+    }
+    if calibration is not None:
+        calibrated = ground.population.dot(tilt(ground, calibration.evidence(ground, knowledge), rate))
+        whole |= {"calibrated": calibrated, "calibrated_combined": calibrated + by_rows}
+    parts = np.hstack([ground.population.parts(weights), _log_ratios(ground, knowledge)])
+    return Clues(whole, parts.astype(np.float32))
+
+
+def _taken(rows: Rows, chosen: NDArray[np.int64]) -> Rows:
+    return Rows(rows.places[chosen], rows.values[chosen], rows.count)
+
+
+def _nearness(knowledge: MembershipKnowledge) -> Values:
+    """1 / (1 + squared distance) of the records of D whose nearest row this is; 0 without one."""
+    neighbours = nearest_rows(knowledge.population, knowledge.release)
+    nearness = np.zeros(len(knowledge.population))
+    np.maximum.at(nearness, neighbours.rows, 1 / (1 + neighbours.squares))
+    return nearness
+
+
+def _log_ratios(ground: Ground, knowledge: MembershipKnowledge) -> Values:
+    """log((n_D + 1) / (n_B n / N + 1)) of the value or pair of values in each slot of categories, shape (n, slots)."""
+    release = ground.features.rows(knowledge.release)
+    counted = (ground.population.values == 1).all(axis=0)
+    length = ground.features.count + 1
+    columns = []
+    for slot in np.flatnonzero(counted):
+        of_release = np.bincount(release.places[:, slot], minlength=length)
+        of_population = np.bincount(ground.population.places[:, slot], minlength=length)
+        ratio = np.log((of_release + 1) / (of_population * len(release) / len(ground.population) + 1))
+        columns.append(ratio[ground.population.places[:, slot]])
+    return np.stack(columns, axis=1)
