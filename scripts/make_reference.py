@@ -41,7 +41,18 @@ _CODE = re.compile(
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
 _SPOKEN = frozenset(
     {
-        *("audit_report", "cli", "click", "errors", "help", "judge_api", "judge_pages", "judge_serve", "judge_trust"),
+        *(
+            "audit_report",
+            "audit_words",
+            "cli",
+            "click",
+            "errors",
+            "help",
+            "judge_api",
+            "judge_pages",
+            "judge_serve",
+            "judge_trust",
+        ),
         *("players", "usage", "verification", "words"),
     }
 )

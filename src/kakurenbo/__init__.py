@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # the typing module takes longer to load than all the res
 if TYPE_CHECKING:
     from typing import Any
 
+    from kakurenbo.audit.api import audit
     from kakurenbo.contracts import (
         ANONYMIZE,
         ATTACK,
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     )
 
 _ROOMS = {
+    "kakurenbo.audit.api": ("audit",),
     "kakurenbo.contracts": (
         "ANONYMIZE",
         "ATTACK",
@@ -203,6 +205,7 @@ __all__ = [
     "Utility",
     "__version__",
     "as_decimal",
+    "audit",
     "awarded",
     "by_number",
     "fresh_seed",

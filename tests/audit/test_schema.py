@@ -68,8 +68,8 @@ def test_a_schema_file_is_read_back_as_it_was_written(table: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        ("[a", "audit.not_toml"),
-        ("", "audit.no_columns"),
+        ("[a", "toml.syntax"),
+        ("# nothing", "audit.no_columns"),
         ('[a]\nkind = "number"', "audit.schema_kind"),
         ("a = 3", "audit.schema_kind"),
         ('[a]\nkind = "text"\ncolour = 1', "audit.schema_field"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
-from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text
+from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text, read_toml
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
 KINDS = ("integer", "decimal", "date", "category", "text")
@@ -26,7 +25,6 @@ DATE_PATTERNS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%
 MOST_LEVELS = 1000  # different texts of a category; a column of more, most of them different, is free text
 _INTEGER = r"^[+-]?[0-9]{1,18}$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-_SCHEMA_LIMIT = 20 * 1000 * 1000
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -194,15 +192,10 @@ def _quoted(value: object) -> str:
 
 def read_schema(source: Source) -> Read[TableSchema] | Problems:
     """The schema of a file that :meth:`TableSchema.as_toml` wrote, and that somebody may have edited."""
-    data = source.read(_SCHEMA_LIMIT)
-    if isinstance(data, Problems):
-        return data
-    found = ProblemCollector(source.name)
-    try:
-        content = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        found.add("audit.not_toml", severity=Severity.MALFORMED, reason=str(error))
-        return found.problems()
+    reading = read_toml(source)
+    if isinstance(reading, Problems):
+        return reading
+    content, found = reading.value, ProblemCollector(source.name)
     columns = [_read_column(name, entry, found) for name, entry in content.items()]
     if not columns:
         found.add("audit.no_columns", severity=Severity.MALFORMED)

@@ -43,6 +43,7 @@ VERBS = {
     "submit": "verb.submit",
     "status": "verb.status",
     "fetch": "verb.fetch",
+    "audit": "verb.audit",
     "schema": "verb.schema",
     "data": "verb.data",
     "doctor": "verb.doctor",

@@ -1,0 +1,68 @@
+"""``kakurenbo.audit(original, release, holdout=...)`` for data frames and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kakurenbo.audit.frames import Frame, frame_of, notices_as_texts, read_frame
+from kakurenbo.audit.limits import DEFAULTS
+from kakurenbo.audit.result import AuditResult
+from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import Problem, Problems
+
+
+def audit(
+    original: object,
+    release: object,
+    *,
+    holdout: object = None,
+    know: Sequence[str] = (),
+    secret: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    limits: Mapping[str, float] | None = None,
+    seed: int = 0,
+    show_records: bool = False,
+) -> AuditResult:
+    """What a planned release gives away.
+
+    Parameters
+    ----------
+    original, release, holdout : Polars or pandas data frame, or path
+        ``holdout``: people like those of the original whom the release was not made of. Without one, membership is not
+        assessed.
+    know, secret, identifiers : sequence of str
+        Columns that attackers know (all), want (each in turn), and that are removed before any release (none).
+    limits : mapping of str to float, optional
+        The most that a risk may be over its control: ``{"membership": 0.02}``.
+    seed : int
+        Fixes all randomness.
+    show_records : bool
+        Show exposed records as they are; by default by keyed hashes.
+
+    Raises
+    ------
+    UsageError
+        Where a file cannot be read.
+    ParameterError
+        Where an argument is off.
+    """
+    notices: list[Problem] = []
+    frames = [_frame(name, data, notices) for name, data in (("original", original), ("release", release))]
+    held = None if holdout is None else _frame("holdout", holdout, notices)
+    options = Options(
+        tuple(know), tuple(secret), tuple(identifiers), {**DEFAULTS, **(limits or {})}, seed, show_records=show_records
+    )
+    return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
+
+
+def _frame(name: str, data: object, notices: list[Problem]) -> Frame:
+    if not isinstance(data, str | Path):
+        return frame_of(name, data)
+    reading = read_frame(data)
+    if isinstance(reading, Problems):
+        raise UsageError(str(reading[0]))
+    notices.extend(reading.notices)
+    return reading.value

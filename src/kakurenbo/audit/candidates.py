@@ -1,0 +1,25 @@
+"""Several releases of one original beside each other: which of them are beaten both in risk and in utility."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kakurenbo.audit.result import AuditResult, Candidate
+
+
+def frontier(results: Sequence[AuditResult]) -> tuple[Candidate, ...]:
+    """The releases in the order given, by their worst risk over control and the similarity of their pairs of columns."""
+    figures = [(worst_risk(result), result.utility.pairs) for result in results]
+    candidates = []
+    for result, (risk, utility) in zip(results, figures, strict=True):
+        beaten = any(one <= risk and other >= utility and (one, other) != (risk, utility) for one, other in figures)
+        name = str(result.method.files["release"]["name"])
+        candidates.append(Candidate(name, risk, utility, result.verdict.exit_code, not beaten))
+    return tuple(candidates)
+
+
+def worst_risk(result: AuditResult) -> float:
+    """The largest gain over control of any risk; of the rate itself where there is no control."""
+    held = [risk for risk in result.risks.values() if risk.assessed and risk.limit is not None]
+    gains = [(risk.excess or risk.rate) for risk in held]
+    return max((gain.value for gain in gains if gain is not None), default=0.0)

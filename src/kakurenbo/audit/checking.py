@@ -1,0 +1,153 @@
+"""What else a report says: does the attack itself work, which columns drive the risk, what the release is still good for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.audit import statistics
+from kakurenbo.audit.encoding import Coded, Codes, Floats
+from kakurenbo.audit.mechanism import joint_shares
+from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores
+from kakurenbo.audit.people import as_if_released
+from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
+from kakurenbo.audit.tracing import released_form
+
+_TESTED = 2000  # people of each kind in a self-test, and where columns are left out
+_PLANTED = 100
+_FEWEST_PLANTED = 20
+_SURE = 1e-3  # p-value below which a control that must read nothing reads something
+_MISTAKEN = 0.1  # share of those beside them that may be taken for planted: they are too few for less
+_MEMBERS = 10_000
+_FOUND = 0.5  # share of planted copies that an attack must find to be believed
+_MOST_MODELS = 3
+_MODEL_LEVELS = (2, 12)
+
+
+def self_tests(coded: Coded, holdout: Codes, rng: np.random.Generator) -> tuple[SelfTest, ...]:
+    """The likelihood attack on two releases whose answers are known; none where the holdout is too small for it."""
+    if len(holdout) < 8 * _FEWEST_PLANTED:
+        return ()
+    drawn = holdout[rng.permutation(len(holdout))]
+    tests = [_fresh(coded, drawn)]
+    planted = _planted(coded, drawn)
+    return tuple(tests if planted is None else [*tests, planted])
+
+
+def _fresh(coded: Coded, drawn: Codes) -> SelfTest:
+    """A release of people whom nobody asks about: members and controls must look alike."""
+    part = min(len(drawn) // 4, _TESTED)
+    ours, theirs = drawn[:part], drawn[part : 2 * part]
+    scores = likelihood_scores(as_if_released(coded, drawn[2 * part : 4 * part]), np.concatenate([ours, theirs]))
+    half = part // 2
+    line = statistics.threshold(scores[part : part + half], FALSE_POSITIVES)
+    rate = statistics.rate(int((scores[:part] > line).sum()), part)
+    control = statistics.rate(int((scores[part + half :] > line).sum()), part - half)
+    passed = statistics.fisher(rate, control) > _SURE
+    return SelfTest("fresh", "likelihood", statistics.excess(rate, control).value, 0.0, passed)
+
+
+def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
+    """Half of some rare people of the holdout copied into the release: they must stand out from the other half.
+
+    None where the release can tell too few people apart.
+    """
+    people = drawn[: _TESTED + _PLANTED]
+    shown = released_form(coded, people)
+    _, group, counts = np.unique(np.concatenate([shown, coded.release]), axis=0, return_inverse=True, return_counts=True)
+    single = np.flatnonzero(counts[group[: len(people)]] == 1)[: min(2 * _PLANTED, len(coded.release) // 10)]
+    half = len(single) // 2
+    if half < _FEWEST_PLANTED:
+        return None
+    release = coded.release.copy()
+    release[:half] = shown[single[:half]]
+    members = coded.original[:_MEMBERS]  # whoever made the other rows must be there to explain them
+    scores = likelihood_scores(coded.with_release(release), np.concatenate([people, members]))
+    read = statistics.found_beyond(scores[single[:half]], scores[single[half:]], _MISTAKEN)
+    return SelfTest("planted", "likelihood", read, 1.0, read >= _FOUND)
+
+
+def driving_columns(coded: Coded, members: Codes, controls: Codes) -> tuple[DrivingColumn, ...]:
+    """How much of what the likelihood attack finds goes where a column is left out, the most important first."""
+    ours, theirs = members[:_TESTED], controls[:_TESTED]
+    places = list(range(len(coded.columns)))
+    whole = _found(coded, ours, theirs, places)
+    if whole <= 0 or len(places) < 2:
+        return ()
+    driving = []
+    for left_out in places:
+        without = _found(coded, ours, theirs, [place for place in places if place != left_out])
+        driving.append(DrivingColumn("membership", coded.names[left_out], without, max(0.0, 1 - without / whole)))
+    return tuple(sorted(driving, key=lambda column: -column.share))
+
+
+def _found(coded: Coded, ours: Codes, theirs: Codes, places: Sequence[int]) -> float:
+    """Members found at one in a hundred controls, over that."""
+    pool = np.concatenate([ours, theirs])[:, list(places)]
+    scores = likelihood_scores(coded.select(places), pool)
+    return statistics.found_beyond(scores[: len(ours)], scores[len(ours) :], FALSE_POSITIVES) - FALSE_POSITIVES
+
+
+def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
+    """Similarity of columns and pairs to the original, and models trained on the release.
+
+    Parameters
+    ----------
+    kept : int
+        Columns of the original that the release still has.
+    """
+    people, release = released_form(coded, coded.original), coded.release.astype(np.int64)
+    sizes = [column.released for column in coded.columns]
+    by_column = {}
+    for place, column in enumerate(coded.columns):
+        shares = [np.bincount(table[:, place], minlength=sizes[place]) / len(table) for table in (people, release)]
+        by_column[column.name] = 1 - float(np.abs(shares[0] - shares[1]).sum() / 2)
+    pairs = [_pair_similarity(people, release, i, j, sizes) for i, j in itertools.combinations(range(len(sizes)), 2)]
+    marginals = float(np.mean(list(by_column.values())))
+    models = _models(coded, people, release, holdout)
+    return Utility(marginals, float(np.mean(pairs)) if pairs else marginals, by_column, models, len(release), kept)
+
+
+def _pair_similarity(people: NDArray[np.int64], release: NDArray[np.int64], i: int, j: int, sizes: Sequence[int]) -> float:
+    ours, theirs = (joint_shares(table[:, i], sizes[i], table[:, j], sizes[j]) for table in (people, release))
+    return 1 - float(np.abs(ours - theirs).sum() / 2)
+
+
+def _models(coded: Coded, people: NDArray[np.int64], release: NDArray[np.int64], holdout: Codes) -> tuple[TrainedModel, ...]:
+    """Trees that predict columns of few values, judged by people who are in neither table."""
+    if not len(holdout):
+        return ()
+    from sklearn.tree import DecisionTreeClassifier
+
+    judges = released_form(coded, holdout)
+    found = []
+    for place, column in enumerate(coded.columns):
+        levels = len(np.unique(people[:, place]))
+        if column.numeric or not _MODEL_LEVELS[0] <= levels <= _MODEL_LEVELS[1] or len(coded.columns) < 2:
+            continue
+        accuracies: list[float] = []
+        for table in (release, people):
+            tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=5, random_state=0)
+            tree.fit(_inputs(coded, table, place), table[:, place])
+            accuracies.append(float((tree.predict(_inputs(coded, judges, place)) == judges[:, place]).mean()))
+        majority = float((judges[:, place] == np.bincount(people[:, place]).argmax()).mean())
+        found.append(TrainedModel(column.name, accuracies[0], accuracies[1], majority))
+    # Those that can be predicted at all say most.
+    return tuple(sorted(found, key=lambda model: model.majority - model.on_original)[:_MOST_MODELS])
+
+
+def _inputs(coded: Coded, table: NDArray[np.int64], target: int) -> Floats:
+    """The other columns as a tree takes them: numbers by their value, words by how common they are."""
+    inputs = []
+    for place, column in enumerate(coded.columns):
+        if place == target:
+            continue
+        if column.numeric:
+            weights = column.covers / np.maximum(column.covers.sum(axis=0), 1)
+            inputs.append((column.numbers @ weights)[table[:, place]])
+        else:
+            inputs.append(np.bincount(coded.release[:, place], minlength=column.released).astype(np.float64)[table[:, place]])
+    return np.column_stack(inputs)

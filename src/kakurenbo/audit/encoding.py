@@ -1,0 +1,228 @@
+"""Original, holdout and release as integer codes of one kind, and which original codes each released value may stand for.
+
+Wide numbers are coded by quantiles. Whatever a code depends on treats original and holdout alike, so that an attack on codes
+cannot tell the one from the other by how they were coded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.schema import MISSING, ColumnSchema, TableSchema
+from kakurenbo.audit.values import SUPPRESSED, covered_numbers, covered_texts
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+MOST_CODES = 512  # of a column of numbers; more different values are grouped by quantiles
+MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
+_ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
+_NO_BETTER = 0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """One column that original and release share.
+
+    Attributes
+    ----------
+    name : str
+    numeric : bool
+    positions : array, shape (size,)
+        Where each original code stands among the numbers, from 0 to 1; not a number for texts and for missing values.
+    numbers : array, shape (size,)
+        The numbers themselves, standardized over original and holdout, 0 where missing; of texts nothing but 0.
+    covers : array of bool, shape (size, released)
+        Which original codes a released code may stand for.
+    shown : tuple of str
+        The released texts by released code.
+    exact : array of int32, shape (released,)
+        The original code that a released code is, or -1 where it stands for several or none.
+    """
+
+    name: str
+    numeric: bool
+    positions: Floats
+    numbers: Floats
+    covers: NDArray[np.bool_]
+    shown: tuple[str, ...]
+    exact: NDArray[np.int32]
+
+    @property
+    def size(self) -> int:
+        return len(self.covers)
+
+    @property
+    def released(self) -> int:
+        return int(self.covers.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """The tables of an audit as codes.
+
+    Attributes
+    ----------
+    columns : tuple of CodedColumn
+    original, holdout : array of int32, shape (n, columns), (h, columns)
+        Original codes; a holdout of no rows where there is none.
+    release : array of int32, shape (m, columns)
+        Released codes.
+    """
+
+    columns: tuple[CodedColumn, ...]
+    original: Codes
+    holdout: Codes
+    release: Codes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def select(self, places: Sequence[int]) -> Coded:
+        """Some columns alone."""
+        own = list(places)
+        columns = tuple(self.columns[place] for place in own)
+        return Coded(columns, self.original[:, own], self.holdout[:, own], self.release[:, own])
+
+    def with_release(self, release: Codes) -> Coded:
+        """The same with other released rows."""
+        return replace(self, release=release)
+
+
+def encode(schema: TableSchema, names: Sequence[str], original: Frame, release: Frame, holdout: Frame | None) -> Coded:
+    """The columns ``names``, which original and release both have, as codes."""
+    columns, parts = [], []
+    for name in names:
+        texts = [original.cells[name], release.cells[name]]
+        texts.append(holdout.cells[name] if holdout is not None else pl.Series(name, [], dtype=pl.String))
+        own = schema[name]
+        column, codes = _encode_numbers(own, *texts) if own.numeric else _encode_texts(own, *texts)
+        columns.append(column)
+        parts.append(codes)
+    tables = [np.column_stack([part[place] for part in parts]).astype(np.int32) for place in range(3)]
+    return Coded(tuple(columns), tables[0], tables[2], tables[1])
+
+
+_Encoded = tuple[CodedColumn, tuple[Codes, Codes, Codes]]
+
+
+def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series) -> _Encoded:
+    """Codes 0 .. groups - 1 in the order of the numbers, then one for a missing value."""
+    ours, held = (schema.numbers(texts).to_numpy() for texts in (original, holdout))
+    shown = release.unique().sort()
+    released = schema.numbers(shown).to_numpy()
+    pooled = np.concatenate([ours, held])
+    everything = np.unique(np.concatenate([pooled, released]))
+    everything = everything[~np.isnan(everything)]
+    firsts = everything
+    if len(everything) > MOST_CODES:
+        told = np.sort(pooled[~np.isnan(pooled)])
+        firsts = np.unique(told[np.linspace(0, len(told) - 1, MOST_CODES).astype(np.int64)])
+    missing = len(firsts)
+    exact = np.where(np.isnan(released), -1, _grouped(released, firsts)).astype(np.int32)
+    covers = np.zeros((missing + 1, len(shown)), dtype=bool)
+    told_places = np.flatnonzero(exact >= 0)
+    covers[exact[told_places], told_places] = True
+    for place in np.flatnonzero(exact < 0).tolist():
+        text = str(shown[place])
+        band = covered_numbers(text, everything)
+        if band is None:
+            band = covered_texts(text, [f"{number:g}" for number in everything.tolist()])
+        if band is not None:
+            covers[_grouped(everything[band], firsts), place] = True
+        elif text.strip() in MISSING and bool(np.isnan(ours).any() or np.isnan(held).any()):
+            exact[place], covers[missing, place] = missing, True
+        else:
+            covers[:, place] = True
+    codes = _grouped(ours, firsts), _positions(release, shown), _grouped(held, firsts)
+    position = np.append(np.arange(missing) / max(missing - 1, 1), np.nan)
+    standard = _standardized(firsts, np.concatenate([codes[0], codes[2]]))
+    column = CodedColumn(schema.name, True, position, standard, covers, tuple(shown.to_list()), exact)
+    return _unrounded(column, np.concatenate([codes[0], codes[2]]), codes[1]), codes
+
+
+def _grouped(numbers: Floats, firsts: Floats) -> Codes:
+    """The group of each number, given the least number of every group; the code after them where there is none."""
+    group = np.clip(np.searchsorted(firsts, numbers, side="right") - 1, 0, max(len(firsts) - 1, 0))
+    return np.where(np.isnan(numbers), len(firsts), group).astype(np.int32)
+
+
+def _standardized(numbers: Floats, pool: Codes) -> Floats:
+    """Numbers of the codes with mean 0 and variance 1 over the pool; the code after them is a missing value, and 0."""
+    told = numbers[pool[pool < len(numbers)]]
+    if not len(told) or told.std() == 0:
+        return np.zeros(len(numbers) + 1)
+    return np.append((numbers - told.mean()) / told.std(), 0.0)
+
+
+def _positions(texts: pl.Series, vocabulary: pl.Series) -> Codes:
+    """Where each text stands in a sorted vocabulary."""
+    return texts.cast(pl.Enum(vocabulary)).to_physical().to_numpy().astype(np.int32)
+
+
+def _unrounded(column: CodedColumn, pool: Codes, release: Codes) -> CodedColumn:
+    """The same column; where the release has few of the numbers and they fit as rounded ones, they cover what they round."""
+    told = np.unique(column.exact[column.exact >= 0])
+    told = told[told < column.size - 1]
+    occurring = np.unique(pool)
+    if (column.exact < 0).any() or not len(told) or len(told) > _ROUNDED * len(occurring) or column.size - 1 > MOST_CODES:
+        return column
+    numbers = np.arange(column.size - 1)
+    lower = np.clip(np.searchsorted(told, numbers, side="right") - 1, 0, len(told) - 1)
+    upper = np.clip(np.searchsorted(told, numbers), 0, len(told) - 1)
+    nearer = np.where(numbers - told[lower] <= told[upper] - numbers, lower, upper)
+    share = np.bincount(pool, minlength=column.size) / len(pool)
+    seen = np.bincount(release, minlength=column.released) / len(release)
+    place_of = {code: place for place, code in enumerate(column.exact.tolist())}
+    best, least = column, _NO_BETTER * _distance(share, column, seen)
+    for rounding in (nearer, lower, upper):
+        covers = np.zeros_like(column.covers)
+        covers[numbers, [place_of[code] for code in told[rounding].tolist()]] = True
+        covers[-1] = column.covers[-1]
+        tried = replace(column, covers=covers, exact=np.full_like(column.exact, -1))
+        if (distance := _distance(share, tried, seen)) < least:
+            best, least = tried, distance
+    return best
+
+
+def _distance(share: Floats, column: CodedColumn, seen: Floats) -> float:
+    """Total variation between what is released and what the pool would give, each code to all that cover it alike."""
+    weights = column.covers / np.maximum(column.covers.sum(axis=1, keepdims=True), 1)
+    return float(np.abs(share @ weights - seen).sum() / 2)
+
+
+def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series) -> _Encoded:
+    """Codes by the sorted levels of original and holdout; all missing values are one level."""
+    ours, held = (_one_missing(texts) for texts in (original, holdout))
+    counts = pl.concat([ours, held]).alias("level").value_counts(sort=True)
+    levels = counts["level"].head(MOST_TEXTS).sort()
+    shown = release.unique().sort()
+    known = {level: code for code, level in enumerate(levels.to_list())}
+    rest = len(known)  # what is too rare to have a code, or occurs in the release alone
+    covers = np.zeros((rest + 1, len(shown)), dtype=bool)
+    exact = np.full(len(shown), -1, dtype=np.int32)
+    ordered = list(known)
+    for place, text in enumerate(shown.to_list()):
+        plain = "" if text.strip() in MISSING else text
+        if plain in known:
+            exact[place], covers[known[plain], place] = known[plain], True
+        elif (band := covered_texts(text, ordered)) is not None:
+            covers[:rest, place] = band
+        elif plain == "" or SUPPRESSED.fullmatch(text.strip()):
+            covers[:, place] = True
+        else:
+            covers[rest, place] = True  # a word that nobody else has: a recoded value, or one of the release's own
+    coded = [texts.replace_strict(known, default=rest, return_dtype=pl.Int32).to_numpy() for texts in (ours, held)]
+    none, zero = np.full(rest + 1, np.nan), np.zeros(rest + 1)
+    column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown.to_list()), exact)
+    return column, (coded[0], _positions(release, shown), coded[1])
+
+
+def _one_missing(texts: pl.Series) -> pl.Series:
+    return texts.set(texts.str.strip_chars().is_in(MISSING), "")

@@ -1,0 +1,91 @@
+"""How much of each risk is allowed: defaults, and the TOML file in which somebody sets other limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, ExposedRecords, Risk, Verdict
+from kakurenbo.tables import Problems, Read, Source, read_toml
+from kakurenbo.tables.problems import ProblemCollector, Severity
+
+RECORDS = "records"
+DEFAULTS: Mapping[str, float] = MappingProxyType(
+    {"membership": 0.02, "singling_out": 0.1, "linkability": 0.1, "inference": 0.1, RECORDS: 0}
+)
+"""The most that each risk may be over its control, and how many records may be exposed."""
+_SIGNIFICANT = 0.05
+
+
+def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
+    """The limits of a file: ``membership = 0.05`` and so on; what it does not name keeps its default."""
+    reading = read_toml(source)
+    if isinstance(reading, Problems):
+        return reading
+    content, found = reading.value, ProblemCollector(source.name)
+    for name, value in content.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name not in DEFAULTS:
+            found.add("audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, names=tuple(DEFAULTS))
+        elif not number or not (0 <= value <= 1 or (name == RECORDS and value >= 0)):
+            found.add("audit.limit_value", column=name, value=str(value), severity=Severity.MALFORMED)
+    return found.problems() if found else Read({**DEFAULTS, **content}, found.notices)
+
+
+def held_to(risk: Risk, limits: Mapping[str, float]) -> Risk:
+    """The risk with its limit and how it stands to it: above only where that is significant over all risks."""
+    limit = limits.get(risk.name)
+    if not risk.assessed or limit is None:
+        return risk
+    low, high = _bounds(risk)
+    if risk.excess is None:  # a rate says little of a release where nobody knows what anybody's rate would be
+        standing = WITHIN if high <= limit else INCONCLUSIVE
+        return replace(risk, limit=limit, standing=standing, why=risk.why or ("" if standing == WITHIN else "no_control"))
+    significant = risk.p_value is None or risk.p_value < _SIGNIFICANT
+    standing = ABOVE if low > limit and significant else WITHIN if high <= limit and not risk.why else INCONCLUSIVE
+    return replace(risk, limit=limit, standing=standing)
+
+
+def _bounds(risk: Risk) -> tuple[float, float]:
+    if risk.excess is not None:
+        return risk.excess.low, risk.excess.high
+    return (risk.rate.low, risk.rate.high) if risk.rate is not None else (0.0, 1.0)
+
+
+def verdict_of(
+    risks: Mapping[str, Risk],
+    records: ExposedRecords,
+    limits: Mapping[str, float],
+    regressions: tuple[str, ...],
+    *,
+    strict: bool,
+) -> Verdict:
+    """The one sentence, and the exit code."""
+    above = [name for name, risk in risks.items() if risk.standing == ABOVE]
+    if len(records.flagged) > limits[RECORDS]:
+        above.append(RECORDS)
+    if above:
+        return Verdict("leaks", 1, {"risks": above, "flagged": len(records.flagged)})
+    if regressions:
+        return Verdict("regressed", 1, {"risks": list(regressions)})
+    open_ = [name for name, risk in risks.items() if name in limits and risk.standing in (INCONCLUSIVE, NOT_ASSESSED)]
+    if open_:
+        return Verdict("open", 1 if strict else 3, {"risks": open_})
+    return Verdict("within", 0, {})
+
+
+def worse_than(risks: Mapping[str, Risk], baseline: Mapping[str, object]) -> tuple[str, ...]:
+    """Risks whose whole interval lies above that of an earlier audit, given as its JSON."""
+    told = baseline.get("risks")
+    earlier = told if isinstance(told, Mapping) else {}
+    worse = []
+    for name, risk in risks.items():
+        before = earlier.get(name)
+        if not risk.assessed or not isinstance(before, Mapping):
+            continue
+        excess = before.get("excess")
+        interval = excess.get("interval") if isinstance(excess, Mapping) else before.get("interval")
+        if isinstance(interval, list) and len(interval) == 2 and all(isinstance(end, int | float) for end in interval):
+            worse += [name] if _bounds(risk)[0] > interval[1] else []
+    return tuple(worse)

@@ -1,0 +1,109 @@
+"""Two sources about the same people, which have no column in common: does the release say which two belong together?
+
+Both sources are explained by the same released row: log of the mean of P(row | a) P(row | b) over the product of the means,
+then one-to-one assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from kakurenbo.audit import statistics
+from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.people import RowModel, as_if_released
+from kakurenbo.audit.result import Rate, Risk, ThreatRow
+
+LINED_UP = 500  # people of each source
+_LEAST = 1e-300
+Split = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def attack_linkability(
+    coded: Coded, holdout: Codes, rng: np.random.Generator, splits: Sequence[Split] | None = None
+) -> tuple[Risk, float]:
+    """Link members by the release, and people of the holdout as a control; the split is chosen by other members.
+
+    Parameters
+    ----------
+    coded : Coded
+    holdout : array of int32, shape (h, columns)
+        May be empty: then there is no control.
+    splits : sequence of pairs of column numbers, optional
+        What the two sources know. By default halves of the columns in several ways.
+
+    Returns
+    -------
+    Risk, and the p-value that the release helps nobody.
+    """
+    pool = np.concatenate([coded.original, holdout])
+    model = RowModel.of(coded, pool)
+    count = min(LINED_UP, len(coded.original) // 2, len(holdout) or LINED_UP)
+    drawn = rng.permutation(len(coded.original))[: 2 * count]
+    choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
+    controls = holdout[rng.permutation(len(holdout))[:count]]
+    tried = list(splits or default_splits(coded))
+    hits = [int(linked(model, choosing, split).sum()) for split in tried]
+    best = int(np.argmax(hits))
+    rates = [statistics.rate(hit, len(choosing)) for hit in hits]
+    rows = [_row(coded, split, rate, len(choosing)) for split, rate in zip(tried, rates, strict=True)]
+    rate = statistics.rate(int(linked(model, reported, tried[best]).sum()), count)
+    control = statistics.rate(int(linked(model, controls, tried[best]).sum()), len(controls)) if len(controls) else None
+    above = None if control is None else statistics.excess(rate, control)
+    baseline = _without_release(coded, holdout, reported, tried[best])
+    row = replace(rows[best], rate=rate, control=control, excess=above, baseline=baseline, chance=1 / count, reported=True)
+    rows[best] = row
+    risk = Risk("linkability", True, "", row.attack, rate, control, above, baseline, 1 / count, rows=tuple(rows))
+    compared = control if control is not None else statistics.rate(min(1, count), count)
+    return risk, statistics.fisher(rate, compared)
+
+
+def default_splits(coded: Coded) -> list[Split]:
+    """The columns in halves: as they stand, and every other one by how much they tell."""
+    places = list(range(len(coded.columns)))
+    telling = sorted(places, key=lambda place: -_entropy(coded.original[:, place]))
+    half = len(places) // 2
+    ways = [(places[:half], places[half:]), (telling[::2], telling[1::2])]
+    found: list[Split] = []
+    for one, other in ways:
+        split = (tuple(sorted(one)), tuple(sorted(other)))
+        if split not in found and split[::-1] not in found:
+            found.append(split)
+    return found
+
+
+def _entropy(codes: Codes) -> float:
+    share = np.bincount(codes) / len(codes)
+    share = share[share > 0]
+    return float(-(share * np.log(share)).sum())
+
+
+def linked(model: RowModel, people: Codes, split: Split) -> NDArray[np.bool_]:
+    """Which of the people are linked to themselves, shape (n,)."""
+    together = np.zeros((len(people), len(people)))
+    alone = [np.zeros(len(people)), np.zeros(len(people))]
+    for one, other in zip(*(model.blocks(people, places) for places in split), strict=True):
+        together += one.T @ other  # (n, block) @ (block, n)
+        alone[0] += one.sum(axis=0)
+        alone[1] += other.sum(axis=0)
+    scores = np.log(np.maximum(together, _LEAST)) - np.log(np.maximum(np.outer(*alone), _LEAST))
+    # In an order of their own: where a source cannot tell people apart, a solver that goes by the rows would find them.
+    order = np.lexsort(people[:, list(split[1])].T)
+    _, partner = linear_sum_assignment(np.round(scores[:, order], 9), maximize=True)
+    return np.asarray(order[partner] == np.arange(len(people)))
+
+
+def _without_release(coded: Coded, holdout: Codes, people: Codes, split: Split) -> float | None:
+    """What the holdout tells instead of the release: how its columns go together."""
+    if not len(holdout):
+        return None
+    return float(linked(RowModel.of(as_if_released(coded, holdout), holdout), people, split).mean())
+
+
+def _row(coded: Coded, split: Split, rate: Rate, count: int) -> ThreatRow:
+    knows, wants = (tuple(coded.names[place] for place in side) for side in split)
+    return ThreatRow("two_sources", knows, wants, "row_model", rate, chance=1 / count)

@@ -1,0 +1,105 @@
+"""How cells of the original became cells of the release, estimated from the two: kept (and coarsened) or drawn anew.
+
+Keeping cells independently shrinks the dependence of two columns by exactly p_c p_c', whatever is drawn otherwise, and
+coarsening can be done to the population as well: so the p_c follow from the dependences of all pairs of columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
+
+_LEAST, _MOST = 0.01, 0.999  # a cell may always have been drawn anew, and never always is
+_ROUNDS = 500
+_SETTLED = 1e-9
+_UNEXPLAINED = 1e-3  # share of the draws given to the release's own distribution, so that no released value is impossible
+_TELLING = 64  # values of a column that its dependences are measured by; rarer ones are taken together
+
+
+def coarsening(column: CodedColumn, release: Codes) -> Floats:
+    """P(released code | original code) where nothing is drawn anew, shape (size, released).
+
+    Of several released codes that cover a value, each is as likely as it is common; a value that none covers is released
+    as anything.
+    """
+    seen = np.bincount(release, minlength=column.released) + 1e-9
+    weights = column.covers * seen
+    weights[~column.covers.any(axis=1)] = seen
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def transitions(coded: Coded, pool: Codes) -> list[Floats]:
+    """For each column P(released code | original code), shape (size, released).
+
+    Parameters
+    ----------
+    coded : Coded
+        Its released rows are explained.
+    pool : array of int32, shape (n, columns)
+        People like those of the original, members or not.
+    """
+    maps = [coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)]
+    kept = retention(coded, pool, maps)
+    found = []
+    for place, (matrix, p) in enumerate(zip(maps, kept.tolist(), strict=True)):
+        before = np.bincount(pool[:, place], minlength=len(matrix)) / len(pool) @ matrix
+        after = np.bincount(coded.release[:, place], minlength=matrix.shape[1]) / len(coded.release)
+        draws = np.maximum((after - p * before) / (1 - p), 0) + _UNEXPLAINED * after
+        found.append(p * matrix + (1 - p) * draws / draws.sum())
+    return found
+
+
+def retention(coded: Coded, pool: Codes, maps: list[Floats]) -> Floats:
+    """The probability p_c that a cell was kept, shape (columns,).
+
+    The centred joint histogram J of two columns has E[J of the release] = p_c p_c' J of the coarsened pool; the least squares
+    fit of all pairs is found one p_c after the other. A column that depends on no other cannot be told.
+    """
+    count = len(coded.columns)
+    if count == 1:
+        return np.array([_MOST])
+    grouped = [_grouped(coded.release[:, place], maps[place]) for place in range(count)]
+    agreement, strength = np.zeros((count, count)), np.zeros((count, count))
+    for i, j in itertools.combinations(range(count), 2):
+        joint = joint_shares(pool[:, i], len(maps[i]), pool[:, j], len(maps[j]))
+        expected = _dependence(grouped[i][1].T @ joint @ grouped[j][1])
+        seen = _dependence(joint_shares(grouped[i][0], expected.shape[0], grouped[j][0], expected.shape[1]))
+        agreement[i, j] = agreement[j, i] = np.vdot(seen, expected)
+        strength[i, j] = strength[j, i] = np.vdot(expected, expected)
+    p = np.full(count, 0.5)
+    for _ in range(_ROUNDS):
+        previous = p.copy()
+        for i in range(count):
+            if strength[i] @ p**2 > 0:
+                p[i] = np.clip(agreement[i] @ p / (strength[i] @ p**2), _LEAST, _MOST)
+        if np.abs(p - previous).max() < _SETTLED:
+            break
+    return p
+
+
+def _grouped(release: Codes, matrix: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Released codes and their columns of the map, the rarest taken together where there are many."""
+    seen = np.bincount(release, minlength=matrix.shape[1])
+    if len(seen) <= _TELLING:
+        return release.astype(np.int64), matrix
+    group = np.full(len(seen), _TELLING - 1)
+    group[np.argsort(-seen, kind="stable")[: _TELLING - 1]] = np.arange(_TELLING - 1)
+    together = np.zeros((len(matrix), _TELLING))
+    np.add.at(together.T, group, matrix.T)
+    return group[release], together
+
+
+def joint_shares(one: NDArray[Any], size: int, other: NDArray[Any], other_size: int) -> Floats:
+    """Joint relative frequencies of two columns of codes, shape (size, other_size)."""
+    counts = np.bincount(one.astype(np.int64) * other_size + other, minlength=size * other_size)
+    return np.asarray(counts.reshape(size, other_size) / len(one))
+
+
+def _dependence(joint: Floats) -> Floats:
+    """Joint relative frequencies less the product of their own."""
+    return np.asarray(joint - np.outer(joint.sum(axis=1), joint.sum(axis=0)))

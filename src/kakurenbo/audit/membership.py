@@ -1,0 +1,222 @@
+"""Was this person in the original? Five attacks on members and controls, the best chosen on half of them.
+
+Every score is the same function of a member and of a control: under a release that knows neither, labels are exchangeable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.audit import statistics
+from kakurenbo.audit.density import densities
+from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
+from kakurenbo.audit.engine import likelihoods, membership_odds, nearest_costs
+from kakurenbo.audit.mechanism import transitions
+from kakurenbo.audit.result import Risk, ThreatRow
+from kakurenbo.audit.tracing import released_form, trace
+
+FALSE_POSITIVES = 0.01  # at which the rate is measured
+FIGURES = (0.001, 0.01)
+REVERSED = "non_members"
+"""The attack that tells who was *not* there: the count ratio, read the other way."""
+_DECIMALS = 9  # of scores: rounding in the last bits must not decide between equals
+_TOP = 100
+_SAMPLED = 500  # released rows by which it is told how many were made of strangers
+_ITERATIONS = 30
+_LEAST = 1e-300
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """What was found.
+
+    Attributes
+    ----------
+    risk : Risk
+        Limit and corrected p-value not yet filled in.
+    scores : mapping of attack to array, shape (members + controls,)
+        Members first.
+    p_value : float
+    """
+
+    risk: Risk
+    scores: Mapping[str, Floats]
+    p_value: float
+
+
+def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator) -> Membership:
+    """All attacks on these people.
+
+    Parameters
+    ----------
+    coded : Coded
+        Its release is attacked.
+    members, controls : arrays of int32, shape (n, columns), (h, columns)
+        People of the original, and of the holdout.
+    rng : Generator
+        Splits people into the half that chooses the attack and the half that is reported.
+    """
+    pool = np.concatenate([members, controls])
+    is_member = np.arange(len(pool)) < len(members)
+    chooses = _halves(is_member, rng)
+    inner = chooses & (rng.random(len(pool)) < 0.5)
+    scores, features = _scores(coded, pool)
+    # Everybody is scored by a model that never saw his label.
+    scores["learner"] = np.where(chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses)))
+    # What the learner is chosen by must not know the half that is reported either.
+    inside = np.where(inner, *(_learned(features, is_member, quarter) for quarter in (chooses & ~inner, inner)))
+    choosing = {**scores, "learner": inside, REVERSED: scores["counts"]}
+    named = {**scores, REVERSED: scores["counts"]}
+    best = _best(choosing, is_member, chooses, FALSE_POSITIVES)
+    rows = tuple(_row(coded, name, score, is_member, chooses, reported=name == best) for name, score in named.items())
+    reported = rows[list(named).index(best)]
+    control = reported.control or statistics.rate(0, 0)
+    risk = Risk(
+        "membership",
+        True,
+        attack=best,
+        rate=reported.rate,
+        control=control,
+        excess=reported.excess,
+        baseline=FALSE_POSITIVES,
+        chance=FALSE_POSITIVES,
+        rows=rows,
+        figures=_figures(choosing, named, is_member, chooses),
+    )
+    return Membership(risk, scores, statistics.fisher(reported.rate, control))
+
+
+def _best(choosing: Mapping[str, Floats], is_member: Flags, chooses: Flags, share: float) -> str:
+    """The attack that finds most at this rate of false positives, among the half that chooses."""
+    found = {name: statistics.found_beyond(*_sides(score, is_member, chooses, name), share) for name, score in choosing.items()}
+    return max(found, key=lambda name: found[name])
+
+
+def _halves(is_member: Flags, rng: np.random.Generator) -> Flags:
+    """Half of the members and half of the controls, shape (n,)."""
+    chosen = np.zeros(len(is_member), dtype=bool)
+    for group in (np.flatnonzero(is_member), np.flatnonzero(~is_member)):
+        chosen[rng.permutation(group)[: len(group) // 2]] = True
+    return chosen
+
+
+def _scores(coded: Coded, pool: Codes) -> tuple[dict[str, Floats], Floats]:
+    odds = likelihood_scores(coded, pool)
+    near = nearest_scores(coded, pool)
+    counted = count_scores(coded, pool)
+    traced = trace(coded, pool)
+    scores = {"likelihood": odds, "nearest": near, "counts": counted, "tracing": traced.total}
+    features = np.column_stack([np.log1p(np.maximum(odds, 0)), near, counted, traced.total, traced.by_column, traced.ratios])
+    return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
+
+
+def likelihood_scores(coded: Coded, pool: Codes) -> Floats:
+    """The odds that each person, and nobody else, made a released row, shape (n,)."""
+    matrices = transitions(coded, pool)
+    density = densities(released_form(coded, pool), coded)
+    strangers = len(pool) * _strangers(coded, pool, matrices, density) * density
+    return membership_odds(pool, coded.release, matrices, strangers)
+
+
+def _strangers(coded: Coded, pool: Codes, matrices: list[Floats], density: Floats) -> float:
+    """The odds that a released row was made of nobody of the pool, by EM on some of the rows."""
+    some = np.unique(np.linspace(0, len(coded.release) - 1, _SAMPLED).astype(np.int64))
+    ours = np.concatenate([part.mean(axis=1) for part in likelihoods(pool, coded.release[some], matrices)])
+    share, theirs = 0.5, density[some]
+    for _ in range(_ITERATIONS):
+        share = float((share * theirs / np.maximum(share * theirs + (1 - share) * ours, _LEAST)).mean())
+    return share / max(1 - share, 1e-3)
+
+
+def nearest_scores(coded: Coded, pool: Codes) -> Floats:
+    """Minus the distance to the nearest released row: differing words count 1, numbers by their ranks, shape (n,)."""
+    return -nearest_costs(pool, coded.release, [_costs(column) for column in coded.columns])
+
+
+def _costs(column: CodedColumn) -> Floats:
+    """How far each original value is from what a released one may stand for, shape (size, released)."""
+    if not column.numeric:
+        return np.where(column.covers, 0.0, 1.0)
+    weights = column.covers[:-1].astype(np.float64)
+    middle = (column.positions[:-1] @ weights) / np.maximum(weights.sum(axis=0), 1)
+    apart = np.abs(column.positions[:, None] - middle[None, :])
+    return np.where(column.covers, 0.0, np.where(np.isnan(apart), 1.0, apart))
+
+
+def count_scores(coded: Coded, pool: Codes) -> Floats:
+    """log of how often a person's whole row is released over how often the pool would have it, shape (n,)."""
+    both = np.concatenate([released_form(coded, pool), coded.release])
+    _, key = np.unique(both, axis=0, return_inverse=True)
+    people, released = key[: len(pool)], key[len(pool) :]
+    seen = np.bincount(released, minlength=int(key.max()) + 1)[people]
+    expected = np.bincount(people)[people] * (len(released) / len(people))
+    return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))
+
+
+def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:
+    """What a logistic regression that knows the labels of ``train`` says of everybody, shape (n,): an insider's attack."""
+    from sklearn.linear_model import LogisticRegression
+
+    middle, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
+    scaled = np.clip((features - middle) / spread, -10, 10)
+    labels = is_member[train]
+    if labels.all() or not labels.any():
+        return np.zeros(len(features))  # of too few people to learn from
+    model = LogisticRegression(C=0.1, max_iter=200).fit(scaled[train], labels)
+    return np.asarray(np.round(model.decision_function(scaled), _DECIMALS))
+
+
+def _sides(score: Floats, is_member: Flags, among: Flags, name: str) -> tuple[Floats, Floats]:
+    """Scores of those who are looked for, and of the others."""
+    sought = ~is_member if name == REVERSED else is_member
+    return score[among & sought], score[among & ~sought]
+
+
+def _row(coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flags, *, reported: bool) -> ThreatRow:
+    """Threshold from the half that chooses, rates from the other."""
+    line = statistics.threshold(_sides(score, is_member, chooses, name)[1], FALSE_POSITIVES)
+    sought, others = _sides(score, is_member, ~chooses, name)
+    rate = statistics.rate(int((sought > line).sum()), len(sought))
+    control = statistics.rate(int((others > line).sum()), len(others))
+    threat = "insider" if name == "learner" else "data_holder"
+    above = statistics.excess(rate, control)
+    return ThreatRow(threat, coded.names, (), name, rate, control, above, FALSE_POSITIVES, FALSE_POSITIVES, reported)
+
+
+def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_member: Flags, chooses: Flags) -> dict[str, float]:
+    """True positive rates over everybody, and how many of the hundred highest scores are members'.
+
+    Each by the attack that half of the people choose for it; ``non_members`` is how many people who were not there can be
+    told, at one in a hundred members mistaken.
+    """
+    everybody = np.ones(len(is_member), dtype=bool)
+    figures = {}
+    for share in FIGURES:
+        best = _best(choosing, is_member, chooses, share)
+        figures[f"tpr_at_{share:g}"] = statistics.found_beyond(*_sides(named[best], is_member, everybody, best), share)
+    likeliest = {
+        name: top_members(score[chooses], is_member[chooses], _TOP // 2) for name, score in choosing.items() if name != REVERSED
+    }
+    figures["top100"] = top_members(named[max(likeliest, key=lambda name: likeliest[name])], is_member)
+    figures[REVERSED] = statistics.found_beyond(*_sides(named[REVERSED], is_member, everybody, REVERSED), FALSE_POSITIVES)
+    figures["top100_in_release"] = top_members(named[REVERSED], is_member)
+    return figures
+
+
+def top_members(score: Floats, is_member: Flags, top: int = _TOP) -> float:
+    """Members among the highest scores; of equals at the end, the share that chance would take.
+
+    Examples
+    --------
+    >>> top_members(np.array([3.0, 2, 2, 1]), np.array([True, True, False, True]), 2)
+    1.5
+    """
+    line = np.sort(score)[::-1][min(top, len(score)) - 1]
+    above, level = score > line, score == line
+    left = min(top, len(score)) - above.sum()
+    return float(is_member[above].sum() + left * is_member[level].mean())

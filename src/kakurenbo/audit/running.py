@@ -1,0 +1,283 @@
+"""The audit itself: reads nothing and writes nothing, from frames to one typed result."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kakurenbo import __version__, rng
+from kakurenbo.audit import statistics
+from kakurenbo.audit.checking import driving_columns, measure_utility, self_tests
+from kakurenbo.audit.encoding import Coded, Codes, encode
+from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.inferring import askable, attack_inference
+from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
+from kakurenbo.audit.linking import attack_linkability
+from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
+from kakurenbo.audit.recoding import undo_recoding
+from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
+from kakurenbo.audit.result import (
+    INCONCLUSIVE,
+    RISKS,
+    WITHIN,
+    AuditResult,
+    DrivingColumn,
+    ExposedRecord,
+    ExposedRecords,
+    Method,
+    RecodedColumn,
+    Risk,
+    SelfTest,
+)
+from kakurenbo.audit.schema import TableSchema, infer_schema
+from kakurenbo.audit.singling import attack_singling_out
+from kakurenbo.errors import ParameterError
+
+MOST_TARGETS = 10_000  # members, and as many controls
+FEWEST = 40  # people of a table below which nothing can be said
+EXPOSED_LEVEL = 0.05
+_LEVELS = {"likelihood": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an audit is told.
+
+    Attributes
+    ----------
+    know : tuple of str
+        Columns that attackers may know; empty: all.
+    secret : tuple of str
+        Columns that they want; empty: every column in turn.
+    identifiers : tuple of str
+        Columns that are left out: they are removed before any release.
+    limits : mapping of str to float
+    seed : int
+    show_records : bool
+        Whether exposed records are shown as they are, and not by their hashes alone.
+    strict : bool
+        Whether what could not be assessed counts as a failure.
+    baseline : mapping
+        The JSON of an earlier audit.
+    schema : TableSchema or None
+        Inferred where there is none.
+    """
+
+    know: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULTS))
+    seed: int = 0
+    show_records: bool = False
+    strict: bool = False
+    baseline: Mapping[str, object] = field(default_factory=dict)
+    schema: TableSchema | None = None
+
+
+Told = Callable[[str], None]
+
+
+def run_audit(
+    original: Frame, release: Frame, holdout: Frame | None, options: Options, tell: Told = lambda _: None
+) -> AuditResult:
+    """Audit one release.
+
+    Parameters
+    ----------
+    original, release, holdout : Frame
+        ``holdout``: people like those of the original whom the release was not made of, or None.
+    options : Options
+    tell : callable
+        Is told the code of every step, ``audit.step.NAME``.
+
+    Raises
+    ------
+    ParameterError
+        Where columns are named that are not there, or the tables share none.
+    """
+    names = shared_columns(original, release, holdout, options)
+    tell("encode")
+    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    coded = encode(schema, names, original, release, holdout)
+    tell("recoding")
+    coded, recoded = undo_recoding(coded, np.concatenate([coded.original, coded.holdout]))
+    return _Audit(coded, recoded, original, release, holdout, options, tell).result()
+
+
+def shared_columns(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> list[str]:
+    """The columns that take part: those that original and release share, identifiers aside."""
+    for what, columns in (("know", options.know), ("secret", options.secret), ("id", options.identifiers)):
+        for column in columns:
+            if column not in original.columns:
+                raise ParameterError(what, f"columns of the original ({', '.join(original.columns)})", column)
+    names = [name for name in original.columns if name in release.columns and name not in options.identifiers]
+    if not names:
+        raise ParameterError(
+            "release", f"a table of some columns of the original ({', '.join(original.columns)})", release.name
+        )
+    if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
+        raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
+    return names
+
+
+class _Audit:
+    """One audit, step by step."""
+
+    def __init__(
+        self,
+        coded: Coded,
+        recoded: tuple[RecodedColumn, ...],
+        original: Frame,
+        release: Frame,
+        holdout: Frame | None,
+        options: Options,
+        tell: Told,
+    ) -> None:
+        self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
+        self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
+        self._members = self._drawn(coded.original, "members")
+        self._controls = self._drawn(coded.holdout, "controls")
+
+    def _rng(self, name: str) -> np.random.Generator:
+        return rng.stream(self._options.seed, "audit", name)
+
+    def _drawn(self, people: Codes, name: str) -> Codes:
+        self_drawn = np.sort(self._rng(name).permutation(len(people))[:MOST_TARGETS])
+        if name == "members":
+            self._rows = self_drawn
+        return people[self_drawn]
+
+    def result(self) -> AuditResult:
+        membership = self._membership()
+        p_values: dict[str, float] = {} if membership is None else {"membership": membership.p_value}
+        risks = {name: Risk(name, False, "not_tried") for name in RISKS}
+        risks["membership"] = membership.risk if membership is not None else Risk("membership", False, self._why_not())
+        risks["pseudonyms"] = Risk("pseudonyms", False, "one_row_each")
+        risks["recoding"] = self._recoding()
+        for name in ("singling_out", "linkability", "inference"):
+            risks[name], p_value = self._attacked(name)
+            if risks[name].assessed:
+                p_values[name] = p_value
+        tests = self._self_tests()
+        corrected = statistics.holm(p_values)
+        weak = any(not test.passed for test in tests)
+        for name, risk in risks.items():
+            noted = replace(risk, p_value=corrected.get(name), why="too_weak" if weak and risk.assessed else risk.why)
+            risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
+        records = self._records(membership)
+        regressions = worse_than(risks, self._options.baseline)
+        self._tell("columns")
+        driving = self._driving(risks["membership"])
+        self._tell("utility")
+        verdict = verdict_of(risks, records, self._options.limits, regressions, strict=self._options.strict)
+        utility = measure_utility(self._coded, self._coded.holdout, len(self._coded.columns))
+        return AuditResult(
+            verdict,
+            risks,
+            records,
+            driving,
+            utility,
+            self._recoded,
+            tests,
+            (),
+            REGULATION,
+            self._method(),
+            NOT_PROVED,
+            regressions,
+        )
+
+    # -- attacks ----------------------------------------------------------------------------------------------------
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        """The numbers of these columns; of all where none is named."""
+        return [place for place, name in enumerate(self._coded.names) if not names or name in names]
+
+    def _why_not(self) -> str:
+        return "too_few" if "holdout" in self._frames else "no_holdout"
+
+    def _membership(self) -> Membership | None:
+        if min(len(self._members), len(self._controls)) < FEWEST:
+            return None
+        self._tell("membership")
+        known = self._places(self._options.know)
+        found = attack_membership(
+            self._coded.select(known), self._members[:, known], self._controls[:, known], self._rng("membership")
+        )
+        told = next(row for row in found.risk.rows if row.attack == REVERSED)
+        if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):
+            return replace(found, risk=replace(found.risk, why="non_members"))
+        return found
+
+    def _attacked(self, name: str) -> tuple[Risk, float]:
+        coded, holdout = self._coded, self._coded.holdout
+        know, secret = self._places(self._options.know), self._places(self._options.secret)
+        if len(coded.original) < FEWEST or len(coded.release) < FEWEST or 0 < len(holdout) < FEWEST:
+            return Risk(name, False, "too_few"), 1.0
+        if len(coded.columns) < 2:
+            return Risk(name, False, "one_column"), 1.0
+        self._tell(name)
+        if name == "singling_out":
+            return attack_singling_out(coded, holdout, self._rng(name))
+        if name == "linkability":
+            sides = (tuple(know), tuple(place for place in secret if place not in know))
+            given = [sides] if self._options.know and self._options.secret and all(sides) else None
+            return attack_linkability(coded, holdout, self._rng(name), given)
+        asked = [place for place in askable(coded) if place in secret and [one for one in know if one != place]]
+        if not asked:
+            return Risk(name, False, "nothing_secret"), 1.0
+        return attack_inference(coded, holdout, self._rng(name), know, asked)
+
+    def _recoding(self) -> Risk:
+        count = len(self._coded.columns)
+        undone = statistics.rate(len(self._recoded), count)
+        standing = INCONCLUSIVE if self._recoded else WITHIN
+        return Risk("recoding", True, attack="histograms_and_pairs", rate=undone, standing=standing)
+
+    def _self_tests(self) -> tuple[SelfTest, ...]:
+        self._tell("self_tests")
+        return self_tests(self._coded, self._coded.holdout, self._rng("self_tests"))
+
+    # -- what else is told ------------------------------------------------------------------------------------------
+
+    def _records(self, membership: Membership | None) -> ExposedRecords:
+        if membership is None:
+            return ExposedRecords(False, EXPOSED_LEVEL, 0)
+        count = len(self._members)
+        exposed: dict[int, ExposedRecord] = {}
+        for attack, level in _LEVELS.items():
+            scores = membership.scores[attack]
+            p_values = statistics.conformal(scores[:count], scores[count:])
+            for place in statistics.discoveries(p_values, level).tolist():
+                exposed.setdefault(place, self._record(place, float(scores[place]), float(p_values[place])))
+        flagged = sorted(exposed.values(), key=lambda record: (record.p_value, -record.score, record.digest))
+        return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged))
+
+    def _record(self, place: int, score: float, p_value: float) -> ExposedRecord:
+        row = int(self._rows[place])
+        values = dict(zip(self._frames["original"].columns, self._frames["original"].cells.row(row), strict=True))
+        key = rng.salt(self._options.seed, "audit", "records")
+        text = "\x1f".join(values.values()).encode()
+        digest = hmac.new(key, text, hashlib.sha256).hexdigest()[:16]
+        if self._options.show_records:
+            return ExposedRecord(digest, score, p_value, row, values)
+        return ExposedRecord(digest, score, p_value)
+
+    def _driving(self, membership: Risk) -> tuple[DrivingColumn, ...]:
+        if membership.excess is None or membership.excess.low <= 0:
+            return ()
+        return driving_columns(self._coded, self._members, self._controls)
+
+    def _method(self) -> Method:
+        options = {
+            "know": list(self._options.know),
+            "secret": list(self._options.secret),
+            "id": list(self._options.identifiers),
+            "limits": dict(self._options.limits),
+        }
+        facts = {role: frame.facts() for role, frame in self._frames.items()}
+        return Method(__version__, self._options.seed, options, facts, len(self._members))

@@ -1,0 +1,141 @@
+"""Singling out: predicates of few columns that fit one released row, and whether they isolate one person of the original.
+
+After Cohen and Nissim, "Towards formalizing the GDPR's notion of singling out" (PNAS 2020): isolating somebody means
+something only where the predicate is so rare that chance would seldom isolate anybody, so each is counted among people
+who are not in the original as well, and its weight gives what chance alone would do.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.audit import statistics
+from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.result import Risk, ThreatRow
+from kakurenbo.audit.tracing import released_form
+
+LARGEST = 3  # columns of a predicate
+_MOST_SUBSETS = 300  # sets of columns, drawn where there are more
+_LIGHT = 0.1  # people that a predicate may be expected to fit, by how common its values are, to mean something
+_MOST_ROWS = 2000  # released rows whose predicates are reported
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Isolated:
+    """A predicate for each released row that has one.
+
+    Attributes
+    ----------
+    rows : array, shape (k,)
+        Released rows.
+    original, holdout : arrays, shape (k,)
+        How many people the predicate fits.
+    weights : array, shape (k,)
+        The share of people that it fits where columns are independent: all that a stranger can tell.
+    """
+
+    rows: Counts
+    original: Counts
+    holdout: Counts
+    weights: NDArray[np.float64]
+
+
+def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) -> tuple[Risk, float]:
+    """Try every predicate of up to three columns that fits a single released row; one, drawn by lot, speaks for its row.
+
+    Returns
+    -------
+    Risk, and the p-value that the original is isolated no more often than people who are not in it.
+    """
+    size = min(len(coded.original), len(holdout)) if len(holdout) else len(coded.original)
+    people = released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]])
+    others = released_form(coded, holdout[rng.permutation(len(holdout))[:size]]) if len(holdout) else None
+    chooses = rng.random(len(coded.release)) < 0.5
+    rows, gains = [], []
+    for columns in range(1, min(LARGEST, len(coded.columns)) + 1):
+        found = _isolated(coded, people, others, columns, rng)
+        sides = [found.rows[chooses[found.rows] == side] for side in (True, False)]
+        places = [np.flatnonzero(np.isin(found.rows, side))[:_MOST_ROWS] for side in sides]
+        rate = statistics.rate(int((found.original[places[1]] == 1).sum()), len(places[1]))
+        control = statistics.rate(int((found.holdout[places[1]] == 1).sum()), len(places[1])) if others is not None else None
+        above = None if control is None else statistics.excess(rate, control)
+        chance = _chance(found.weights, size)
+        rows.append(ThreatRow("stranger", (), coded.names, f"predicates_{columns}", rate, control, above, chance, chance))
+        gain = (found.original[places[0]] == 1).mean() if len(places[0]) else 0.0
+        gains.append(gain - (control.value if control is not None else 0.0) if rate.of >= 20 else -1.0)
+    best = int(np.argmax(gains))
+    rows = [replace(row, reported=place == best) for place, row in enumerate(rows)]
+    worst = rows[best]
+    risk = Risk(
+        "singling_out",
+        True,
+        "",
+        worst.attack,
+        worst.rate,
+        worst.control,
+        worst.excess,
+        worst.baseline,
+        worst.chance,
+        rows=tuple(rows),
+    )
+    p_value = statistics.fisher(worst.rate, worst.control) if worst.control is not None else 1.0
+    return risk, p_value
+
+
+def _isolated(coded: Coded, people: Counts, others: Counts | None, columns: int, rng: np.random.Generator) -> _Isolated:
+    release = coded.release.astype(np.int64)
+    sizes = [column.released for column in coded.columns]
+    # A released value that may stand for nearly anything says nothing of anybody.
+    telling = [column.covers.mean(axis=0) < 0.5 for column in coded.columns]
+    shares = [np.bincount(release[:, place], minlength=size) / len(release) for place, size in enumerate(sizes)]
+    weights = np.zeros(len(release))
+    chosen, lot = np.full(len(release), -1), np.full(len(release), -1.0)
+    original, holdout = np.zeros(len(release), dtype=np.int64), np.zeros(len(release), dtype=np.int64)
+    for number, places in enumerate(_subsets(len(sizes), columns, rng)):
+        keys = [_keys(table, places, sizes) for table in (release, people)]
+        _, first, counts = np.unique(keys[0], return_index=True, return_counts=True)
+        alone = first[counts == 1]
+        alone = alone[np.logical_and.reduce([telling[place][release[alone, place]] for place in places])]
+        weight = np.prod([shares[place][release[alone, place]] for place in places], axis=0)
+        light = weight * len(people) <= _LIGHT
+        alone, weight = alone[light], weight[light]
+        drawn = rng.random(len(alone))
+        wins = drawn > lot[alone]
+        rows = alone[wins]
+        chosen[rows], lot[rows], weights[rows] = number, drawn[wins], weight[wins]
+        original[rows] = _how_many(keys[1], keys[0][rows])
+        if others is not None:
+            holdout[rows] = _how_many(_keys(others, places, sizes), keys[0][rows])
+    rows = rng.permutation(np.flatnonzero(chosen >= 0))
+    return _Isolated(rows, original[rows], holdout[rows], weights[rows])
+
+
+def _subsets(count: int, columns: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    every = list(itertools.combinations(range(count), columns))
+    if len(every) <= _MOST_SUBSETS:
+        return every
+    return [every[place] for place in np.sort(rng.choice(len(every), _MOST_SUBSETS, replace=False)).tolist()]
+
+
+def _keys(table: Counts, places: Sequence[int], sizes: Sequence[int]) -> Counts:
+    key = np.zeros(len(table), dtype=np.int64)
+    for place in places:
+        key = key * sizes[place] + table[:, place]
+    return key
+
+
+def _how_many(keys: Counts, sought: Counts) -> Counts:
+    """How often each sought key occurs."""
+    ordered = np.sort(keys)
+    return np.searchsorted(ordered, sought, side="right") - np.searchsorted(ordered, sought, side="left")
+
+
+def _chance(weights: NDArray[np.float64], size: int) -> float | None:
+    """What predicates of these weights isolate by chance: n w (1 - w)^(n - 1), on average."""
+    return float((size * weights * (1 - weights) ** (size - 1)).mean()) if len(weights) else None

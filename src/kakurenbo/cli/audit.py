@@ -1,0 +1,140 @@
+"""``audit ORIGINAL RELEASE...``: what a planned release gives away."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
+from kakurenbo.audit.limits import DEFAULTS, read_limits
+from kakurenbo.audit.report import html_audit, markdown_audit
+from kakurenbo.audit.report.words import limited, named, verdict_sentence
+from kakurenbo.audit.result import AuditResult
+from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.schema import read_schema
+from kakurenbo.cli import output
+from kakurenbo.cli.common import (
+    OUT_FILE,
+    PATH,
+    check_there,
+    chosen_seed,
+    json_option,
+    names,
+    option,
+    path_argument,
+    seed_option,
+)
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import text
+from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes, read_json, write_file
+
+_RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
+    ".html": lambda result: html_audit(result).encode(),
+    ".md": lambda result: markdown_audit(result).encode(),
+    ".json": lambda result: json_bytes(result.as_json()),
+}
+
+
+def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
+    as_json = bool(given["as_json"])
+    if out is not None and out.suffix not in _RENDERERS:
+        raise UsageError(text("usage.audit_out", path=str(out)))
+    limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
+    schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
+    frames = _frames([original, *release, *([holdout] if holdout is not None else [])])
+    if problems := Problems.of(limits, schema, *frames):
+        return output.refuse(problems, as_json)
+    tables = [reading.value for reading in frames if isinstance(reading, Read)]
+    notices = [notice for reading in (limits, schema, *frames) if isinstance(reading, Read) for notice in reading.notices]
+    output.print_notices(notices)
+    options = replace(
+        _options(given),
+        limits=limits.value if isinstance(limits, Read) else {},
+        schema=schema.value if isinstance(schema, Read) else None,
+    )
+    held = tables.pop() if holdout is not None else None
+    result = _audited(tables, held, options, notices, quiet=as_json)
+    if out is not None:
+        write_file(out, _RENDERERS[out.suffix](result), private=True)
+    _show(result, as_json)
+    return result.verdict.exit_code
+
+
+def _frames(paths: Sequence[Path]) -> list[Read[Frame] | Problems]:
+    check_there(*paths)
+    return [read_frame(path) for path in paths]
+
+
+def _options(given: dict[str, Any]) -> Options:
+    return Options(
+        tuple(names(given["know"])),
+        tuple(names(given["secret"])),
+        tuple(names(given["identifiers"])),
+        seed=chosen_seed(given["seed"]),
+        show_records=given["show_records"],
+        strict=given["strict"],
+        baseline={} if given["baseline"] is None else _baseline(given["baseline"]),
+    )
+
+
+def _baseline(path: Path) -> dict[str, Any]:
+    reading = read_json(Source.of(path))
+    content = reading.value if isinstance(reading, Read) else None
+    if not isinstance(content, dict) or not isinstance(content.get("risks"), dict):
+        raise UsageError(text("usage.audit_baseline", path=str(path)))
+    return content
+
+
+def _audited(
+    tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], *, quiet: bool
+) -> AuditResult:
+    def tell(step: str) -> None:
+        if not quiet:
+            print(text(f"audit.step.{step}"), "…", file=sys.stderr, flush=True)
+
+    results = [run_audit(tables[0], release, held, options, tell) for release in tables[1:]]
+    result = replace(results[0], notices=notices_as_texts(notices))
+    return replace(result, candidates=frontier(results)) if len(results) > 1 else result
+
+
+def _show(result: AuditResult, as_json: bool) -> None:
+    if as_json:
+        output.print_json(json.loads(json_bytes(result.as_json())))
+        return
+    console = output.console()
+    console.print(verdict_sentence(result), markup=False, style="bold")
+    table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
+    for risk in result.risks.values():
+        standing = text(f"audit.report.standing.{risk.standing}")
+        about = named("attack", risk.attack) if risk.assessed else ""
+        told = named("why", risk.why) if risk.why else ""
+        table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(part for part in (about, told) if part))
+    console.print(table)
+
+
+def audit() -> click.Command:
+    """The verb."""
+    parameters: list[click.Parameter] = [
+        path_argument("original"),
+        click.Argument(["release"], type=PATH, nargs=-1, required=True),
+        option("--holdout", code="option.audit_holdout", type=PATH),
+        option("--know", code="option.audit_know", default="", metavar="COLUMN,..."),
+        option("--secret", code="option.audit_secret", default="", metavar="COLUMN,..."),
+        option("--id", "identifiers", code="option.audit_id", default="", metavar="COLUMN,..."),
+        option("--schema", code="option.schema", type=PATH),
+        option("--limits", code="option.audit_limits", type=PATH),
+        option("--baseline", code="option.audit_baseline", type=PATH),
+        option("--strict", code="option.audit_strict", is_flag=True),
+        option("--show-records", code="option.audit_show_records", is_flag=True),
+        option("-o", "--out", code="option.audit_out", type=OUT_FILE),
+        seed_option(),
+        json_option(),
+    ]
+    return click.Command("audit", params=parameters, callback=_audit, help=text("help.audit"))

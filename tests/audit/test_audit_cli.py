@@ -1,0 +1,104 @@
+"""``kakurenbo audit``: exit codes, JSON, reports, and what it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kakurenbo.cli import main
+
+CALL = ("audit", "original.csv")
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a call."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main([*arguments])
+    return int(left.value.code or 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three tables of made-up people: a column of numbers, one of words, one that follows from both."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    for name in ("original", "holdout", "strangers"):
+        ages, towns = rng.integers(18, 90, 300), rng.integers(0, 30, 300)
+        wages = ages * 20 + towns * 7 + rng.integers(0, 40, 300)
+        pl.DataFrame({"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}).write_csv(f"{name}.csv")
+    return tmp_path
+
+
+def test_a_copy_of_the_original_exits_with_1_and_prints_one_json_object() -> None:
+    code, out, _ = run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
+    content = json.loads(out)
+    assert code == 1
+    assert content["verdict"]["code"] == "leaks"
+    assert content["risks"]["membership"]["rate"] > 0.9
+    assert content["records"]["flagged"] > 200
+    assert content["method"]["seed"] == 1
+
+
+def test_without_a_holdout_a_release_is_never_passed() -> None:
+    code, out, _ = run(*CALL, "strangers.csv", "--seed", "1")
+    assert code == 3
+    assert "--holdout" in out
+    assert run(*CALL, "strangers.csv", "--seed", "1", "--strict")[0] == 1
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md", "report.json"])
+def test_the_report_is_written_by_the_name_of_its_file(name: str, folder: Path) -> None:
+    run(*CALL, "strangers.csv", "original.csv", "--seed", "1", "-o", name)
+    assert "strangers.csv" in (folder / name).read_text()
+    if name.endswith("json"):
+        content = json.loads((folder / name).read_text())
+        assert [one["name"] for one in content["candidates"]] == ["strangers.csv", "original.csv"]
+
+
+def test_records_are_shown_only_when_asked_for(folder: Path) -> None:
+    call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
+    assert "row" not in json.loads(run(*call)[1])["records"]["listed"][0]
+    shown = json.loads(run(*call, "--show-records")[1])["records"]["listed"][0]
+    lines = (folder / "original.csv").read_text().splitlines()
+    assert lines[shown["row"] + 1] == ",".join(shown["values"].values())
+
+
+def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
+    (folder / "limits.toml").write_text("membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000")
+    call = ("--holdout", "holdout.csv", "--seed", "1", "--limits", "limits.toml", "--json")
+    _, out, _ = run(*CALL, "strangers.csv", *call)
+    (folder / "old.json").write_text(out)
+    code, out, _ = run(*CALL, "original.csv", *call, "--baseline", "old.json")
+    assert (code, json.loads(out)["verdict"]["code"]) == (1, "regressed")
+    assert "membership" in json.loads(out)["regressions"]
+
+
+def test_columns_that_are_known_wanted_or_left_out_take_part_accordingly() -> None:
+    call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
+    content = json.loads(run(*call, "--know", "age,town", "--secret", "wage")[1])
+    assert [row["wants"] for row in content["risks"]["inference"]["rows"]] == [["wage"]]
+    assert content["risks"]["membership"]["rows"][0]["knows"] == ["age", "town"]
+    content = json.loads(run(*call, "--id", "wage")[1])
+    assert set(content["utility"]["by_column"]) == {"age", "town"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("nothing.csv",),
+        ("original.csv", "-o", "report.pdf"),
+        ("original.csv", "--know", "colour"),
+        ("original.csv", "--baseline", "original.csv"),
+    ],
+)
+def test_a_call_that_is_off_exits_with_2(given: tuple[str, ...]) -> None:
+    code, _, told = run(*CALL, *given)
+    assert code == 2
+    assert "Traceback" not in told
