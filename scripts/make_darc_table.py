@@ -21,9 +21,9 @@ from kakurenbo import registry
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.credit import reid
+from kakurenbo.rulebooks.darc2019.credit import counts_in, reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.rulebooks.darc2019.utility import baselines, counts_in, errors_of
+from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
 from kakurenbo.tables import Problems
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "darc2019.md"
