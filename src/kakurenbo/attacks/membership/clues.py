@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.membership.evidence import FITTING, Evidence, Ground, members, plain_evidence
 from kakurenbo.attacks.membership.features import Rows
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.likelihood import Likelihood
+from kakurenbo.attacks.membership.likelihood import HISTOGRAM_WEIGHT, Likelihood
 from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.neighbours import nearest_rows
 from kakurenbo.attacks.membership.shadows import Shadow
@@ -92,7 +92,7 @@ def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibrati
     by_rows = np.log1p(odds / rate)
     whole = {
         "likelihood": -1 / (1 + odds),
-        "combined": by_rows + tilted,
+        "combined": by_rows + HISTOGRAM_WEIGHT * tilted,
         "max_entropy": tilted,
         "tracing": ground.population.dot(weights),
         "nearest": _nearness(knowledge),
@@ -100,7 +100,7 @@ def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibrati
     }
     if calibration is not None:
         calibrated = ground.population.dot(tilt(ground, calibration.evidence(ground, knowledge), rate))
-        whole |= {"calibrated": calibrated, "calibrated_combined": calibrated + by_rows}
+        whole |= {"calibrated": calibrated, "calibrated_combined": by_rows + HISTOGRAM_WEIGHT * calibrated}
     parts = np.hstack([ground.population.parts(weights), _log_ratios(ground, knowledge)])
     return Clues(whole, parts.astype(np.float32))
 

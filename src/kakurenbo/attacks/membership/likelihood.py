@@ -27,6 +27,7 @@ _LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
 _GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
 _LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
 _BLOCK = 256  # release rows whose factors are held at a time
+HISTOGRAM_WEIGHT = 0.5  # of what the counts tell: the records of D that hold a value count in the odds already
 _DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
 
 
@@ -39,9 +40,9 @@ class Likelihood(MembershipAttack):
     The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
     Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
 
-    With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was released, plus the logit that
-    `max_entropy` finds by the columns whose counts are like a sample's. That helps where cells are swapped, which leaves these
-    counts as they were, and harms where they are drawn anew.
+    With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was released, plus half the logit
+    that `max_entropy` finds by the columns whose counts are like a sample's. That helps where cells are swapped, which leaves
+    these counts as they were; where they are drawn anew it may harm.
     """
 
     trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
@@ -52,7 +53,7 @@ class Likelihood(MembershipAttack):
         if not self.histograms:
             return -np.round(1 / (1 + odds), _DECIMALS)
         rate = members(knowledge) / len(odds)
-        return np.round(np.log1p(odds / rate) + _told_by_histograms(knowledge, rate), _DECIMALS)
+        return np.round(np.log1p(odds / rate) + HISTOGRAM_WEIGHT * _told_by_histograms(knowledge, rate), _DECIMALS)
 
     def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
         """The odds that each row of the population made a row of the release, shape (n,)."""
