@@ -85,10 +85,14 @@ def _convinces(report: dict[str, Any]) -> None:
         assert document.value.verdicts["en"]
         assert document.value.verdicts["ja"]
     hits = {
-        target: [credit["hits"] for credit in row.values()] for target, row in report["amic2020"]["results"]["credits"].items()
+        target: {attacker: credit["hits"] for attacker, credit in row.items()}
+        for target, row in report["amic2020"]["results"]["credits"].items()
     }
-    assert max(hits["01"]) <= 16, "synthetic data hide the members"
-    assert max(hits["04"]) > 90, "suppression of a few rows does not"
+    champion, blind = "04", "03"
+    assert max(hits["04"].values()) > 90, "suppression of a few rows hides nobody"
+    assert hits["01"]["02"] <= 16 < hits["01"][champion], "synthetic rows tell nothing, but the moments that they copy do"
+    assert max(hits["03"].values()) <= 24, "other people's records hide the members from all"
+    assert all(row[blind] <= 20 for target, row in hits.items() if target != blind), "who looks at nothing finds nothing"
 
 
 def _differ(credits: Mapping[str, Mapping[str, Mapping[str, float]]], samples: tuple[str, ...]) -> bool:
