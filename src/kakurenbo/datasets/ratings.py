@@ -15,6 +15,7 @@ from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Category, Column, Integer, Layout, Moments, Reading, Schema, Source, Table, Text, read_table
 
 NAME = "Name"
+USER = "User ID"
 ATTRIBUTES = ("Gender", "Age", "Occupation", "ZIP-code")
 _MOVIES = (
     "2 56 247 260 653 673 810 885 1009 1073 1097 1126 1525 1654 1702 1750 1881 1920 1967 2017 2021 2043 2086 2087 2093 2100 "
@@ -81,6 +82,12 @@ def read_ratings(source: Source) -> Reading[Table]:
     The attributes get the levels that occur, since only those may occur in a release of it.
     """
     return read_table(source, widest_schema(), Layout(header=True, min_rows=FEWEST_ROWS)).map(narrowed)
+
+
+def read_public(source: Source) -> Reading[Table]:
+    """The table A that the contest published: the number of a user, four attributes and 46 ratings, any number of rows."""
+    schema = Schema([Text(USER), *widest_schema(names=False)])
+    return read_table(source, schema, Layout(header=True, min_rows=1)).map(narrowed)
 
 
 def attribute_levels(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kakurenbo.anonymizers.ratings.choosing import UTILITIES, best_utility
 from kakurenbo.anonymizers.ratings.files import FileStep
 from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
 from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
@@ -107,15 +108,29 @@ class JustEnough(FileStep):
     """New rows whose two-way tables are just good enough: every column permuted, then repaired to a utility and no further.
 
     No row is a person. Treating the whole table shows the same tables in all files, so that their noise cannot be averaged
-    out, and without care for tables that are good enough none comes closer to the original's than it must.
+    out, and without care for tables that are good enough none comes closer to the original's than it must. Where no utility
+    is asked for, the repair goes as far as a point of it costs less than a hit of whoever links people by these tables.
     """
 
     per_file: bool = parameter(False, "treat each of the ten files by itself; false: the whole table, before it is split")
-    utility: float = parameter(77.0, "utility of the release", low=0, high=100)
+    utility: float | None = parameter(None, "utility of the release", low=0, high=100, none="the one that suits the data")
 
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
         permuted = PermuteColumns()._treat_file(original, current, rng)
-        return CrosstabRepairFast(utility=self.utility, care=0.0)._treat_file(original, permuted, rng)
+        if self.utility is not None:
+            return _repaired(original, permuted, self.utility, rng)
+        return best_utility(original, _ever_better(original, permuted, rng), rng)
+
+
+def _repaired(original: Table, current: Table, utility: float, rng: np.random.Generator) -> Table:
+    return CrosstabRepairFast(utility=utility, care=0.0)._treat_file(original, current, rng)
+
+
+def _ever_better(original: Table, current: Table, rng: np.random.Generator) -> Iterator[tuple[float, Table]]:
+    """Releases of more and more utility, each made from the one before."""
+    for utility in UTILITIES:
+        current = _repaired(original, current, utility, rng)
+        yield utility, current
 
 
 def largest_error(utility: float, rows: int) -> int:

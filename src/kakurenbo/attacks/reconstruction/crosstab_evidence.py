@@ -18,6 +18,8 @@ from kakurenbo.tables.crosstabs import crosstab
 
 Floats = NDArray[np.float64]
 
+_IDENTICAL = 0.99  # share of the variance that files have in common where they repeat one table
+_UNTOLD = 0.5  # shrinkage where nothing tells how strong the noise is
 _LEAST_RATIO = 0.02  # an empty cell of a noisy table does not exclude a pair
 
 
@@ -56,10 +58,17 @@ def _evidence(knowledge: RatingsKnowledge, attribute: str) -> list[Floats]:
     evidence = []
     for movie in MOVIES:
         tables, _ = ratios[movie]
-        # The mean of q tables holds the signal and a q-th of the noise: shrink it accordingly.
-        shrinkage = signal / max(signal + (variance - signal) / len(tables), 1e-12)
+        shrinkage = _shrinkage(signal, variance, len(tables))
         evidence.append(np.log(np.maximum(1 + shrinkage * (np.mean(tables, axis=0) - 1), _LEAST_RATIO)))
     return evidence
+
+
+def _shrinkage(signal: float, variance: float, tables: int) -> float:
+    """How much of a deviation from chance in the mean of some tables is the original's."""
+    if signal > _IDENTICAL * variance:
+        return _UNTOLD  # copies of one table agree in their noise too, and tell nothing of how strong it is
+    # The mean of q tables holds the signal and a q-th of the noise.
+    return signal / max(signal + (variance - signal) / tables, 1e-12)
 
 
 def _ratio_tables(knowledge: RatingsKnowledge, attribute: str, movie: str) -> tuple[list[Floats], Floats]:
@@ -71,6 +80,12 @@ def _ratio_tables(knowledge: RatingsKnowledge, attribute: str, movie: str) -> tu
         ratios.append(np.divide(counts, expected, out=np.ones_like(counts), where=expected > 0))
         expectations.append(expected)
     return ratios, np.asarray(np.mean(expectations, axis=0))
+
+
+def mean_table(knowledge: RatingsKnowledge, attribute: str, movie: str) -> Floats:
+    """The mean over the files with the movie of their two-way tables, shape (levels, 6)."""
+    counts = [crosstab(knowledge.files[number], attribute, movie) for number in files_with(movie)]
+    return np.asarray(np.mean(counts, axis=0, dtype=np.float64))
 
 
 def _signal(ratios: dict[str, tuple[list[Floats], Floats]]) -> tuple[float, float]:

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Mechanism, whole_numbers
+from kakurenbo.contracts import Anonymizer, Mechanism, whole_numbers
 from kakurenbo.datasets.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES
-from kakurenbo.tables import Table
+from kakurenbo.tables import Category, Schema, Table
 
 RATING_VALUES = HIGHEST_RATING + 1
 STAR = "*"
@@ -31,12 +31,21 @@ class RatingsKnowledge:
         The ten released files.
     mechanism : Mechanism or None
         How cells were randomized, where the team declared it.
+    declared : Anonymizer or None
+        The method that is said to have made the files: the attacker can run it on data of its own.
+    siblings : tuple of Table
+        Tables B that the attacker holds itself, of other people from the same source: attributes and ratings.
+    public : Table or None
+        A table of other people that everybody holds, of the same columns but not of the same source.
     """
 
     people: Table
     ratings: Table
     files: tuple[Table, ...]
     mechanism: Mechanism | None = None
+    declared: Anonymizer | None = None
+    siblings: tuple[Table, ...] = ()
+    public: Table | None = None
 
     @cached_property
     def attribute_codes(self) -> NDArray[np.int64]:
@@ -59,6 +68,12 @@ class RatingsKnowledge:
         size = self.files[0].schema[name].size if name in ATTRIBUTES else RATING_VALUES
         assert size is not None
         return size
+
+
+def starred_schema() -> Schema:
+    """The columns of b: ratings, or the star."""
+    levels = (*map(str, range(RATING_VALUES)), STAR)
+    return Schema(Category(name, levels) for name in MOVIES)
 
 
 @dataclass(frozen=True, eq=False)

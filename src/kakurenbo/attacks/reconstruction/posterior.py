@@ -11,7 +11,15 @@ from kakurenbo.attacks.reconstruction.boosting import boosting_evidence
 from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model, kept_shares
-from kakurenbo.attacks.reconstruction.value_evidence import learned_posterior, row_evidence, share_evidence, table_evidence
+from kakurenbo.attacks.reconstruction.siblings import sibling_evidence
+from kakurenbo.attacks.reconstruction.value_evidence import (
+    beats_constant,
+    learned_posterior,
+    row_evidence,
+    share_evidence,
+    table_evidence,
+)
+from kakurenbo.datasets.ratings import NOT_SEEN
 from kakurenbo.parameters import parameter
 
 
@@ -20,7 +28,8 @@ class Posterior(Reconstructing):
     """The likeliest of the six values, given the matched rows through the mechanism and b's other ratings through C.
 
     Where rows tell nothing, the naive Bayes classifier of the two-way tables (or gradient boosting on the files) decides.
-    How much each kind of evidence is worth is learned from the ratings that b tells.
+    Tables of other people, where the attacker holds some, tell too which ratings go together. How much each kind of evidence
+    is worth is learned from the ratings that b tells; where "always 0" fits these better than all evidence, that is the answer.
     """
 
     identification: str = parameter("bayes", "how the person is found: an identifying attack")
@@ -39,6 +48,9 @@ class Posterior(Reconstructing):
         ]
         if self.fallback == "boosting":
             evidence.append(boosting_evidence(knowledge, movies, rng))
+        evidence += sibling_evidence(knowledge, movies)
         scores = learned_posterior(knowledge, evidence, movies)
+        if not beats_constant(knowledge, scores, movies, NOT_SEEN):
+            return np.full(len(scores), NOT_SEEN, dtype=np.int64)
         places = np.searchsorted(movies, knowledge.hidden)
         return np.asarray(scores[np.arange(len(places)), places].argmax(axis=1))

@@ -112,6 +112,13 @@ def learned_posterior(knowledge: RatingsKnowledge, evidence: Sequence[Floats], m
     return np.asarray(np.tensordot(fitted.x, np.stack(evidence), axes=1))
 
 
+def beats_constant(knowledge: RatingsKnowledge, scores: Floats, movies: Sequence[int], constant: int) -> bool:
+    """Whether the likeliest values are right at least as often as one answer for all, on the cells that b tells."""
+    given = knowledge.rating_codes[:, list(movies)]
+    told = given != UNKNOWN
+    return bool((scores.argmax(axis=2) == given)[told].sum() >= (given == constant)[told].sum())
+
+
 def _loss(weights: Floats, features: Floats, labels: NDArray[np.int64]) -> tuple[float, Floats]:
     """Minus the mean log-likelihood of the labels, and its gradient."""
     scores = np.tensordot(weights, features, axes=1)

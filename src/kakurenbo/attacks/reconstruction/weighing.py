@@ -19,6 +19,22 @@ _ROUNDS = 15
 _RIDGE, _CENTRE = 0.5, 0.5  # evidence that tells little keeps a little weight
 
 
+def known_weights(evidence: Floats, people: NDArray[np.int64]) -> Floats:
+    """Weights of the kinds of evidence where every match is known: a conditional logit, none negative, shape (kinds,).
+
+    Parameters
+    ----------
+    evidence : array, shape (kinds, m, k)
+        Log-evidence of rows of b, of one target or of several, by the people of their a.
+    people : array, shape (m,)
+        The person that each row of b is.
+    """
+    level = evidence.mean(axis=2, keepdims=True)
+    found = (evidence - level)[:, np.arange(len(people)), people].sum(axis=1)
+    centre = np.ones(len(evidence))
+    return np.asarray(_minimized(centre, found, evidence - level, centre))
+
+
 def learn_weights(real: Floats, crowd: Floats) -> Floats:
     """Weights of the kinds of evidence, none negative, shape (kinds,).
 
@@ -29,23 +45,29 @@ def learn_weights(real: Floats, crowd: Floats) -> Floats:
     crowd : array, shape (kinds, k, m)
         The same with made-up people, who have nothing to do with b.
     """
-    kinds = len(real)
+    centre = np.full(len(real), _CENTRE)
     level = crowd.mean(axis=2, keepdims=True)
     real, crowd = real - level, crowd - level
-    weights = np.full(kinds, _CENTRE)
+    weights = centre
     for _ in range(_ROUNDS):
         matches = balanced(np.tensordot(weights, real, axes=1), MATCH_ROUNDS)
         found = (matches * real).sum(axis=(1, 2))
-        solution = minimize(
-            _loss, weights, args=(found, crowd), jac=True, method="L-BFGS-B", bounds=[(0, 3)] * kinds, options={"maxiter": 30}
-        )
-        if np.abs(solution.x - weights).max() < 1e-3:
+        improved = _minimized(weights, found, crowd, centre)
+        if np.abs(improved - weights).max() < 1e-3:
             break
-        weights = solution.x
+        weights = improved
     return np.asarray(weights)
 
 
-def _loss(weights: Floats, found: Floats, crowd: Floats) -> tuple[float, Floats]:
+def _minimized(start: Floats, found: Floats, crowd: Floats, centre: Floats) -> Floats:
+    bounds = [(0, 3)] * len(start)
+    solution = minimize(
+        _loss, start, args=(found, crowd, centre), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30}
+    )
+    return np.asarray(solution.x)
+
+
+def _loss(weights: Floats, found: Floats, crowd: Floats, centre: Floats) -> tuple[float, Floats]:
     """Minus the log-likelihood of the matches among the crowd, and its gradient; convex in the weights."""
     scores = np.tensordot(weights, crowd, axes=1)  # (k, m)
     top = scores.max(axis=1, keepdims=True)
@@ -53,5 +75,5 @@ def _loss(weights: Floats, found: Floats, crowd: Floats) -> tuple[float, Floats]
     level = shares.sum(axis=1, keepdims=True)
     value = float((top[:, 0] + np.log(level[:, 0] / scores.shape[1])).sum() - weights @ found)
     gradient = (crowd * (shares / level)).sum(axis=(1, 2)) - found
-    pull = weights - _CENTRE
+    pull = weights - centre
     return value + _RIDGE * float(pull @ pull), gradient + 2 * _RIDGE * pull

@@ -12,6 +12,8 @@ from kakurenbo.tables import Layout, Problems, Read, Reading, Schema, Source, Te
 UNNAMED = "00"
 """The team of files that name none."""
 ID_FILE = "id.txt"
+PUBLIC_TABLE = "A.csv"
+"""The table that the contest published beside the B files."""
 _SMALL = 10_000  # bytes
 
 RELEASE = FilePattern("C{team}_{number}.csv", 10_000_000, numbers=range(len(SPLITS)))
@@ -41,6 +43,11 @@ def candidate_team(name: str) -> str | None:
     """The number in the name of a table B, ``Bi07-2.csv``, ``B07-2.csv``, ``Bi07.csv`` or ``B07.csv``; None for other names."""
     match = _CANDIDATE.fullmatch(name)
     return match[1] if match else None
+
+
+def is_of_others(name: str) -> bool:
+    """Whether a file is no part of a target but a table of other people: a candidate B, or the public A."""
+    return candidate_team(name) is not None or name in (PUBLIC_TABLE, f"{PUBLIC_TABLE}.gz")
 
 
 def candidate_number(name: str) -> int | None:

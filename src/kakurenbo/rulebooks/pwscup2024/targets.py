@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, STAR, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsKnowledge, starred_schema
 from kakurenbo.contracts import Anonymizer, Mechanism, read_facts
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
@@ -88,12 +88,6 @@ def rehearse(original: Table, tables: tuple[Table, ...], seed: int) -> tuple[Rat
     return draw_test(original, tables, people, draw_masks(masks))
 
 
-def starred_schema() -> Schema:
-    """The columns of b: ratings, or the star."""
-    levels = (*map(str, range(RATING_VALUES)), STAR)
-    return Schema(Category(name, levels) for name in ratings.MOVIES)
-
-
 # -- files out and in ----------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +136,11 @@ def read_masks(source: Source) -> Reading[Masks]:
 
 
 def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> Reading[RatingsKnowledge]:
-    """Files a and b, by their names or else the first two, and the ten released files."""
+    """Files a and b, by their names or else the first two, and the ten released files; beside them tables of other people.
+
+    Those are told by their names: candidates B of the attacker's own handout, ``Bi03-1.csv``, and the public ``A.csv``. A
+    candidate that is named like one of the attacked team is left aside: whoever holds it has nothing to guess.
+    """
     of_test = _named_tests(sources)
     if of_test is None:
         return refused("pwscup2024.knowledge_lacks", "attack", severity=Severity.MALFORMED)
@@ -153,14 +151,31 @@ def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> Re
     numbered = sort_release(_released(sources, of_test[0].name), "", strict=False)
     if isinstance(starred, Problems) or isinstance(numbered, Problems):
         return Problems.of(starred, numbered)
-    released = read_released_alone(numbered.value)
-    if isinstance(released, Problems):
-        return released
+    released, siblings, public = read_released_alone(numbered.value), *_of_others(sources, of_test[0].name)
+    if isinstance(released, Problems) or isinstance(siblings, Problems) or isinstance(public, Problems):
+        return Problems.of(released, siblings, public)
     levels = ratings.attribute_levels((people.value, *released.value))
     tables = tuple(ratings.narrowed(table, levels) for table in released.value)
     mechanism = _declared_mechanism(declared, tables)
-    knowledge = RatingsKnowledge(ratings.narrowed(people.value, levels), starred.value, tables, mechanism)
-    return Read(knowledge, notices_of(people, starred, released))
+    known_people = ratings.narrowed(people.value, levels)
+    knowledge = RatingsKnowledge(
+        known_people, starred.value, tables, mechanism, declared, siblings.value, next(iter(public.value), None)
+    )
+    return Read(knowledge, notices_of(people, starred, released, siblings, public))
+
+
+def _of_others(sources: Sequence[Source], beside: str) -> tuple[Reading[tuple[Table, ...]], Reading[tuple[Table, ...]]]:
+    """The tables of other people among the files of a target: candidates B, and A."""
+    attacked = (names.attack_letter(beside) or ("", ""))[0]
+    candidates = [source for source in sources if names.candidate_team(source.name) not in (None, attacked)]
+    public = [source for source in sources if names.is_of_others(source.name) and names.candidate_team(source.name) is None]
+    return _all_of(map(ratings.read_ratings, candidates)), _all_of(map(ratings.read_public, public[:1]))
+
+
+def _all_of(readings: Iterable[Reading[Table]]) -> Reading[tuple[Table, ...]]:
+    listed = list(readings)
+    tables = tuple(reading.value for reading in listed if isinstance(reading, Read))
+    return Problems.of(*listed) or Read(tables, notices_of(*listed))
 
 
 def _named_tests(sources: Sequence[Source]) -> tuple[Source, Source] | None:
@@ -172,7 +187,7 @@ def _named_tests(sources: Sequence[Source]) -> tuple[Source, Source] | None:
             by_letter.setdefault(fields[1], source)
     if {PEOPLE, RATINGS} <= set(by_letter):
         return by_letter[PEOPLE], by_letter[RATINGS]
-    others = [source for source in sources if names.release_number(source.name) is None]
+    others = [s for s in sources if names.release_number(s.name) is None and not names.is_of_others(s.name)]
     return (others[0], others[1]) if len(others) > 1 else None
 
 

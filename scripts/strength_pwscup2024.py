@@ -1,0 +1,94 @@
+"""How strong the attacks of pwscup2024 are with everything an attacker may know, and what the defences are worth against them.
+
+    python scripts/strength_pwscup2024.py B.csv ... [--anonymizers NAME ...] [--draws 10]
+
+B files may be gzipped. Every attack is played without and with tables of other people ("siblings"). There is one B of each
+source here, so its own rows other than the 50 under attack stand for them; the declared method is known. ``permute_columns`` hides
+nearly everything, so that what is earned there with siblings is what no release can hide. Prints mean ± half width of
+the 95 % interval (normal approximation); the seed of draw i is i, counted from 0. Totals are the contest's, of the most hits
+of any attack in each draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from kakurenbo import registry
+from kakurenbo.attacks.reconstruction import RatingsKnowledge
+from kakurenbo.contracts import Anonymizer, Credit
+from kakurenbo.datasets.ratings import NAME, NOT_SEEN
+from kakurenbo.measures.constant_answer import constant_answer
+from kakurenbo.rng import stream
+from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, rehearse
+from kakurenbo.rulebooks.pwscup2024.scores import total_score
+from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
+from kakurenbo.tables import Table
+from plot_repair import read_original
+from replay_pwscup2024 import interval
+
+BOOK = Pwscup2024()
+ANONYMIZERS = ("permute_columns", "just_enough:utility=77", "just_enough:utility=80", "just_enough:utility=84", "even_tables")
+ATTACKS = ("posterior", "shadow_ratings")
+KINDS = ("identification", "reconstruction")
+ALONE, WITH_SIBLINGS = "", " + siblings"
+
+
+def siblings_of(original: Table, knowledge: RatingsKnowledge) -> Table:
+    """The rows of B other than those under attack, told by their names."""
+    attacked = set(knowledge.people.texts(NAME).to_list())
+    return original.take(np.flatnonzero([name not in attacked for name in original.texts(NAME).to_list()]))
+
+
+def draw(original: Table, anonymizer: str, attacks: Sequence[str], known: Sequence[str], seed: int) -> dict[str, float]:
+    """One release under attack: utility, what "always 0" earns, hits of both kinds of each attack, totals."""
+    method = registry.build("anonymizers", anonymizer)
+    assert isinstance(method, Anonymizer)
+    release = BOOK.anonymize(Handout("01", (original,)), method, stream(seed, "replay", anonymizer))
+    utility = crosstab_scores(original, release.tables)["U"].value
+    target, answer = rehearse(original, release.tables, seed)
+    target = replace(target, declared=method)
+    figures = {"utility": utility, "always 0": float(constant_answer(answer.values, NOT_SEEN).hits)}
+    most = {ALONE: figures["always 0"], WITH_SIBLINGS: figures["always 0"]}
+    for attack in attacks:
+        for knows in known:
+            given = replace(target, siblings=(siblings_of(original, target),)) if knows else target
+            guess = registry.build("attacks", attack)(given, stream(seed, "strength", anonymizer, attack))
+            credit: Credit = BOOK.credit(answer, guess)
+            figures |= {f"{attack}{knows}: {kind}": float(credit.details[kind]) for kind in KINDS}
+            most[knows] = max(most[knows], float(credit.hits))
+    for knows in known:
+        hits = max(most[ALONE], most[knows])
+        figures[f"total{knows}"] = float(total_score(Fraction(100) - Fraction(hits), Fraction(str(utility))))
+    return figures
+
+
+def show(title: str, draws: Sequence[Mapping[str, float]]) -> None:
+    print(f"\n{title}, {len(draws)} draws")
+    for name in draws[0]:
+        print(f"  {name}: {interval([one[name] for one in draws])}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("originals", nargs="+", type=Path, metavar="B.csv")
+    parser.add_argument("--anonymizers", nargs="+", default=ANONYMIZERS)
+    parser.add_argument("--attacks", nargs="+", default=ATTACKS)
+    parser.add_argument("--known", choices=("alone", "siblings", "both"), default="both")
+    parser.add_argument("--draws", type=int, default=10)
+    given = parser.parse_args()
+    known = {"alone": (ALONE,), "siblings": (WITH_SIBLINGS,), "both": (ALONE, WITH_SIBLINGS)}[given.known]
+    for path in given.originals:
+        original = read_original(path)
+        for anonymizer in given.anonymizers:
+            played = [draw(original, anonymizer, given.attacks, known, seed) for seed in range(given.draws)]
+            show(f"{anonymizer} on {path.name.removesuffix('.gz')}", played)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What attackers of pwscup2024 know beside the release: tables of other people, and the declared method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
+
+from kakurenbo import registry
+from kakurenbo.attacks.reconstruction.crosstab_evidence import _shrinkage
+from kakurenbo.attacks.reconstruction.rehearsal import rehearse
+from kakurenbo.attacks.reconstruction.row_model import fit_row_model
+from kakurenbo.attacks.reconstruction.shadow import Shrinkage
+from kakurenbo.attacks.reconstruction.siblings import RatingMoments, rating_matrix
+from kakurenbo.attacks.reconstruction.weighing import known_weights
+from kakurenbo.contracts import Release
+from kakurenbo.datasets import ratings
+from kakurenbo.rng import stream
+from kakurenbo.tables import Table
+
+PERMUTED = "permute_columns:per_file=false"
+
+
+def released(original: Table, text: str) -> Release:
+    return BOOK.anonymize(Handout("01", (original,)), registry.build("anonymizers", text), stream(1, "test"))
+
+
+def attacked(
+    attack: str, release: str, *, siblings: tuple[Table, ...] = (), declared: str = "", seed: int = 3
+) -> tuple[int, int]:
+    original = small_original()
+    knowledge, answer = under_attack(original, released(original, release).tables, seed)
+    method = registry.build("anonymizers", declared) if declared else None
+    known = replace(knowledge, siblings=siblings, declared=method)
+    return hits(answer, registry.build("attacks", attack)(known, stream(2, "attack")))
+
+
+def test_siblings_tell_ratings_that_the_release_hides() -> None:
+    siblings = (small_original(3000, seed=2),)
+    without = sum(attacked("posterior:identification=sample", PERMUTED, seed=seed)[1] for seed in range(2))
+    told = sum(attacked("posterior:identification=sample", PERMUTED, siblings=siblings, seed=seed)[1] for seed in range(2))
+    assert told > without + 10
+
+
+def test_the_discriminant_finds_the_value_that_the_other_ratings_go_with() -> None:
+    moments = RatingMoments.of([small_original(3000, seed=2)])
+    codes = rating_matrix(small_original(500, seed=5))
+    indicators = (codes[:, :, None] == np.arange(6)).reshape(len(codes), -1).astype(float)
+    right = (moments.discriminant(indicators - moments.means, 7).argmax(axis=1) == codes[:, 7]).mean()
+    assert right > 0.35  # 0.3 of the ratings follow the taste, and a sixth of the others by chance
+
+
+def test_a_rehearsal_has_the_values_of_the_release_and_a_known_truth() -> None:
+    original = small_original()
+    release = released(original, "shuffle_rows")
+    knowledge, _ = under_attack(original, release.tables)
+    method = registry.build("anonymizers", "pseudo_olh:epsilon=5")
+    rehearsed = rehearse(knowledge, method, fit_row_model(knowledge), stream(1, "rehearsal"))
+    for name in ratings.ATTRIBUTES + ratings.MOVIES:
+        file = knowledge.files[ratings.files_with(name)[0]]
+        assert (np.sort(rehearsed.original.codes[name]) == np.sort(file.codes[name])).all()
+    told = rehearsed.knowledge.rating_codes
+    people = rehearsed.knowledge.attribute_codes[rehearsed.people]
+    everybody = np.stack([rehearsed.original.codes[name] for name in ratings.ATTRIBUTES + ratings.MOVIES], axis=1)
+    for row in range(5):
+        wanted = np.concatenate((people[row], told[row]))
+        assert ((everybody == wanted) | (wanted == -1)).all(axis=1).any()
+
+
+def test_shrinkage_is_1_where_tables_are_the_originals_and_0_where_they_are_chance() -> None:
+    original = small_original()
+    exact, chance = (registry.build("anonymizers", text) for text in ("shuffle_rows", PERMUTED))
+    knowledge, _ = under_attack(original, released(original, "shuffle_rows").tables)
+    model = fit_row_model(knowledge)
+    slopes = [
+        Shrinkage.learned([rehearse(knowledge, method, model, stream(1, "r"))], "ZIP-code").slopes for method in (exact, chance)
+    ]
+    assert slopes[0][:, 1:].sum(axis=1) == pytest.approx(1, abs=0.01)
+    assert np.abs(slopes[1][:, 1:].sum(axis=1)).mean() < 0.2
+
+
+def test_copies_of_one_table_do_not_count_as_tables_without_noise() -> None:
+    assert _shrinkage(1.0, 1.0, tables=3) == pytest.approx(0.5)
+    assert _shrinkage(0.5, 1.0, tables=2) == pytest.approx(0.5 / 0.75)
+
+
+def test_known_matches_give_weight_to_evidence_that_tells() -> None:
+    rng = np.random.default_rng(4)
+    people = rng.permutation(50)
+    useful, useless = rng.normal(size=(50, 50)), 3 * rng.normal(size=(50, 50))
+    useful[np.arange(50), people] += 4
+    weights = known_weights(np.stack((useful, useless)), people)
+    assert weights[0] > 1
+    assert weights[1] < 0.3
+
+
+def test_a_declared_method_is_rehearsed_and_without_one_the_attack_is_bayes() -> None:
+    release = "pipeline:steps=permute_columns|crosstab_repair_fast:utility=95"
+    assert attacked("shadow_ratings:reconstruction=row", release, declared=release)[0] >= 20
+    assert attacked("shadow_ratings:reconstruction=row", release) == attacked("bayes:reconstruction=row", release)
+
+
+@pytest.mark.parametrize("zeros", [0.05, 0.5, 0.9])
+def test_posterior_is_never_much_worse_than_always_0(zeros: float) -> None:
+    rng = np.random.default_rng(int(100 * zeros))
+    base = small_original()
+    codes = {name: np.where(rng.random(len(base)) < zeros, 0, base.codes[name]) for name in ratings.MOVIES}
+    original = base.with_codes(codes)
+    earned, constant = 0, 0
+    for seed in range(3):
+        knowledge, answer = under_attack(original, released(original, PERMUTED).tables, seed)
+        guess = registry.build("attacks", "posterior:identification=sample")(knowledge, stream(2, "attack"))
+        earned += hits(answer, guess)[1]
+        constant += int((answer.values == 0).sum())
+    assert earned >= constant - 12  # of 150; two standard deviations of the difference
