@@ -49,7 +49,8 @@ def test_the_discriminant_finds_the_value_that_the_other_ratings_go_with() -> No
     codes = rating_matrix(small_original(500, seed=5))
     indicators = (codes[:, :, None] == np.arange(6)).reshape(len(codes), -1).astype(float)
     right = (moments.discriminant(indicators - moments.means, 7).argmax(axis=1) == codes[:, 7]).mean()
-    assert right > 0.35  # 0.3 of the ratings follow the taste, and a sixth of the others by chance
+    commonest = np.bincount(codes[:, 7]).max() / len(codes)
+    assert right > commonest + 0.1  # 0.42 could be right at most: 0.3 follow the taste, and a sixth of the others by chance
 
 
 def test_a_rehearsal_has_the_values_of_the_release_and_a_known_truth() -> None:
@@ -97,8 +98,8 @@ def test_known_matches_give_weight_to_evidence_that_tells() -> None:
 
 
 def test_a_declared_method_is_rehearsed_and_without_one_the_attack_is_bayes() -> None:
-    release = "pipeline:steps=permute_columns|crosstab_repair_fast:utility=95"
-    assert attacked("shadow_ratings:reconstruction=row", release, declared=release)[0] >= 20
+    release = "just_enough:utility=90"
+    assert attacked("shadow_ratings:reconstruction=row,shadows=2", release, declared=release)[0] >= 10
     assert attacked("shadow_ratings:reconstruction=row", release) == attacked("bayes:reconstruction=row", release)
 
 

@@ -98,7 +98,8 @@ def usual_counts(sizes: Counts, shares: NDArray[np.float64]) -> Counts:
     """
     counts = np.zeros((len(sizes), len(shares)), dtype=np.int64)
     for size in np.unique(sizes):
-        below = binom.cdf(np.arange(size)[:, None], size, shares[None, :])  # (size, values): P(X < c) for c = 1 ... size
+        # (size, values): P(X < c) for c = 1 ... size
+        below = np.asarray(binom.cdf(np.arange(size)[:, None], size, shares[None, :]))
         first = np.argsort(below.ravel(), kind="stable")[:size]
         counts[sizes == size] = np.bincount(first % len(shares), minlength=len(shares))
     return counts

@@ -103,7 +103,7 @@ def rating_matrix(table: Table) -> NDArray[np.int64]:
 
 def _indicators(codes: NDArray[np.int64]) -> NDArray[np.float32]:
     """One-hot ratings, nothing for ``UNKNOWN``: shape (n, 276)."""
-    return (codes[:, :, None] == np.arange(RATING_VALUES)).reshape(len(codes), -1).astype(np.float32)
+    return np.asarray((codes[:, :, None] == np.arange(RATING_VALUES)).reshape(len(codes), -1), dtype=np.float32)
 
 
 # -- people from ratings -------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 _ROUNDS = 15
 _RIDGE, _CENTRE = 0.5, 0.5  # evidence that tells little keeps a little weight
+_KNOWN_RIDGE = 5.0  # a rehearsal has no relations between columns: what it says of weak evidence is mostly chance
 
 
 def known_weights(evidence: Floats, people: NDArray[np.int64]) -> Floats:
@@ -32,7 +33,7 @@ def known_weights(evidence: Floats, people: NDArray[np.int64]) -> Floats:
     level = evidence.mean(axis=2, keepdims=True)
     found = (evidence - level)[:, np.arange(len(people)), people].sum(axis=1)
     centre = np.ones(len(evidence))
-    return np.asarray(_minimized(centre, found, evidence - level, centre))
+    return _minimized(centre, found, evidence - level, centre, _KNOWN_RIDGE)
 
 
 def learn_weights(real: Floats, crowd: Floats) -> Floats:
@@ -52,22 +53,21 @@ def learn_weights(real: Floats, crowd: Floats) -> Floats:
     for _ in range(_ROUNDS):
         matches = balanced(np.tensordot(weights, real, axes=1), MATCH_ROUNDS)
         found = (matches * real).sum(axis=(1, 2))
-        improved = _minimized(weights, found, crowd, centre)
+        improved = _minimized(weights, found, crowd, centre, _RIDGE)
         if np.abs(improved - weights).max() < 1e-3:
             break
         weights = improved
     return np.asarray(weights)
 
 
-def _minimized(start: Floats, found: Floats, crowd: Floats, centre: Floats) -> Floats:
+def _minimized(start: Floats, found: Floats, crowd: Floats, centre: Floats, ridge: float) -> Floats:
     bounds = [(0, 3)] * len(start)
-    solution = minimize(
-        _loss, start, args=(found, crowd, centre), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30}
-    )
+    arguments = (found, crowd, centre, ridge)
+    solution = minimize(_loss, start, args=arguments, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30})
     return np.asarray(solution.x)
 
 
-def _loss(weights: Floats, found: Floats, crowd: Floats, centre: Floats) -> tuple[float, Floats]:
+def _loss(weights: Floats, found: Floats, crowd: Floats, centre: Floats, ridge: float) -> tuple[float, Floats]:
     """Minus the log-likelihood of the matches among the crowd, and its gradient; convex in the weights."""
     scores = np.tensordot(weights, crowd, axes=1)  # (k, m)
     top = scores.max(axis=1, keepdims=True)
@@ -76,4 +76,4 @@ def _loss(weights: Floats, found: Floats, crowd: Floats, centre: Floats) -> tupl
     value = float((top[:, 0] + np.log(level[:, 0] / scores.shape[1])).sum() - weights @ found)
     gradient = (crowd * (shares / level)).sum(axis=(1, 2)) - found
     pull = weights - centre
-    return value + _RIDGE * float(pull @ pull), gradient + 2 * _RIDGE * pull
+    return value + ridge * float(pull @ pull), gradient + 2 * ridge * pull
