@@ -4,9 +4,10 @@
 
 B files may be gzipped. Every attack is played without and with tables of other people ("siblings"). There is one B of each
 source here, so its own rows other than the 50 under attack stand for them; the declared method is known.
-``permute_columns`` hides nearly everything, so that what is earned there with siblings is what no release can hide. Prints mean
-± half width of the 95 % interval (normal approximation); the seed of draw i is i, counted from 0. Totals are the contest's, of the most hits
-of any attack in each draw.
+``permute_columns`` hides nearly everything, so that what is earned there with siblings is what no release can hide.
+
+Prints mean ± half width of the 95 % interval (normal approximation); the seed of draw i is i, counted from 0. Totals are the
+contest's, of the most hits of any attack in each draw.
 """
 
 from __future__ import annotations
