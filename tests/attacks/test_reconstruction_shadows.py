@@ -18,7 +18,9 @@ from kakurenbo.attacks.reconstruction.weighing import known_weights
 from kakurenbo.contracts import Release
 from kakurenbo.datasets import ratings
 from kakurenbo.rng import stream
-from kakurenbo.tables import Table
+from kakurenbo.rulebooks.pwscup2024.release import split_files
+from kakurenbo.rulebooks.pwscup2024.targets import target_files
+from kakurenbo.tables import Problems, Source, Table, table_bytes
 
 PERMUTED = "permute_columns:per_file=false"
 
@@ -116,3 +118,33 @@ def test_posterior_is_never_much_worse_than_always_0(zeros: float) -> None:
         earned += hits(answer, guess)[1]
         constant += int((answer.values == 0).sum())
     assert earned >= constant - 12  # of 150; two standard deviations of the difference
+
+
+def test_tables_of_other_people_beside_a_target_are_read_by_their_names_and_the_attacked_teams_own_is_left_aside() -> None:
+    original = small_original()
+    knowledge, _ = under_attack(original, released(original, "shuffle_rows").tables)
+    files = {**target_files("07", knowledge), **split_files("07", knowledge.files)}
+    files |= {name: table_bytes(small_original(80, seed=2), header=True) for name in ("Bi03-1.csv", "Bi03-2.csv", "Bi07-1.csv")}
+    public = small_original(60, seed=4).select(ratings.ATTRIBUTES + ratings.MOVIES)
+    header, *rows = table_bytes(public, header=True).decode().splitlines()
+    files["A.csv"] = "\n".join([f"{ratings.USER},{header}", *(f"{i},{row}" for i, row in enumerate(rows))]).encode() + b"\n"
+    method = registry.build("anonymizers", "shuffle_rows")
+    read = BOOK.read_knowledge([Source(name, content) for name, content in files.items()], method)
+    assert not isinstance(read, Problems), read
+    assert [len(table) for table in read.value.siblings] == [80, 80]
+    assert read.value.public is not None
+    assert len(read.value.public) == 60
+    assert read.value.declared is method
+
+
+def test_without_files_of_others_nothing_is_known_of_them_and_a_bad_one_is_a_problem() -> None:
+    original = small_original()
+    knowledge, _ = under_attack(original, released(original, "shuffle_rows").tables)
+    files = {**target_files("07", knowledge), **split_files("07", knowledge.files)}
+    sources = [Source(name, content) for name, content in files.items()]
+    read = BOOK.read_knowledge(sources)
+    assert not isinstance(read, Problems)
+    assert (read.value.siblings, read.value.public, read.value.declared) == ((), None, None)
+    bad = BOOK.read_knowledge([*sources, Source("Bi03-1.csv", b"Name,Gender\nx,F\n")])
+    assert isinstance(bad, Problems)
+    assert bad[0].file == "Bi03-1.csv"

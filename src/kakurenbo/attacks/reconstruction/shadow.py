@@ -127,7 +127,7 @@ class Shrinkage:
 
 def _expected(table: Floats) -> Floats:
     """lambda: the frequencies of independent columns."""
-    return np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return np.asarray(np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum())
 
 
 def _features(n_c: Floats, expected: Floats) -> Floats:
