@@ -1,0 +1,164 @@
+"""Rates beside their controls: one attacker's success, and a kind of risk made of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+RISKS = ("membership", "singling_out", "linkability", "inference", "recoding", "pseudonyms")
+"""Every kind of risk, in the order of a report. ``recoding`` comes with what was undone before the others were measured."""
+WITHIN, ABOVE, INCONCLUSIVE, NOT_ASSESSED = "within", "above", "inconclusive", "not_assessed"
+"""How a risk stands to its limit: upper bound within it; lower bound above it; the limit inside the interval; not measured."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of tries that hit, with its 95 % interval (Clopper and Pearson).
+
+    Attributes
+    ----------
+    hits, of : int
+    value, low, high : float
+        From 0 to 1.
+    """
+
+    hits: int
+    of: int
+    value: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"rate": self.value, "interval": [self.low, self.high], "hits": self.hits, "of": self.of}
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much more often an attack hits than it does without the people's data in the release (Newcombe, 95 %)."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": self.value, "interval": [self.low, self.high]}
+
+
+@dataclass(frozen=True)
+class ThreatRow:
+    """One attacker's success: who x knows x wants.
+
+    Attributes
+    ----------
+    threat : str
+        ``stranger``, ``neighbour``, ``data_holder``, ``two_sources``, ``insider``, ``rival`` or ``archivist``.
+    knows, wants : tuple of str
+        Columns; ``wants`` is empty where the attacker wants to know who was there at all.
+    attack : str
+        A name of the catalogue, ``audit.attack.NAME``.
+    rate : Rate
+    control : Rate or None
+        The same attack on people who are not in the original.
+    excess : Excess or None
+        Rate over control.
+    baseline : float or None
+        What somebody gets who never looks at the release.
+    chance : float or None
+    reported : bool
+        Whether this is the row that the risk reports: the worst, by targets that took no part in choosing it.
+    """
+
+    threat: str
+    knows: tuple[str, ...]
+    wants: tuple[str, ...]
+    attack: str
+    rate: Rate
+    control: Rate | None = None
+    excess: Excess | None = None
+    baseline: float | None = None
+    chance: float | None = None
+    reported: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "threat": self.threat,
+            "knows": list(self.knows),
+            "wants": list(self.wants),
+            "attack": self.attack,
+            **self.rate.as_json(),
+            "control": _json(self.control),
+            "excess": _json(self.excess),
+            "baseline": self.baseline,
+            "chance": self.chance,
+            "reported": self.reported,
+        }
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One kind of risk.
+
+    Attributes
+    ----------
+    name : str
+        One of ``RISKS``.
+    assessed : bool
+        Without it only ``why`` says something.
+    why : str
+        Why it was not assessed, or what the figure hides: a code, ``audit.why.NAME``; else empty.
+    attack : str
+        The attack that is reported.
+    rate, control, excess, baseline, chance
+        As in :class:`ThreatRow`, of the reported row.
+    p_value : float or None
+        That the release tells nothing of this kind, Holm's correction over all risks included.
+    limit : float or None
+        The most that ``excess`` (``rate`` where there is no control) may be.
+    standing : str
+        ``WITHIN``, ``ABOVE``, ``INCONCLUSIVE`` or ``NOT_ASSESSED``.
+    rows : tuple of ThreatRow
+        Every attacker and attack that was tried.
+    figures : mapping of str to float
+        Further figures under their JSON names: membership's ``tpr_at_0.001``, ``tpr_at_0.01``, ``top100``.
+    """
+
+    name: str
+    assessed: bool
+    why: str = ""
+    attack: str = ""
+    rate: Rate | None = None
+    control: Rate | None = None
+    excess: Excess | None = None
+    baseline: float | None = None
+    chance: float | None = None
+    p_value: float | None = None
+    limit: float | None = None
+    standing: str = NOT_ASSESSED
+    rows: tuple[ThreatRow, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        rate = self.rate
+        return {
+            "assessed": self.assessed,
+            "why": self.why,
+            "attack": self.attack,
+            "rate": None if rate is None else rate.value,
+            "interval": None if rate is None else [rate.low, rate.high],
+            "hits": None if rate is None else rate.hits,
+            "of": None if rate is None else rate.of,
+            "control": _json(self.control),
+            "excess": _json(self.excess),
+            "baseline": self.baseline,
+            "chance": self.chance,
+            "p_value": self.p_value,
+            "limit": self.limit,
+            "standing": self.standing,
+            **self.figures,
+            "rows": [row.as_json() for row in self.rows],
+        }
+
+
+def _json(part: Rate | Excess | None) -> dict[str, Any] | None:
+    return None if part is None else part.as_json()
