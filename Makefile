@@ -63,7 +63,8 @@ test-all-pythons:
 soak: $(STAMP) namespaces
 	KAKURENBO_KILLS=10 KAKURENBO_WORKER_KILLS=50 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py \
 	  tests/judge/chaos tests/judge/test_worker_hosts.py tests/judge/test_selftest.py tests/judge/test_feedback.py tests/judge/test_backup_under_load.py tests/judge/test_verify.py \
-	  tests/conformance/test_pwscup2024_reference.py tests/judge/hostile/test_hostile_uploads.py tests/judge/test_schema.py tests/measures/test_privacy.py
+	  tests/conformance/test_pwscup2024_reference.py tests/judge/hostile/test_hostile_uploads.py tests/judge/test_schema.py \
+	  tests/anonymizers/test_private_synthesis.py tests/measures/test_privacy.py
 
 # What makes machines of network namespaces; without it those tests are skipped.
 namespaces:

@@ -24,6 +24,8 @@ DEFENCES = {
     "pwscup2021": SwapNear(),
     "pwscup2024": PermuteColumns(),
 }
+PRIVATE = pytest.mark.skip(reason="fitting takes minutes and needs pip install 'kakurenbo[dp]': see test_private_synthesis.py")
+SKIPPED = {"aim": PRIVATE, "mst": PRIVATE}
 FITTED = {("pwscup2021", "kanony"): SuppressRare(k=7, columns=("race", "edu", "mar"))}
 """Methods whose defaults are another contest's columns."""
 
@@ -41,7 +43,8 @@ def of_methods(group: str) -> Iterator[object]:
                 else testing.attack_checks(cls(), rulebook, DEFENCES[title])
             )
             for check in checks:
-                yield pytest.param(check, id=f"{title}-{name}-{check}")
+                skipped = name in SKIPPED and "same valid release" in str(check)
+                yield pytest.param(check, id=f"{title}-{name}-{check}", marks=[SKIPPED[name]] if skipped else [])
 
 
 @pytest.mark.parametrize("check", list(of_methods("anonymizers")))
