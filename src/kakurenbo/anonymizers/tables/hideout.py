@@ -27,10 +27,9 @@ _LARGEST_DOMAIN = 4096  # moments hold a number per value
 _ATTEMPTS = 10
 _FIRST, _STEP = 16, 3  # combinations: the first try, and how many are added at a time
 _SWAPS_LEAVE = 0.12  # share of the covariances' budget that is left for what swaps cannot reach and rounding spoils
-_HISTOGRAM_SLACK, _HISTOGRAM_STEP = (
-    0.98,
-    0.01,
-)  # share of the histograms' budget that is used at first, and what a try takes off
+_HISTOGRAM_SLACK = 0.98  # share of the histograms' budget that is used at first
+_HISTOGRAM_STEP = 0.02  # what a try takes off it
+_PULL = 0.06  # share of the covariances' budget that a try takes off where no combination is left
 _PAIRS = 50  # of rows whose labels one attempt swaps for a tree
 _TEST_ROWS = 5_000
 _TREE_MARGIN = 0.02  # trees are judged on other rows than the contest's
@@ -117,9 +116,11 @@ def _near(judge: _Judge, people: Table, released: Table, rng: np.random.Generato
     assert limits.histogram is not None
     covariances, histograms = 1 / limits.vcm, (1 - limits.histogram) * 2 * len(sample) * len(sample.schema)
     outlook = Outlook.of(people, len(sample), covariances, histograms, rng)
-    count, slack = _least(outlook, judge, (1 - _SWAPS_LEAVE) * covariances), _HISTOGRAM_SLACK
+    allowed, slack = (1 - _SWAPS_LEAVE) * covariances, _HISTOGRAM_SLACK
+    count = _least(outlook, judge, allowed)
     for _ in range(_ATTEMPTS):
         target, shares = outlook.expected(sample, count)
+        target = _pulled(target, judge.moments.covariance, allowed)
         shares = clipped(shares * len(sample), shares_of(sample) * len(sample), slack * histograms) / len(sample)
         released = with_histograms(released, _counts(sample, shares, target), rng)
         released = repaired(released, _reachable(released, target), rng)
@@ -127,10 +128,12 @@ def _near(judge: _Judge, people: Table, released: Table, rng: np.random.Generato
         missed_trees = judge.missed_trees(released)
         if not (misses_histogram or misses_moments or missed_trees):
             break
-        if misses_moments:
-            if count == outlook.most:
-                break  # so few records that swaps come no closer
+        if misses_moments and count < outlook.most:
             count = min(count + _STEP, outlook.most)
+        elif misses_moments:
+            allowed -= _PULL * covariances
+            if np.abs(Moments.of(released).covariance - target).sum() > covariances:
+                break  # so few records that swaps alone miss it
         if misses_histogram:
             slack -= _HISTOGRAM_STEP
         for task in missed_trees:
@@ -144,6 +147,15 @@ def _least(outlook: Outlook, judge: _Judge, budget: float) -> int:
         if np.abs(outlook.expected(judge.sample, count)[0] - judge.moments.covariance).sum() <= budget:
             return count
     return outlook.most
+
+
+def _pulled(target: Matrix, own: Matrix, allowed: float) -> Matrix:
+    """The target moved evenly towards the sample's covariances until they differ by what is allowed.
+
+    Needed where the people of the population are not quite those of the sample: no combination tells of a level they lack.
+    """
+    off = float(np.abs(own - target).sum())
+    return target if off <= allowed else target + (1 - max(allowed, 0) / off) * (own - target)
 
 
 def _apart(judge: _Judge, people: Table, released: Table, rng: np.random.Generator) -> Table:
