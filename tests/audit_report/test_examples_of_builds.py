@@ -8,8 +8,9 @@ import shlex
 import click
 import pytest
 import yaml
-from kakurenbo.cli.audit import audit
 from tests.docs.pages import REPOSITORY
+
+from kakurenbo.cli.audit import audit
 
 PAGES = ("docs/tutorial/audit.md", "docs/ja/audit.md")
 
