@@ -15,6 +15,7 @@ from kakurenbo.attacks.reidentification.linkage import FellegiSunter, PairwiseAt
 from kakurenbo.attacks.reidentification.matching import assigned_three, best_three
 from kakurenbo.attacks.reidentification.monthly import months_of
 from kakurenbo.attacks.reidentification.overlap import Overlap
+from kakurenbo.attacks.reidentification.vectors import SortedVectors
 from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.datasets.transactions import SCHEMA
 from kakurenbo.errors import ParameterError
@@ -170,6 +171,36 @@ def test_a_basket_of_the_same_size_fits_better_than_one_of_another() -> None:
     sizes = size_scores(month)
     equal = month.original.sizes[:, None] == month.released.sizes[None, :]
     assert sizes[equal].min() > sizes[~equal].max()
+
+
+def test_a_sorted_vector_is_compared_value_by_value_and_against_everybody_of_its_size() -> None:
+    """x has prices 1 and 4, y 1 and 1; p shows 4 and 1.2: far from y's second price, and so capped at 8."""
+    original = table(*(f"{who},2010/12/01,08:00,A,{price},1" for who, price in (("x", 1), ("x", 4), ("y", 1), ("y", 1))))
+    released = table(*(f"p,2010/12/01,08:00,A,{price},1" for price in (4, 1.2)), "q,2010/12/01,08:00,A,1,1")
+    month = next(iter(months_of(ReidentificationKnowledge(original, released))))
+    vectors = SortedVectors.of(month, "prices")
+    first = np.log(1.2) ** 2 / (2 * 0.15**2)
+    fit = np.exp([-first, -first - 8])
+    assert vectors.log_ratio[:, 0] == pytest.approx(np.log(fit / fit.mean()), rel=1e-4)
+    assert vectors.comparable.tolist() == [[True, False], [True, False]]  # q has one row
+    ratio = fit[0] / fit.mean()
+    assert vectors.scores(0.5)[0] == pytest.approx([np.log(0.5 + 0.5 * ratio), 0], rel=1e-4)
+
+
+def test_how_many_vectors_were_kept_is_estimated_on_pairs_of_equal_size() -> None:
+    known, _ = attacked("values:price=0.1,qty=0.3")
+    month = month_to_learn_from(list(months_of(known)))
+    for kind in ("prices", "quantities"):
+        assert estimate_retention(month, ("item", kind))[kind] > 0.9
+    known, _ = attacked("delete:share=0.3|values:price=3,qty=3")
+    assert estimate_retention(month_to_learn_from(list(months_of(known))), ("item", "prices"))["prices"] < 0.3
+    nobody = np.array([], dtype=np.int64)
+    assert SortedVectors.of(month, "prices").kept_share(nobody, nobody, 0.5) == 0.001
+
+
+def test_sorted_vectors_see_through_noise_that_leaves_no_value_as_it_was() -> None:
+    steps, fields = "swap_items:share=1,within=month|dates|values", ("item", "date", "price", "qty", "size")
+    assert rate(FellegiSunter(), steps) > rate(FellegiSunter(fields=fields), steps) + 0.2
 
 
 def test_fellegi_sunter_beats_every_baseline_under_heavy_noise() -> None:

@@ -16,10 +16,11 @@ from scipy.special import gammaln
 
 from kakurenbo.attacks.reidentification.matching import Scores
 from kakurenbo.attacks.reidentification.monthly import Matrix, Month
+from kakurenbo.attacks.reidentification.vectors import VECTORS, SortedVectors
 
-FIELDS = ("item", "date", "price", "qty", "size")
+FIELDS = ("item", "date", "price", "qty", "size", *VECTORS)
 _START, _LOWEST, _HIGHEST = 0.5, 1e-3, 0.999
-_WORTHLESS = 0.02  # below this rho a field says nothing that is not noise
+WORTHLESS = 0.02  # below this rho a field says nothing that is not noise
 _ROUNDS, _STEPS = 3, 8
 _DENSE = 256  # up to this many values a dense product is quicker
 _STRAY = 0.05  # share of baskets whose size is off for another reason than deletion
@@ -81,6 +82,11 @@ class Bag:
         return rho
 
 
+def evidence_of(month: Month, field: str) -> Bag | SortedVectors:
+    """What a field of a month says: values that were kept as they were, or sorted vectors of noisy ones."""
+    return SortedVectors.of(month, field) if field in VECTORS else Bag.of(month, field)
+
+
 def size_scores(month: Month) -> Scores:
     """log P(rows of the pseudonym | customer) - log P(rows): each row of the customer survived deletion or not."""
     ours, theirs = month.original.sizes, month.released.sizes
@@ -103,13 +109,13 @@ def estimate_retention(month: Month, fields: Sequence[str]) -> dict[str, float]:
     total = size_scores(month) if "size" in fields else np.zeros(_shape(month), dtype=np.float32)
     found: dict[str, float] = {}
     for field in (name for name in fields if name != "size"):
-        bag, rho = Bag.of(month, field), _START
+        evidence, rho = evidence_of(month, field), _START
         for _ in range(_ROUNDS if not found else 1):
-            pairs = linear_sum_assignment(total if found else total + bag.scores(rho), maximize=True)
-            rho = bag.kept_share(*pairs, rho)
+            pairs = linear_sum_assignment(total if found else total + evidence.scores(rho), maximize=True)
+            rho = evidence.kept_share(*pairs, rho)
         found[field] = rho
-        if rho > _WORTHLESS:
-            bag.add_scores(total, rho)
+        if rho > WORTHLESS:
+            evidence.add_scores(total, rho)
     return found
 
 
@@ -117,8 +123,8 @@ def link_scores(month: Month, fields: Sequence[str], retention: dict[str, float]
     """Sum of the evidence of all fields, customers by pseudonyms."""
     total = size_scores(month) if "size" in fields else np.zeros(_shape(month), dtype=np.float32)
     for field, rho in retention.items():
-        if rho > _WORTHLESS:
-            Bag.of(month, field).add_scores(total, rho)
+        if rho > WORTHLESS:
+            evidence_of(month, field).add_scores(total, rho)
     return total
 
 

@@ -22,6 +22,7 @@ from kakurenbo.contracts import Attack
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 
+_FIELDS_HELP = "what to compare, of item, date, price, qty, size, prices, quantities; the first leads"
 _CANDIDATES = 250  # pairs per customer and month that other months get to know of
 _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month
 
@@ -65,9 +66,12 @@ class TfIdf(PairwiseAttack):
 
 @dataclass(frozen=True)
 class FellegiSunter(PairwiseAttack):
-    """Log likelihood ratio of items, dates, prices, quantities and basket size, each weighed by how much of it was kept."""
+    """Log likelihood ratio of items, dates, prices, quantities and basket size, each weighed by how much of it was kept.
 
-    fields: tuple[str, ...] = parameter(FIELDS, "what to compare, of item, date, price, qty, size; the first leads")
+    ``prices`` and ``quantities`` are those of a basket in ascending order: they tell people apart under noise, too.
+    """
+
+    fields: tuple[str, ...] = parameter(FIELDS, _FIELDS_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,16 +88,14 @@ class Profile(FellegiSunter):
     """Dates, prices and basket size of a month, whatever the items and the pseudonym's other months."""
 
     link_months: bool = parameter(False, "weigh the months of a pseudonym together where pseudonyms recur")
-    fields: tuple[str, ...] = parameter(
-        ("price", "date", "size"), "what to compare, of item, date, price, qty, size; the first leads"
-    )
+    fields: tuple[str, ...] = parameter(("price", "date", "size"), _FIELDS_HELP)
 
 
 @dataclass(frozen=True)
 class Rhythm(FellegiSunter):
     """In which months a pseudonym buys, and how many rows: the counter to baskets that were swapped between customers."""
 
-    fields: tuple[str, ...] = parameter(("size",), "what to compare, of item, date, price, qty, size; the first leads")
+    fields: tuple[str, ...] = parameter(("size",), _FIELDS_HELP)
 
 
 def _cosines(month: Month) -> Scores:

@@ -104,7 +104,7 @@ def _by_month(table: Table, vocabulary: tuple[str, ...]) -> Any:
     starts = np.searchsorted(month[order], np.arange(Calendar.of(table).months + 1))
     # An item that T does not have gets the place after the last.
     items = np.where((items := item_codes(table, vocabulary)) < 0, len(vocabulary), items)
-    columns = {"item": items, "date": table.codes["date"], "price": prices(table), "qty": table.codes["qty"]}
+    columns = {"item": items, "date": table.codes["date"], "price": prices(table), "qty": table.values("qty")}
 
     def side(number: int) -> Side:
         rows = order[starts[number] : starts[number + 1]]
