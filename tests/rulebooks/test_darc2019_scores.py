@@ -11,11 +11,12 @@ from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
 from kakurenbo.anonymizers.transactions.rows import Dates
 from kakurenbo.contracts import ContestFacts, Credit, PreparedRound, RoundResults
 from kakurenbo.messages import retold
+from kakurenbo.reporting.matrix import read_matrix, results_json
 from kakurenbo.rng import stream
 from kakurenbo.rounds import judge_release, publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
-from kakurenbo.tables import Problems, Source, write_folder
+from kakurenbo.tables import Problems, Read, Source, write_folder
 
 # -- publish ----------------------------------------------------------------------------------------------------------
 
@@ -270,3 +271,17 @@ def test_who_attacked_another_than_the_first_ranked_table_is_told_so_and_not_tha
     notes = {line.team: line.note for line in standings({"main": found}).attack}
     assert notes == {"02": "", "01": "owns the table", "03": "did not attack the first-ranked table"}
     assert retold(notes["03"], "ja") == "1 位の表を攻撃していない"
+
+
+def test_what_is_shown_beside_a_score_stands_in_the_table_and_counts_for_nothing() -> None:
+    """Two tables alike but for what their rows tell of buyers: the same rank."""
+    credits = {table: {"03": Credit(0.3, 1, details={"reid": 0.3})} for table in ("01", "02")}
+    shown = {"01": {"buyer": 1.0}, "02": {"buyer": 0.25}}
+    results = RoundResults(credits, ("01", "02"), ("03",), {"01": 0.2, "02": 0.2}, beside=shown)
+    read = read_matrix("results.json", results_json(results), "main")
+    assert isinstance(read, Read)
+    ((again,),) = read.value.values()
+    assert again.beside == shown
+    found = standings({"main": again})
+    assert found.details["tables"]["02"] == {"U": 0.2, "reid": 0.3, "score": 0.25, "buyer": 0.25}
+    assert {line.rank for line in found.anonymization} == {1}

@@ -84,6 +84,8 @@ class RoundResults:
         Everybody who attacks, with or without results.
     utility : mapping of target to float
         Where utility is a number in the score.
+    beside : mapping of target to mapping of measure to float
+        What a contest shows beside its scores, though it counts for nothing.
     out : mapping of target to str
         Targets without a score, and why: ``disqualified``, ``missing``, ``refused``, ``failed`` or ``withdrew``.
     unranked : frozenset of str
@@ -102,6 +104,7 @@ class RoundResults:
     unranked: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
     tries: Mapping[str, Mapping[str, tuple[Credit, ...]]] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def teams(self) -> tuple[str, ...]:

@@ -112,6 +112,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
     utility_range: ClassVar[tuple[float, float]] = (0, 1)
     """The values that this measure can take."""
+    shown_beside: ClassVar[tuple[str, ...]] = ()
+    """Measures that stand beside a release's scores though they count for nothing; go into ``RoundResults.beside``."""
     scored_by: ClassVar[tuple[str, ...]] = ()
     """Parameters that the figures of results depend on: whoever ranks these cannot change them any more."""
     figures: ClassVar[Mapping[str, Figure]] = {}

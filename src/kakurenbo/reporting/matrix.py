@@ -40,6 +40,7 @@ class _Matrix(msgspec.Struct):
     unranked: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
     utility: dict[str, Number] = {}
+    beside: dict[str, dict[str, Number]] = {}
     out_of_play: dict[str, str] = {}
     round: str = ""
 
@@ -59,6 +60,9 @@ def results_json(results: RoundResults) -> dict[str, Any]:
         "unranked": sorted(results.unranked, key=by_number),
         "excluded": sorted(results.excluded, key=by_number),
         "utility": {target: json_number(value) for target, value in results.utility.items()},
+        "beside": {
+            target: {name: json_number(value) for name, value in shown.items()} for target, shown in results.beside.items()
+        },
         "out_of_play": dict(results.out),
     }
 
@@ -89,6 +93,7 @@ def read_matrix(file: str, content: Mapping[str, Any], unnamed: str) -> Reading[
         unranked=matrix.unranked,
         excluded=matrix.excluded,
         tries=tries,
+        beside=matrix.beside,
     )
     return Read({matrix.round or unnamed: (results,)})
 

@@ -284,7 +284,13 @@ def round_results(
         unranked=frozenset(unranked),
         excluded=frozenset(excluded),
         tries=tries,
+        beside={record.target: beside for record in counting if (beside := _beside(rules, record))},
     )
+
+
+def _beside(rules: AnyRulebook, record: ReleaseRecord) -> dict[str, float]:
+    """What is shown of a release beside its scores."""
+    return {name: record.scores[name] for name in rules.shown_beside if name in record.scores}
 
 
 def sample_stream(facts: ContestFacts, attack: str, target: str) -> np.random.Generator:

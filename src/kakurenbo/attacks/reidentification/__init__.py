@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Attack, whole_numbers
+from kakurenbo.contracts import Anonymizer, Attack, whole_numbers
 from kakurenbo.datasets.transactions import CONTEST, Calendar
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Table
@@ -18,10 +18,18 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class ReidentificationKnowledge:
-    """T and S: the original transactions with customers, and the published ones with pseudonyms, shuffled."""
+    """T and S: the original transactions with customers, and the published ones with pseudonyms, shuffled.
+
+    Attributes
+    ----------
+    original, released : Table
+    declared : Anonymizer or None
+        The method that is said to have made the release: the attacker can run it on T.
+    """
 
     original: Table
     released: Table
+    declared: Anonymizer | None = None
 
     def __post_init__(self) -> None:
         if Calendar.of(self.original) != Calendar.of(self.released):

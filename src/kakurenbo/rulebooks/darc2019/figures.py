@@ -19,6 +19,7 @@ def _figures(mode: str) -> dict[str, Figure]:
         [
             *(figure(name, Unit.DISTANCE, 1) for name in ("E1", "E2", "E3", "E4", "E5", "E6", "U")),
             *(figure(f"S{number}", Unit.SHARE) for number in range(1, 8)),
+            figure("buyer", Unit.SHARE),
             figure("hits", Unit.COUNT),
             figure("reid", Unit.SHARE),
             figure("reid_of_all_cells", Unit.SHARE),

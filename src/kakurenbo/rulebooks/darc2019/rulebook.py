@@ -82,6 +82,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's", none="as data says")
 
     utility_score: ClassVar[str] = "U"
+    shown_beside: ClassVar[tuple[str, ...]] = ("buyer",)
     scored_by: ClassVar[tuple[str, ...]] = ("mode",)
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
     default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
@@ -145,7 +146,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         released = checks.read_published(published[0], original.value, self.mode)
         if isinstance(released, Problems):
             return released
-        knowledge = ReidentificationKnowledge(original.value, released.value)
+        knowledge = ReidentificationKnowledge(original.value, released.value, declared)
         return Read(knowledge, (*original.notices, *released.notices))
 
     def guess_form(self, knowledge: ReidentificationKnowledge) -> GuessForm:

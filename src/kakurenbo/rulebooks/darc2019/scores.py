@@ -70,7 +70,12 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
         "re-identification": tuple(line.team for line in attack if line.rank == 1 and line.score),
     }
     details = {
-        table: {"U": float(score.utility), "reid": float(score.reid), "score": float(score.score)}
+        table: {
+            "U": float(score.utility),
+            "reid": float(score.reid),
+            "score": float(score.score),
+            **results.beside.get(table, {}),
+        }
         for table, score in tables.items()
     }
     both = (*ranked, *shown)

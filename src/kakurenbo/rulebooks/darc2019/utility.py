@@ -14,6 +14,7 @@ from kakurenbo.contracts import Attack, Score, Utility
 from kakurenbo.datasets.transactions import kept, prices, top_items
 from kakurenbo.measures import row_changes
 from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
+from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.tables import Table
@@ -32,12 +33,13 @@ def baselines(mode: str) -> Baselines:
 
 
 def measure(original: Table, released: Table, mode: str) -> Utility:
-    """E1..E6, U = max, and S1..S7 of a release."""
+    """E1..E6, U = max, and S1..S7 of a release; and how many of its rows tell their buyer, which counts for nothing."""
     errors = {name: min(1.0, value) for name, value in errors_of(original, released, mode).items()}
     largest = max(errors, key=lambda name: errors[name])
     scores = {name: Score(value, higher_is_better=False) for name, value in errors.items()}
     scores["U"] = Score(errors[largest], higher_is_better=False, limit={"by": largest})
-    return Utility({**scores, **_reidentification(original, released, mode)})
+    found = _reidentification(original, released, mode)
+    return Utility({**scores, **found, "buyer": Score(buyer_share(original, released), higher_is_better=False)})
 
 
 def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
