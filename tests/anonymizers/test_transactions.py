@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.anonymizers.transactions.baskets import ShareBaskets, SwapBaskets
-from kakurenbo.anonymizers.transactions.crowds import Crowds, cut_by_size
+from kakurenbo.anonymizers.transactions.crowds import Crowds, MixedCrowds, cut_by_size
 from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Pseudonyms, shuffled_within
 from kakurenbo.anonymizers.transactions.rows import Dates, Delete, SwapItems, Values
 from kakurenbo.contracts import Anonymizer
@@ -20,6 +20,7 @@ from kakurenbo.datasets.transactions import SCHEMA, kept, months
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.generators.shop import simulate_shop
 from kakurenbo.rng import stream
+from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.tables import Table
 
 
@@ -139,6 +140,37 @@ def test_the_customers_of_a_group_show_the_same_items() -> None:
         key = (month, tuple(sorted(map(str, items))))
         sets[key] = sets.get(key, 0) + 1
     assert min(sets.values()) >= 3
+
+
+# -- mixed crowds -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_pseudonym_shows_in_mixed_crowds_was_bought_by_many() -> None:
+    """Rows of a pool are dealt out in turn, so a basket of n rows has about n / pool of each of its people, one at least."""
+    released = made(MixedCrowds(pool=10))
+    rows = np.flatnonzero(kept(released))
+    bought: dict[tuple[int, int], set[int]] = {}
+    month = months(shop())
+    for user, when, item in zip(shop().codes["id_user"], month, shop().codes["id_item"], strict=True):
+        bought.setdefault((int(user), int(when)), set()).add(int(item))
+    shown: dict[int, tuple[int, set[int]]] = {}
+    for row in rows:
+        name, item = int(released.codes["id_user"][row]), int(released.codes["id_item"][row])
+        shown.setdefault(name, (int(month[row]), set()))[1].add(item)
+    most = []
+    for when, items in (one for one in shown.values() if len(one[1]) >= 20):
+        most.append(max(len(items & own) for (_, there), own in bought.items() if there == when) / len(items))
+    assert np.mean(most) < 0.4
+    assert buyer_share(shop(), made(Crowds())) > 0.95 > 0.5 > buyer_share(shop(), released)
+
+
+def test_pseudonyms_of_mixed_crowds_last_for_a_month_and_are_nobodys_own() -> None:
+    released = made(MixedCrowds(pool=5))
+    alive = kept(released)
+    name, month = released.codes["id_user"][alive], months(shop())[alive]
+    assert len(np.unique(name)) == len(np.unique(name * 100 + month))
+    customer = shop().codes["id_user"][alive].astype(np.int64)
+    assert len(np.unique(customer * 100 + month)) == len(np.unique(name))
 
 
 # -- crowds -----------------------------------------------------------------------------------------------------------

@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.pipeline import Pipeline
+from kakurenbo.anonymizers.transactions.baskets import SwapBaskets
 from kakurenbo.anonymizers.transactions.crowds import Crowds
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm, TfIdf
+from kakurenbo.attacks.reidentification.owners import TwoOwners
 from kakurenbo.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
+from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.rulebooks.darc2019.utility import measure
+from kakurenbo.rulebooks.darc2019.utility import errors_of, measure
 from kakurenbo.tables import Problems, Source, Table
 
 
@@ -34,7 +37,7 @@ def published(folder: Path, released: Table) -> tuple[object, ReidentificationKn
     return answer, ReidentificationKnowledge(original, rows.take(stream(1, "order").permutation(len(rows))))
 
 
-def rate(folder: Path, released: Table, attack: FellegiSunter | TfIdf, mode: str = "rules") -> float:
+def rate(folder: Path, released: Table, attack: FellegiSunter | TfIdf | TwoOwners, mode: str = "rules") -> float:
     answer, known = published(folder, released)
     return reid(answer, attack(known, np.random.default_rng(0)), mode)  # type: ignore[arg-type]
 
@@ -53,7 +56,8 @@ def test_the_best_attack_finds_nearly_everybody_behind_monthly_pseudonyms(refere
     [
         ("swap_items:share=0.2", 0.99),
         ("swap_items:share=0.5|dates|values", 0.95),
-        ("swap_items:share=0.8|dates|values", 0.70),
+        ("swap_items:share=0.8|dates|values", 0.99),
+        ("swap_items:share=0.9|dates|values", 0.99),
     ],
 )
 def test_the_best_attack_withstands_swapped_items_shuffled_dates_and_noise(
@@ -61,6 +65,19 @@ def test_the_best_attack_withstands_swapped_items_shuffled_dates_and_noise(
 ) -> None:
     release = Darc2019().anonymize(handout(reference_data), Pipeline(steps), stream(1, steps))
     assert rate(reference_data, release.table, FellegiSunter()) >= least
+
+
+def test_two_owners_finds_swapped_baskets_in_their_slots(reference_data: Path) -> None:
+    release = Darc2019().anonymize(handout(reference_data), SwapBaskets(), stream(1, "swapped"))
+    assert rate(reference_data, release.table, TwoOwners(), "aicrowd") >= 0.15
+
+
+def test_crowds_hide_names_and_tell_every_purchase(reference_data: Path) -> None:
+    released = crowds(reference_data)
+    loss = min(1.0, max(errors_of(handout(reference_data).original, released, "aicrowd").values()))
+    found = rate(reference_data, released, TwoOwners(), "aicrowd")
+    assert (loss + found) / 2 == pytest.approx(0.11, abs=0.01)
+    assert buyer_share(handout(reference_data).original, released) == pytest.approx(1, abs=0.001)
 
 
 @cache
@@ -72,7 +89,15 @@ def crowds(folder: Path) -> Table:
 def test_the_combined_anonymizer_scores_at_most_a_fifth_against_all_attacks(reference_data: Path, mode: str) -> None:
     released = crowds(reference_data)
     measured = {name: score.value for name, score in measure(handout(reference_data).original, released, mode).scores.items()}
-    attacks = (TfIdf(), FellegiSunter(), Profile(), Profile(fields=("price", "size")), Rhythm(), Rhythm(link_months=False))
+    attacks = (
+        TfIdf(),
+        FellegiSunter(),
+        Profile(),
+        Profile(fields=("price", "size")),
+        Rhythm(),
+        Rhythm(link_months=False),
+        TwoOwners(),
+    )
     found = [rate(reference_data, released, attack, mode) for attack in attacks]
     found += [measured[f"S{number}"] for number in range(1, 8)]
     assert (measured["U"] + max(found)) / 2 <= 0.2

@@ -1,8 +1,9 @@
-"""The combined anonymizer: baskets swapped in crowds whose members all show one date, one price list and one basket size.
+"""The combined anonymizers: purchases dealt in crowds whose members all show one date, one price list and one basket size.
 
 Everything that is released of a slot comes from the basket that was moved into it or from the whole crowd. So who in the
-crowd the slot belongs to cannot be told, and three guesses earn 2 cells per crowd on average. Pseudonyms follow the baskets
-over the year: what is bought together stays together, and item similarity hardly changes.
+crowd the slot belongs to cannot be told, and three guesses earn 2 cells per crowd on average. ``Crowds`` moves whole baskets,
+and pseudonyms follow them over the year: item similarity hardly changes, and whoever reads a pseudonym's purchases knows whose
+they are. ``MixedCrowds`` hides that, too, and pays with item similarity.
 """
 
 from __future__ import annotations
@@ -47,22 +48,26 @@ class Crowds(TransactionAnonymizer):
         worth = _ItemWorth.of(table)
         codes = {name: table.codes[name].copy() for name in table.schema.names}
         codes["hours"][:] = _NOON
-        doomed = np.ones(len(table), dtype=bool)
+        doomed, owner = np.ones(len(table), dtype=bool), np.zeros(len(table), dtype=np.int64)
         for crowd in self._crowds(table, baskets, rng):
             size = max(1, int(np.ceil(baskets.sizes[crowd].min() * (1 - self.margin))))
             slots, prices = _fitting_rows([table.codes["price"][baskets[member]] for member in crowd], size)
             date = int(np.median(table.codes["date"][np.concatenate([baskets[member] for member in crowd])]))
-            for member, source, places in zip(crowd, np.roll(crowd, -1), slots, strict=True):
-                items, quantities = worth.goods(table, baskets[source], size)
+            for member, places, (shown, own) in zip(crowd, slots, self._dealt(baskets, crowd, rng), strict=True):
+                items, quantities = worth.goods(table, shown, size)
                 rows = baskets[member][places[: len(items)]]
                 doomed[rows] = False
-                codes["id_user"][rows] = baskets.user[source]
+                owner[rows] = own
                 codes["date"][rows] = date
                 codes["id_item"][rows] = items
                 codes["price"][rows] = prices[: len(items)]
                 codes["qty"][rows] = quantities - column.low
         released = delete_rows(Table(table.schema, codes, table.vocabularies), doomed)
-        return Release.of(rename(released, released.codes["id_user"].astype(np.int64), rng))
+        return Release.of(rename(released, owner, rng))
+
+    def _dealt(self, baskets: Baskets, crowd: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, int]]:
+        """For each slot of a crowd the rows whose purchases it shows, and the number of its pseudonym: the next one's."""
+        return ((baskets[source], int(baskets.user[source])) for source in np.roll(crowd, -1))
 
     def _crowds(self, table: Table, baskets: Baskets, rng: np.random.Generator) -> Iterator[Ints]:
         """Groups of baskets of one month, in random order."""
@@ -75,6 +80,28 @@ class Crowds(TransactionAnonymizer):
                 part = part[np.argsort(mean_date[part], kind="stable")]
                 classes = max(1, min(self.date_classes, len(part) // self.smallest))
                 yield from (rng.permutation(crowd) for crowd in np.array_split(part, classes))
+
+
+@dataclass(frozen=True)
+class MixedCrowds(Crowds):
+    """Crowds whose members show purchases of many: hides who bought what, and costs the similarity of items.
+
+    The rows of some baskets of a crowd are pooled and dealt out in turn, so that what a pseudonym shows in a month comes from
+    as many people as there are baskets in the pool; which slot of the crowd shows what is drawn. Pseudonyms last for a month.
+    """
+
+    smallest: int = parameter(10, "fewest customers of a crowd", low=2)
+    date_classes: int = parameter(1, "crowds that one class of basket sizes is cut into by date", low=1)
+    margin: float = parameter(0.0, "share of every basket that may be deleted because it does not fit", low=0, high=0.4)
+    pool: int = parameter(10, "baskets whose rows are pooled and dealt out in turn", low=2)
+
+    def _dealt(self, baskets: Baskets, crowd: Ints, rng: np.random.Generator) -> Iterator[tuple[Ints, int]]:
+        shown: list[Ints] = []
+        for pool in np.array_split(crowd, max(1, len(crowd) // self.pool)):
+            rows = np.concatenate([rng.permutation(baskets[member]) for member in pool])
+            shown += [rows[place :: len(pool)] for place in range(len(pool))]
+        # A slot of the crowd is the same for no two pseudonyms of any month, so its basket can number the pseudonym.
+        return ((shown[place], int(member)) for member, place in zip(crowd, rng.permutation(len(crowd)), strict=True))
 
 
 def cut_by_size(sizes: Ints, smallest: int, largest: int, price: float) -> list[int]:
