@@ -45,7 +45,7 @@ def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path:
     for mode in ("rules", "aicrowd"):
         code, measured, _ = run("measure", "darc2019", handout, release, "--mode", mode, "--json")
         assert code == 0
-        names = [f"E{number}" for number in range(1, 7)] + ["U"] + [f"S{number}" for number in range(1, 8)]
+        names = [f"E{number}" for number in range(1, 7)] + ["U"] + [f"S{number}" for number in range(1, 8)] + ["buyer"]
         assert list(measured["scores"]) == names
         assert measured["scores"]["E6"] == pytest.approx(0.1, abs=1e-3)
         assert measured["limits"]["U"]["by"] == max(names[:6], key=lambda name: measured["scores"][name])

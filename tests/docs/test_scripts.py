@@ -36,15 +36,22 @@ def test_the_table_of_darc2019_has_a_figure_for_every_column(tmp_path: Path, mon
     monkeypatch.setattr(table, "PAGE", page)
     monkeypatch.setattr(table, "ANONYMIZERS", ("monthly_pseudonyms",))
     monkeypatch.setattr(table, "ATTACKS", ("tfidf",))
-    monkeypatch.setattr(sys, "argv", ["make_darc_table.py", str(original), "--draws", "2"])
+    keep = tmp_path / "kept"
+    monkeypatch.setattr(sys, "argv", ["make_darc_table.py", str(original), "--draws", "2", "--keep", str(keep)])
     table.main()
     before, *_, head, _, row, _, after = page.read_text(encoding="utf-8").splitlines()
     assert (before, after) == ("before", "after")
     assert head.split(" | ")[1:4] == ["S1–S6", "S7", "tfidf"]
     figures = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]
-    assert len(figures) == len(head.split(" | ")) - 1 == 9
+    assert len(figures) == len(head.split(" | ")) - 1 == 10
     loss, highest, score = figures[3:6]
     assert score == pytest.approx((loss + highest) / 2, abs=0.001)
+    assert figures[-1] == 1  # pseudonyms alone tell every buyer
+    made = page.read_text(encoding="utf-8")
+    monkeypatch.setattr(table, "figures", lambda *_: pytest.fail("what was kept is played again"))
+    table.main()
+    assert len(list(keep.iterdir())) == 2
+    assert page.read_text(encoding="utf-8") == made
 
 
 def test_an_interval_is_students_t_over_the_draws() -> None:
