@@ -1,6 +1,6 @@
 """Make the table of docs/explanation/audit-risks.md again: the audit beside other tools, on releases whose faults are known.
 
-python -m scripts.compare_audits adult.data adult.test [--rows 10000] [--tools kakurenbo,anonymeter] [-o table.md]
+python -m scripts.compare_audits adult.data adult.test [--rows 2000] [--tools kakurenbo,anonymeter] [-o table.md]
 
 Each of the other tools is installed into an environment of its own, which is thrown away; one that cannot be installed, or that
 fails on a release, is named in a line and left out. Seconds are of the processor, all threads together.
