@@ -4,8 +4,9 @@ Errors are summed up without squares, over covariances s and frequencies h. A re
 sample's deviations d from the population, and takes everything else from the population, has the errors d - g, g being the
 regression of d on those combinations. As sum w |d - g| = sum w (d - g)^2 / |d - g|, the best m combinations are the leading
 eigenvectors of the deviations' covariance, weighted with w over the errors expected last: iteratively reweighted principal
-components. They are known before the sample is seen, so that the release tells m numbers of the sample and nothing else: a
-best linear test of who is in it gains sqrt(m / n) standard deviations, n being the records of the sample.
+components. They are known before the sample is seen, so that by them the release tells m numbers of the sample: a best linear
+test of who is in it would gain sqrt(m / n) standard deviations, n being the records of the sample. That is no bound for a
+method that also looks at the sample to choose m, to clip histograms or to repair trees.
 """
 
 from __future__ import annotations
