@@ -31,19 +31,20 @@ def run() -> list[Row]:
             np.abs(base @ queries[start : start + _BLOCK].T).sum()
 
     size = f"{len(population):,} x {len(release):,} rows"
-    attacks: list[tuple[MembershipAttack, str, str]] = [
-        (Tracing(), "tracing", "≤ 3 s"),
-        (MaxEntropy(), "max_entropy", "≤ 6 s"),
-        (Likelihood(), "likelihood", "ratio ≤ 1.5"),
-        (Champion(shadows=16), "champion of 16 shadows", "≤ 300 s"),
+    attacks: list[tuple[MembershipAttack, str, tuple[str, ...]]] = [
+        (Tracing(), "tracing", ("≤ 3 s",)),
+        (MaxEntropy(), "max_entropy", ("≤ 6 s",)),
+        (Likelihood(), "likelihood", ("ratio ≤ 1.5", "≤ 1.5 s")),
+        (Champion(shadows=16), "champion of 16 shadows", ("≤ 300 s",)),
     ]
     with threadpool_limits(1):
         reference = _seconds(product)
         found = []
-        for attack, name, target in attacks:
+        for attack, name, targets in attacks:
             attack(small, stream(1, "bench"))  # compiled, or loaded, before the clock starts
             own = _seconds(lambda attack=attack: attack(knowledge, stream(1, "bench")))  # type: ignore[misc]
-            found.append(row(f"{name} attack, {size}, CPU", own, "blocked matrix product", reference, target))
+            what = f"{name} attack, {size}, CPU"
+            found += [row(what, own, "blocked matrix product", reference, target) for target in targets]
     return found
 
 

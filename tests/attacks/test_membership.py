@@ -162,18 +162,21 @@ def test_odds_of_a_row_are_its_likelihood_over_that_of_all_other_rows() -> None:
     assert two == pytest.approx([0.8 / 0.6 + 0.2 / 1.4, 0.3 / 1.1 + 0.7 / 0.9, 0.3 / 1.1 + 0.7 / 0.9])
 
 
-def test_odds_over_many_columns_are_those_of_the_plain_product() -> None:
+@pytest.mark.parametrize(("columns", "rows"), [(8, 40), (0, 40), (1, 500)])
+def test_odds_over_many_columns_are_those_of_the_plain_product(columns: int, rows: int) -> None:
     rng = np.random.default_rng(3)
-    schema = Schema([*PEOPLE, *(Category(f"c{i}", tuple(map(str, range(17)))) for i in range(8))])
-    tables = [Table(schema, {column.name: rng.integers(0, column.size, rows) for column in schema}) for rows in (40, 300)]
+    schema = Schema([*PEOPLE, *(Category(f"c{i}", tuple(map(str, range(17)))) for i in range(columns))])
+    tables = [Table(schema, {column.name: rng.integers(0, column.size, count) for column in schema}) for count in (rows, 300)]
     population, release = tables
-    weights = {column.name: rng.random((column.size, column.size)) + 0.1 for column in schema}
+    # Weights of very different sizes: of some records nearly all shares are small, of others none is.
+    weights = {column.name: rng.random((column.size, column.size)) ** 12 + 1e-6 for column in schema}
     mechanism = Mechanism({name: matrix / matrix.sum(axis=1, keepdims=True) for name, matrix in weights.items()})
     likelihood = np.ones((len(release), len(population)))
     for name, matrix in mechanism.transitions.items():
         likelihood *= matrix[population.codes[name][None, :], release.codes[name][:, None]]
-    expected = (likelihood / (likelihood.sum(axis=1, keepdims=True) - likelihood)).sum(axis=0)
-    assert membership_odds(population, release, mechanism) == pytest.approx(expected)
+    others = np.stack([np.delete(likelihood, b, axis=1).sum(axis=1) for b in range(rows)], axis=1)
+    odds, expected = membership_odds(population, release, mechanism), (likelihood / others).sum(axis=0)
+    assert 1 / (1 + odds) == pytest.approx(1 / (1 + expected), rel=1e-6, abs=1e-11)
 
 
 def test_a_column_without_transitions_is_released_as_it_is() -> None:

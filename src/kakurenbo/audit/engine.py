@@ -33,21 +33,25 @@ def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats]
     strangers : array, shape (m,)
         How many people whom nobody asks about are expected to make each row: a common row needs no person of ours.
     """
-    from kakurenbo.attacks.membership.odds_sum import add_odds
+    from kakurenbo.attacks.membership.odds_sum import summed_odds
 
     groups = _groups([len(matrix) for matrix in transitions], len(people))
     slots = _slots(people, groups, transitions)
     # The strangers are one more person, whose factors stand behind all others: how many they are, then ones.
     last = sum(math.prod(len(transitions[place]) for place in group) for group in groups)
     slots = np.column_stack([slots, np.arange(last, last + len(groups), dtype=np.uint32)])
-    odds = np.zeros(len(people) + 1)
+    blocks = _blocks(release, groups, transitions, np.ones((1, 1)), np.multiply)
+    return summed_odds(slots, _with_strangers(blocks, strangers, len(groups)))[:-1]
+
+
+def _with_strangers(blocks: Iterator[Floats], strangers: Floats, groups: int) -> Iterator[Floats]:
+    """Blocks of factors, each with as many more as there are groups: the number of strangers, then ones."""
     first = 0
-    for factors in _blocks(release, groups, transitions, np.ones((1, 1)), np.multiply):
-        theirs = np.ones((len(factors), len(groups)))
+    for factors in blocks:
+        theirs = np.ones((len(factors), groups))
         theirs[:, 0] = strangers[first : first + len(factors)]
-        add_odds(np.ascontiguousarray(slots), np.hstack([factors, theirs]), odds)
+        yield np.hstack([factors, theirs])
         first += len(factors)
-    return odds[:-1]
 
 
 def nearest_costs(people: Codes, release: Codes, costs: Sequence[Floats]) -> Floats:

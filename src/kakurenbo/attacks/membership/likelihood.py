@@ -6,7 +6,6 @@ and how likely a cell was kept.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -81,19 +80,13 @@ def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> 
         Of the same schema.
     mechanism : Mechanism
     """
-    from kakurenbo.attacks.membership.odds_sum import add_odds
+    from kakurenbo.attacks.membership.odds_sum import summed_odds
 
     schema = population.schema
     transitions = _transitions(schema, mechanism)
     groups = _groups({column.name: column.size or 0 for column in schema})
-    sizes = [math.prod(transitions[name].shape[0] for name in group) for group in groups]
-    firsts = np.cumsum([0, *sizes[:-1]])
-    # (g, n): the factors of each group stand side by side, the first group's first.
-    slots = np.stack([population.keys(group) + first for group, first in zip(groups, firsts, strict=True)]).astype(np.uint32)
-    odds = np.zeros(len(population))
-    for factors in _factor_blocks(release, transitions, groups):
-        add_odds(slots, factors, odds)
-    return odds
+    slots, factors = _slots(population, transitions, groups)
+    return summed_odds(slots, _blocks(factors, release))
 
 
 def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.float64]]:
@@ -128,16 +121,30 @@ def _groups(sizes: Mapping[str, int]) -> list[list[str]]:
     return groups
 
 
-def _factor_blocks(
-    release: Table, transitions: Mapping[str, NDArray[np.float64]], groups: list[list[str]]
-) -> Iterator[NDArray[np.float64]]:
-    """For blocks of release rows d, shape (block, sum of group sizes): the product over a group's columns of P(d_c | x_c)."""
+def _slots(
+    population: Table, transitions: Mapping[str, NDArray[np.float64]], groups: list[list[str]]
+) -> tuple[NDArray[np.uint32], list[dict[str, NDArray[np.float64]]]]:
+    """Where the factors of each row stand, shape (g, n), and what they are: only those of values that occur together.
+
+    The factors of each group stand side by side, the first group's first.
+    """
+    slots, factors, first = [], [], 0
+    for group in groups:
+        _, examples, places = np.unique(population.keys(group), return_index=True, return_inverse=True)
+        slots.append(first + places)
+        # (size, values of the group): a row for each released value of a column
+        factors.append({name: np.ascontiguousarray(transitions[name][population.codes[name][examples]].T) for name in group})
+        first += len(examples)
+    return np.stack(slots).astype(np.uint32), factors
+
+
+def _blocks(factors: list[dict[str, NDArray[np.float64]]], release: Table) -> Iterator[NDArray[np.float64]]:
+    """For blocks of release rows d, shape (block, slots): the product over a group's columns of P(d_c | x_c)."""
     for start in range(0, len(release), _BLOCK):
         parts = []
-        for group in groups:
+        for group in factors:
             part = np.ones((min(_BLOCK, len(release) - start), 1))
-            for name in group:
-                given = transitions[name].T[release.codes[name][start : start + _BLOCK]]  # (block, size)
-                part = (part[:, :, None] * given[:, None, :]).reshape(len(part), -1)
+            for name, given in group.items():
+                part = part * given[release.codes[name][start : start + _BLOCK]]
             parts.append(part)
         yield np.hstack(parts)
