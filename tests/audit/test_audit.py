@@ -96,6 +96,34 @@ def test_without_a_holdout_membership_is_not_assessed_and_nothing_passes(tables:
     assert result.verdict.exit_code == 3
 
 
+@pytest.mark.parametrize("name", ["identity", "bands", "relabelled"])
+def test_without_a_holdout_a_copy_is_told_by_what_could_be_known_without_it(name: str, tables: Tables) -> None:
+    original = tables[0]
+    bands, renamed = in_tens(original, "age", "hours-per-week"), relabelled(original, np.random.default_rng(2))
+    result = kakurenbo.audit(original, {"identity": original, "bands": bands, "relabelled": renamed}[name], seed=3)
+    assert result.risks["membership"].standing == "not_assessed"
+    assert {result.risks[risk].standing for risk in ("linkability", "inference")} == {ABOVE}
+    assert name == "relabelled" or result.risks["singling_out"].standing == ABOVE
+    assert (result.verdict.code, result.verdict.exit_code) == ("leaks_anyway", 1)
+    assert result.verdict.parameters["copies"] > SIZE / 2
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_without_a_holdout_columns_that_follow_from_each_other_accuse_no_release_of_strangers(seed: int) -> None:
+    """A postcode tells its town to anybody: chance alone, 1 / n, would call that a link."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 400, (2, 800))
+    columns = {"postcode": codes, "town": codes * 7 % 401, "age": rng.integers(18, 90, (2, 800))}
+    original, strangers = (pl.DataFrame({name: values[side] for name, values in columns.items()}) for side in (0, 1))
+    holes = pl.when(pl.Series(rng.random(800) < 0.4)).then(pl.lit("*")).otherwise(pl.col("town").cast(pl.String)).alias("town")
+    for release in (strangers, pl.concat([strangers, strangers]), strangers.with_columns(holes)):
+        result = kakurenbo.audit(original, release, seed=seed)
+        assert result.risks["linkability"].rate is not None
+        assert result.risks["linkability"].rate.value > 0.1
+        assert ABOVE not in {risk.standing for risk in result.risks.values()}
+        assert result.verdict.exit_code == 3
+
+
 def test_people_who_were_certainly_not_there_leak_too(tables: Tables) -> None:
     original, holdout, strangers = tables
     keys = [pl.concat_str(pl.all(), separator="|")]

@@ -53,6 +53,16 @@ def test_without_a_holdout_a_release_is_never_passed() -> None:
     assert run(*CALL, "strangers.csv", "--seed", "1", "--strict")[0] == 1
 
 
+def test_without_a_holdout_a_copy_of_the_original_exits_with_1_and_says_why(folder: Path) -> None:
+    code, out, _ = run(*CALL, "original.csv", "--seed", "1")
+    assert code == 1
+    assert "singling out" in out
+    lines = (folder / "original.csv").read_text().splitlines()[1:]
+    alone = sum(lines.count(line) == 1 for line in lines)
+    assert f"{alone} of its rows fit exactly one person" in " ".join(out.split())
+    assert "not assessed" in out
+
+
 @pytest.mark.parametrize("name", ["report.html", "report.md", "report.json"])
 def test_the_report_is_written_by_the_name_of_its_file(name: str, folder: Path) -> None:
     run(*CALL, "strangers.csv", "original.csv", "--seed", "1", "-o", name)

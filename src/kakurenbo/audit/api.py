@@ -32,7 +32,7 @@ def audit(
     ----------
     original, release, holdout : Polars or pandas data frame, or path
         ``holdout``: people like those of the original whom the release was not made of. Without one, membership is not
-        assessed.
+        assessed, and the other risks are compared with what could be told without the release.
     know, secret, identifiers : sequence of str
         Columns that attackers know (all), want (each in turn), and that are removed before any release (none).
     limits : mapping of str to float, optional

@@ -12,7 +12,7 @@ from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.engine import votes_for
 from kakurenbo.audit.mechanism import coarsening
-from kakurenbo.audit.people import RowModel, as_if_released
+from kakurenbo.audit.people import Asked, RowModel
 from kakurenbo.audit.result import Risk, ThreatRow
 
 ASKED = 1500  # people of each kind
@@ -25,6 +25,8 @@ def attack_inference(
 ) -> tuple[Risk, float]:
     """Guess each secret of members, and of people of the holdout as a control; the worst secret is chosen by other members.
 
+    Without a holdout the gain is that over what the rest of the original tells.
+
     Parameters
     ----------
     know : sequence of int
@@ -36,29 +38,27 @@ def attack_inference(
     -------
     Risk, and the p-value that members are told no better than others.
     """
-    model = RowModel.of(coded, np.concatenate([coded.original, holdout]))
-    count = min(ASKED, len(coded.original) // 2, len(holdout) or ASKED)
-    drawn = rng.permutation(len(coded.original))[: 2 * count]
-    choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
-    controls = holdout[rng.permutation(len(holdout))[:count]]
-    before = holdout if len(holdout) else coded.original
-    other = as_if_released(coded, holdout)
-    by_others = RowModel.of(other, holdout) if len(holdout) else None
-    rows, gains = [], []
+    asked = Asked.of(coded, holdout, ASKED, rng)
+    choosing, reported, controls, count = asked.choosing, asked.reported, asked.controls, len(asked.reported)
+    model = RowModel.of(asked.attacked, np.concatenate([coded.original, holdout]))
+    by_others = RowModel.of_others(coded, asked.others)
+    rows, gains, compared = [], [], []
     for secret in secrets:
         known = [place for place in know if place != secret]
-        hits = _hits(coded, model, [choosing, reported, controls], known, secret)
+        form = coarsening(coded.columns[secret], coded.release[:, secret]).argmax(axis=1).astype(np.int32)
+        hits = _hits(model, [choosing, reported, controls], known, secret, form)
         rate = statistics.rate(int(hits[1].sum()), count)
         control = statistics.rate(int(hits[2].sum()), count) if len(controls) else None
-        above = None if control is None else statistics.excess(rate, control)
-        majority = _majority(before[:, secret], reported[:, secret])
-        baseline = majority
-        if by_others is not None:  # the same attack with the holdout in the place of the release
-            baseline = float(_hits(other, by_others, [reported], known, secret)[0].mean())
+        majority = _majority(form[asked.others[:, secret]], form[reported[:, secret]])
+        # The same attack with other people in the place of the release, their secret as coarse as it is released.
+        instead = by_others.showing(secret, form[asked.others[:, secret]])
+        without = statistics.rate(int(_hits(instead, [reported], known, secret, form)[0].sum()), count)
+        above, baseline = statistics.excess(rate, control or without), without.value
+        compared.append(control or without)
         names = tuple(coded.names[place] for place in known)
         row = ThreatRow("neighbour", names, (coded.names[secret],), "row_model", rate, control, above, baseline, majority)
         rows.append(row)
-        gains.append(hits[0].mean() - (control.value if control is not None else max(baseline, majority)))
+        gains.append(hits[0].mean() - compared[-1].value)
     best = int(np.argmax(gains))
     rows[best] = replace(rows[best], reported=True)
     worst = rows[best]
@@ -74,8 +74,7 @@ def attack_inference(
         worst.chance,
         rows=tuple(rows),
     )
-    compared = worst.control or statistics.rate(round((worst.baseline or 0.0) * count), count)
-    return risk, statistics.fisher(worst.rate, compared)
+    return risk, statistics.fisher(worst.rate, compared[best])
 
 
 def askable(coded: Coded) -> list[int]:
@@ -87,18 +86,17 @@ def askable(coded: Coded) -> list[int]:
     ]
 
 
-def _hits(coded: Coded, model: RowModel, groups: Sequence[Codes], known: Sequence[int], secret: int) -> list[NDArray[np.bool_]]:
+def _hits(model: RowModel, groups: Sequence[Codes], known: Sequence[int], secret: int, form: Codes) -> list[NDArray[np.bool_]]:
     """Which people of each group are guessed right: the released form of the secret, where the release has coarsened it."""
-    people, column = np.concatenate(list(groups)), coded.columns[secret]
-    own = list(known)
+    people, own = np.concatenate(list(groups)), list(known)
     matrices = [model.matrices[place] for place in own]
     shown = np.ascontiguousarray(model.release[:, secret])
-    votes = votes_for(people[:, own], model.release[:, own], matrices, shown, column.released)
+    released = int(max(shown.max(), form.max())) + 1
+    votes = votes_for(people[:, own], model.release[:, own], matrices, shown, released)
     # Where no row fits better than another, the commonest value.
-    common = np.bincount(coded.release[:, secret], minlength=column.released) / len(coded.release)
+    common = np.bincount(shown, minlength=released) / len(shown)
     shares = votes / np.maximum(votes.sum(axis=0), _LEAST) + 1e-9 * common[:, None]
     guess = np.round(shares, 12).argmax(axis=0)
-    form = coarsening(column, coded.release[:, secret]).argmax(axis=1)
     ends = np.cumsum([len(group) for group in groups])[:-1]
     return list(np.split(guess == form[people[:, secret]], ends))
 

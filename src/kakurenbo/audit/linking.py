@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes
-from kakurenbo.audit.people import RowModel, as_if_released
+from kakurenbo.audit.people import Asked, RowModel
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 
 LINED_UP = 500  # people of each source
@@ -32,7 +32,7 @@ def attack_linkability(
     ----------
     coded : Coded
     holdout : array of int32, shape (h, columns)
-        May be empty: then there is no control.
+        May be empty: then there is no control, and the gain is that over what the rest of the original tells.
     splits : sequence of pairs of column numbers, optional
         What the two sources know. By default halves of the columns in several ways.
 
@@ -40,12 +40,9 @@ def attack_linkability(
     -------
     Risk, and the p-value that the release helps nobody.
     """
-    pool = np.concatenate([coded.original, holdout])
-    model = RowModel.of(coded, pool)
-    count = min(LINED_UP, len(coded.original) // 2, len(holdout) or LINED_UP)
-    drawn = rng.permutation(len(coded.original))[: 2 * count]
-    choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
-    controls = holdout[rng.permutation(len(holdout))[:count]]
+    asked = Asked.of(coded, holdout, LINED_UP, rng)
+    choosing, reported, controls, count = asked.choosing, asked.reported, asked.controls, len(asked.reported)
+    model = RowModel.of(asked.attacked, np.concatenate([coded.original, holdout]))
     tried = list(splits or default_splits(coded))
     hits = [int(linked(model, choosing, split).sum()) for split in tried]
     best = int(np.argmax(hits))
@@ -53,12 +50,14 @@ def attack_linkability(
     rows = [_row(coded, split, rate, len(choosing)) for split, rate in zip(tried, rates, strict=True)]
     rate = statistics.rate(int(linked(model, reported, tried[best]).sum()), count)
     control = statistics.rate(int(linked(model, controls, tried[best]).sum()), len(controls)) if len(controls) else None
-    above = None if control is None else statistics.excess(rate, control)
-    baseline = _without_release(coded, holdout, reported, tried[best])
+    # What other people tell instead of the release: how their columns go together.
+    instead = RowModel.of_others(coded, asked.others)
+    without = statistics.rate(int(linked(instead, reported, tried[best]).sum()), count)
+    compared, baseline = control or without, without.value
+    above = statistics.excess(rate, compared)
     row = replace(rows[best], rate=rate, control=control, excess=above, baseline=baseline, chance=1 / count, reported=True)
     rows[best] = row
     risk = Risk("linkability", True, "", row.attack, rate, control, above, baseline, 1 / count, rows=tuple(rows))
-    compared = control if control is not None else statistics.rate(min(1, count), count)
     return risk, statistics.fisher(rate, compared)
 
 
@@ -95,13 +94,6 @@ def linked(model: RowModel, people: Codes, split: Split) -> NDArray[np.bool_]:
     order = np.lexsort(people[:, list(split[1])].T)
     _, partner = linear_sum_assignment(np.round(scores[:, order], 9), maximize=True)
     return np.asarray(order[partner] == np.arange(len(people)))
-
-
-def _without_release(coded: Coded, holdout: Codes, people: Codes, split: Split) -> float | None:
-    """What the holdout tells instead of the release: how its columns go together."""
-    if not len(holdout):
-        return None
-    return float(linked(RowModel.of(as_if_released(coded, holdout), holdout), people, split).mean())
 
 
 def _row(coded: Coded, split: Split, rate: Rate, count: int) -> ThreatRow:

@@ -31,14 +31,66 @@ class RowModel:
         """The model of a release, its noise estimated by people of whom nobody knows whether they are members."""
         return cls(coded.release, transitions(coded, pool))
 
+    @classmethod
+    def of_others(cls, coded: Coded, others: Codes) -> RowModel:
+        """The same tables with other people in the place of the released rows: what anybody learns from them.
+
+        How far people resemble each other is told by every other one of them: nobody may be explained by himself.
+        """
+        whole = as_if_released(coded, others)
+        return cls(others, transitions(whole.with_release(others[::2]), others[1::2]))
+
     def blocks(self, people: Codes, places: Sequence[int]) -> Iterator[Floats]:
         """P(row | what is known of each person), shape (block, n), for one block of released rows after the other."""
         own = list(places)
         return likelihoods(people[:, own], self.release[:, own], [self.matrices[place] for place in own])
 
+    def showing(self, place: int, shown: Codes) -> RowModel:
+        """The same rows with other codes in one column, which nobody is known by."""
+        release = self.release.copy()
+        release[:, place] = shown
+        return replace(self, release=release)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Whom an attack is tried on, and who tells what is known without the release.
+
+    Attributes
+    ----------
+    choosing, reported : arrays of int32, shape (n, columns)
+        People of the original: those that the worst case is chosen by, and those that it is reported on.
+    controls : array of int32, shape (n, columns)
+        People of the holdout; empty where there is none.
+    others : array of int32, shape (k, columns)
+        People like them of whom nobody asks: the holdout, or else the rest of the original.
+    attacked : Coded
+        The release, and without a holdout as many of its rows, drawn by lot, as there are ``others``: strangers' rows would
+        then tell as much as ``others`` do, so what a release tells beyond that was made of those who are asked.
+    """
+
+    choosing: Codes
+    reported: Codes
+    controls: Codes
+    others: Codes
+    attacked: Coded
+
+    @classmethod
+    def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator) -> Asked:
+        """At most so many of each kind."""
+        size = len(coded.original)
+        count = min(most, size // 2, len(holdout)) if len(holdout) else min(most, size // 4)
+        drawn = rng.permutation(size)[: 2 * count]
+        choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
+        if len(holdout):
+            return cls(choosing, reported, holdout[rng.permutation(len(holdout))[:count]], holdout, coded)
+        others = np.delete(coded.original, drawn[count:], axis=0)
+        rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
+        return cls(choosing, reported, holdout, others, coded.with_release(coded.release[rows]))
+
 
 def as_if_released(coded: Coded, people: Codes) -> Coded:
-    """The same tables with people of the holdout in the place of the released rows: what anybody learns from others."""
+    """The same tables with other people in the place of the released rows: what anybody learns from others."""
     columns = tuple(
         replace(column, covers=np.eye(column.size, dtype=bool), exact=np.arange(column.size, dtype=np.int32))
         for column in coded.columns

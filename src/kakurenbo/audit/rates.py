@@ -35,7 +35,8 @@ class Rate:
 
 @dataclass(frozen=True)
 class Excess:
-    """How much more often an attack hits than it does without the people's data in the release (Newcombe, 95 %)."""
+    """How much more often an attack hits than it does without the people's data in the release (Newcombe, 95 %; Clopper and
+    Pearson where that is known exactly)."""
 
     value: float
     low: float
@@ -61,7 +62,7 @@ class ThreatRow:
     control : Rate or None
         The same attack on people who are not in the original.
     excess : Excess or None
-        Rate over control.
+        Rate over control; where there is none, over what could be told without the release.
     baseline : float or None
         What somebody gets who never looks at the release.
     chance : float or None
@@ -114,7 +115,7 @@ class Risk:
     p_value : float or None
         That the release tells nothing of this kind, Holm's correction over all risks included.
     limit : float or None
-        The most that ``excess`` (``rate`` where there is no control) may be.
+        The most that ``excess`` may be; without a control only a ``rate`` that is no higher is within it.
     standing : str
         ``WITHIN``, ``ABOVE``, ``INCONCLUSIVE`` or ``NOT_ASSESSED``.
     rows : tuple of ThreatRow

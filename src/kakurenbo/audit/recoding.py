@@ -16,7 +16,7 @@ from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
 from kakurenbo.audit.result import RecodedColumn
 
-_SUSPECT = 0.1  # total variation between a column of the release and of the pool from which on its values may be renamed
+_SUSPECT = 0.1  # total variation of a column between release and pool, beyond that of two samples, at which it may be renamed
 _ROUNDS = 8
 _SMOOTHING = 0.5  # counts added to every pair of values
 _BETTER = 0.6  # of the distance of pairs that is left where a column was really renamed
@@ -31,7 +31,7 @@ def undo_recoding(coded: Coded, pool: Codes) -> tuple[Coded, tuple[RecodedColumn
     ----------
     coded : Coded
     pool : array of int32, shape (n, columns)
-        Original and holdout together: nothing here knows which is which.
+        Original and holdout together: nothing here knows which is which. Without a holdout people who are not asked about.
     """
     suspects = [place for place in range(len(coded.columns)) if _is_suspect(coded, pool, place)]
     if not suspects:
@@ -66,7 +66,10 @@ def _is_suspect(coded: Coded, pool: Codes, place: int) -> bool:
     share = np.bincount(pool[:, place], minlength=column.size) / len(pool)
     own = _own_names(coded, place)[coded.release[:, place]]
     seen = np.bincount(own, minlength=column.size) / len(own)
-    return bool(np.abs(share - seen).sum() / 2 > _SUSPECT)
+    both = (share * len(pool) + seen * len(own)) / (len(pool) + len(own))
+    # Two samples of the same people differ, too: by about the mean of |N(0, p (1/n + 1/m))| in a value of share p.
+    by_chance = np.sqrt(2 / np.pi * both * (1 / len(pool) + 1 / len(own))).sum() / 2
+    return bool(np.abs(share - seen).sum() / 2 > by_chance + _SUSPECT)
 
 
 class _Names:

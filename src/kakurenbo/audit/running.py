@@ -34,7 +34,7 @@ from kakurenbo.audit.result import (
     SelfTest,
 )
 from kakurenbo.audit.schema import TableSchema, infer_schema
-from kakurenbo.audit.singling import attack_singling_out
+from kakurenbo.audit.singling import attack_singling_out, fitting_one
 from kakurenbo.errors import ParameterError
 
 MOST_TARGETS = 10_000  # members, and as many controls
@@ -105,8 +105,22 @@ def run_audit(
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     coded = encode(schema, names, original, release, holdout)
     tell("recoding")
-    coded, recoded = undo_recoding(coded, np.concatenate([coded.original, coded.holdout]))
-    return _Audit(coded, recoded, original, release, holdout, options, tell).result()
+    naming, asked = _who_names(coded, options.seed)
+    coded, recoded = undo_recoding(coded, naming)
+    return _Audit(coded, asked if recoded else coded.original, recoded, original, release, holdout, options, tell).result()
+
+
+def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
+    """By whom renamed values are told, and who may be asked about afterwards, shapes (k, columns) and (n, columns).
+
+    With a holdout everybody is both: names then know nothing of who is a member. Without one they would be fitted to the very
+    people who are asked about, so half of the original names and the other half is asked.
+    """
+    if len(coded.holdout):
+        return np.concatenate([coded.original, coded.holdout]), coded.original
+    order = rng.stream(seed, "audit", "naming").permutation(len(coded.original))
+    half = len(order) // 2
+    return coded.original[np.sort(order[:half])], coded.original[np.sort(order[half:])]
 
 
 def shared_columns(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> list[str]:
@@ -131,6 +145,7 @@ class _Audit:
     def __init__(
         self,
         coded: Coded,
+        asked: Codes,
         recoded: tuple[RecodedColumn, ...],
         original: Frame,
         release: Frame,
@@ -139,6 +154,7 @@ class _Audit:
         tell: Told,
     ) -> None:
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
+        self._asked = replace(coded, original=asked)
         self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
         self._members = self._drawn(coded.original, "members")
         self._controls = self._drawn(coded.holdout, "controls")
@@ -174,7 +190,9 @@ class _Audit:
         self._tell("columns")
         driving = self._driving(risks["membership"])
         self._tell("utility")
-        verdict = verdict_of(risks, records, self._options.limits, regressions, strict=self._options.strict)
+        copies = fitting_one(self._coded)
+        strict = self._options.strict
+        verdict = verdict_of(risks, records, self._options.limits, regressions, strict=strict, copies=copies)
         utility = measure_utility(self._coded, self._coded.holdout, len(self._coded.columns))
         return AuditResult(
             verdict,
@@ -214,7 +232,7 @@ class _Audit:
         return found
 
     def _attacked(self, name: str) -> tuple[Risk, float]:
-        coded, holdout = self._coded, self._coded.holdout
+        coded, holdout = self._asked, self._coded.holdout
         know, secret = self._places(self._options.know), self._places(self._options.secret)
         if len(coded.original) < FEWEST or len(coded.release) < FEWEST or 0 < len(holdout) < FEWEST:
             return Risk(name, False, "too_few"), 1.0

@@ -49,14 +49,17 @@ class _Isolated:
 def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) -> tuple[Risk, float]:
     """Try every predicate of up to three columns that fits a single released row; one, drawn by lot, speaks for its row.
 
+    Without a holdout the gain is that over 1/e, which no predicate that knows nothing of the original can beat.
+
     Returns
     -------
-    Risk, and the p-value that the original is isolated no more often than people who are not in it.
+    Risk, and the p-value that the original is isolated no more often than people who are not in it, or than 1/e.
     """
     size = min(len(coded.original), len(holdout)) if len(holdout) else len(coded.original)
     people = released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]])
     others = released_form(coded, holdout[rng.permutation(len(holdout))[:size]]) if len(holdout) else None
     chooses = rng.random(len(coded.release)) < 0.5
+    ceiling = (1 - 1 / size) ** (size - 1)  # n w (1 - w)^(n - 1) at its highest, w = 1 / n: near 1/e
     rows, gains = [], []
     for columns in range(1, min(LARGEST, len(coded.columns)) + 1):
         found = _isolated(coded, people, others, columns, rng)
@@ -64,7 +67,7 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
         places = [np.flatnonzero(np.isin(found.rows, side))[:_MOST_ROWS] for side in sides]
         rate = statistics.rate(int((found.original[places[1]] == 1).sum()), len(places[1]))
         control = statistics.rate(int((found.holdout[places[1]] == 1).sum()), len(places[1])) if others is not None else None
-        above = None if control is None else statistics.excess(rate, control)
+        above = statistics.excess_over(rate, ceiling) if control is None else statistics.excess(rate, control)
         chance = _chance(found.weights, size)
         rows.append(ThreatRow("stranger", (), coded.names, f"predicates_{columns}", rate, control, above, chance, chance))
         gain = (found.original[places[0]] == 1).mean() if len(places[0]) else 0.0
@@ -84,8 +87,17 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
         worst.chance,
         rows=tuple(rows),
     )
-    p_value = statistics.fisher(worst.rate, worst.control) if worst.control is not None else 1.0
-    return risk, p_value
+    if worst.control is None:
+        return risk, statistics.binomial(worst.rate, ceiling)
+    return risk, statistics.fisher(worst.rate, worst.control)
+
+
+def fitting_one(coded: Coded) -> int:
+    """How many released rows show, in all columns, what exactly one person of the original would be shown as."""
+    people = released_form(coded, coded.original)
+    _, key = np.unique(np.concatenate([people, coded.release]), axis=0, return_inverse=True)
+    counts = np.bincount(key[: len(people)], minlength=int(key.max()) + 1)
+    return int((counts[key[len(people) :]] == 1).sum())
 
 
 def _isolated(coded: Coded, people: Counts, others: Counts | None, columns: int, rng: np.random.Generator) -> _Isolated:

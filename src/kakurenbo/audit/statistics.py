@@ -56,6 +56,24 @@ def excess(one: Rate, other: Rate, level: float = LEVEL) -> Excess:
     return Excess(difference, low, high)
 
 
+def excess_over(one: Rate, known: float) -> Excess:
+    """What a share is over one that is known exactly."""
+    return Excess(one.value - known, one.low - known, one.high - known)
+
+
+def binomial(one: Rate, known: float) -> float:
+    """p-value that a share is no larger than one that is known exactly (one-sided).
+
+    Examples
+    --------
+    >>> binomial(rate(2, 2), 0.5), binomial(rate(0, 0), 0.5)
+    (0.25, 1.0)
+    """
+    from scipy.stats import binom
+
+    return float(binom.sf(one.hits - 1, one.of, known))
+
+
 def fisher(one: Rate, other: Rate) -> float:
     """p-value that the first share is no larger than the second (Fisher's exact test, one-sided).
 
