@@ -66,6 +66,7 @@ def test_strangers_give_nobody_away(found: dict[str, AuditResult]) -> None:
 
 def test_renamed_values_are_undone_before_anything_else(found: dict[str, AuditResult]) -> None:
     assert len(found["relabelled"].recoded) >= 7
+    assert {result.risks["recoding"].standing for result in found.values()} == {"no_limit"}  # whatever was undone
     assert found["identity"].recoded == found["fresh"].recoded == ()
     undone, plain = (found[name].risks["membership"].figures["tpr_at_0.01"] for name in ("relabelled", "identity"))
     assert undone > 0.9 * plain

@@ -10,6 +10,8 @@ RISKS = ("membership", "singling_out", "linkability", "inference", "recoding", "
 """Every kind of risk, in the order of a report. ``recoding`` comes with what was undone before the others were measured."""
 WITHIN, ABOVE, INCONCLUSIVE, NOT_ASSESSED = "within", "above", "inconclusive", "not_assessed"
 """How a risk stands to its limit: upper bound within it; lower bound above it; the limit inside the interval; not measured."""
+NO_LIMIT = "no_limit"
+"""Of a risk that was measured, but is held to nothing."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Risk:
     limit : float or None
         The most that ``excess`` may be; without a control only a ``rate`` that is no higher is within it.
     standing : str
-        ``WITHIN``, ``ABOVE``, ``INCONCLUSIVE`` or ``NOT_ASSESSED``.
+        ``WITHIN``, ``ABOVE``, ``INCONCLUSIVE``, ``NOT_ASSESSED`` or ``NO_LIMIT``.
     rows : tuple of ThreatRow
         Every attacker and attack that was tried.
     figures : mapping of str to float

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
+from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
 
 __all__ = [
     "ABOVE",
     "INCONCLUSIVE",
     "NOT_ASSESSED",
+    "NO_LIMIT",
     "RISKS",
     "WITHIN",
     "AuditResult",

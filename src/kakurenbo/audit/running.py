@@ -21,9 +21,8 @@ from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
 from kakurenbo.audit.result import (
-    INCONCLUSIVE,
+    NO_LIMIT,
     RISKS,
-    WITHIN,
     AuditResult,
     DrivingColumn,
     ExposedRecord,
@@ -253,8 +252,7 @@ class _Audit:
     def _recoding(self) -> Risk:
         count = len(self._coded.columns)
         undone = statistics.rate(len(self._recoded), count)
-        standing = INCONCLUSIVE if self._recoded else WITHIN
-        return Risk("recoding", True, attack="histograms_and_pairs", rate=undone, standing=standing)
+        return Risk("recoding", True, attack="histograms_and_pairs", rate=undone, standing=NO_LIMIT)
 
     def _self_tests(self) -> tuple[SelfTest, ...]:
         self._tell("self_tests")
