@@ -72,6 +72,16 @@ def test_the_report_is_written_by_the_name_of_its_file(name: str, folder: Path) 
         assert [one["name"] for one in content["candidates"]] == ["strangers.csv", "original.csv"]
 
 
+def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first_gives_the_exit_code() -> None:
+    call = ("--holdout", "holdout.csv", "--seed", "1", "--json")
+    alone = {name: run(*CALL, name, *call)[0] for name in ("strangers.csv", "original.csv")}
+    assert alone == {"strangers.csv": 3, "original.csv": 1}
+    for order in (("strangers.csv", "original.csv"), ("original.csv", "strangers.csv")):
+        code, out, _ = run(*CALL, *order, *call)
+        assert code == alone[order[0]]
+        assert {one["name"]: one["exit_code"] for one in json.loads(out)["candidates"]} == alone
+
+
 def test_records_are_shown_only_when_asked_for(folder: Path) -> None:
     call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
     assert "row" not in json.loads(run(*call)[1])["records"]["listed"][0]
