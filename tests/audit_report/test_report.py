@@ -52,6 +52,16 @@ def test_no_name_of_a_file_column_or_release_becomes_markup() -> None:
         assert HOSTILE not in drawn
 
 
+def test_markdown_shows_the_records_that_the_page_shows_with_the_line_of_the_file() -> None:
+    """Row 7 from 0 stands in line 9: the header is line 1."""
+    for told in (markdown_audit(full()), html_audit(full())):
+        assert "line 9, counting the header: age 71" in told
+    with speaking("ja"):
+        assert "見出しを含めて 9 行目: age 71" in markdown_audit(full())
+    hidden = [line for line in markdown_audit(full()).splitlines() if line.startswith("| 0000000000000003")]
+    assert hidden == ["| 0000000000000003 | 0.0002 |"]
+
+
 def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes() -> None:
     pictures = audit_pictures(full())
     assert sorted(pictures) == ["frontier.svg", "risks.svg"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
-from kakurenbo.audit.report.words import limited, named, probability, rated, said, threat_told, verdict_sentence
+from kakurenbo.audit.report.words import limited, named, probability, rated, said, shown_record, threat_told, verdict_sentence
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.reporting.markdown import safe, table
 from kakurenbo.reporting.numbers import count, share
@@ -77,7 +77,8 @@ def _records(result: AuditResult) -> Iterator[str]:
     flagged, tested = count(len(records.flagged)), count(records.tested)
     yield safe(said("records_flagged", flagged=flagged, tested=tested, level=share(records.level)))
     if records.flagged:
-        rows = [(one.digest, probability(one.p_value)) for one in records.flagged[:MOST_LISTED]]
+        listed = records.flagged[:MOST_LISTED]
+        rows = [(" · ".join(filter(None, (one.digest, shown_record(one)))), probability(one.p_value)) for one in listed]
         yield from ("", *table(_heads("record", "p_value"), rows))
     if len(records.flagged) > MOST_LISTED:
         yield from ("", safe(said("not_listed", count=len(records.flagged) - MOST_LISTED)))

@@ -14,6 +14,7 @@ from kakurenbo.audit.report.words import (
     probability,
     rated,
     said,
+    shown_record,
     threat_told,
     threats,
 )
@@ -121,9 +122,8 @@ def records_section(result: AuditResult) -> list[str]:
 
 def _record(record: ExposedRecord) -> list[str]:
     who = element("span", plain(record.digest), class_="mono")
-    if record.row is not None:
-        values = ", ".join(f"{name} {value}" for name, value in record.values.items())
-        who += element("div", plain(said("record_of_row", row=record.row + 2, values=values)), class_="note")
+    if shown := shown_record(record):
+        who += element("div", plain(shown), class_="note")
     return [who, plain(probability(record.p_value))]
 
 

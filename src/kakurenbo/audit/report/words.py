@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Excess, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Excess, ExposedRecord, Rate, Risk, ThreatRow
 from kakurenbo.messages import text, text_or
 from kakurenbo.reporting.numbers import share
 
@@ -61,8 +61,10 @@ def rated(rate: Rate | Excess | None) -> str:
     --------
     >>> rated(Rate(43, 50, 0.86, 0.733, 0.942)), rated(None)
     ('86.0 % (73.3–94.2)', '–')
+    >>> rated(Excess(-0.006, -0.034, 0.022))
+    '−0.6 % (−3.4–2.2)'
     """
-    return "–" if rate is None else f"{share(rate.value)} ({interval(rate.low, rate.high)})"
+    return "–" if rate is None else f"{_percent(rate.value)} % ({interval(rate.low, rate.high)})"
 
 
 def limited(risk: Risk) -> str:
@@ -81,6 +83,14 @@ def probability(value: float | None) -> str:
     if value is None:
         return "–"
     return "< 0.0001" if value < _LEAST_SHOWN else f"{value:.2g}"
+
+
+def shown_record(record: ExposedRecord) -> str | None:
+    """Where a record stands in the original, and what it holds; None where nobody asked to see it."""
+    if record.row is None:
+        return None
+    values = ", ".join(f"{name} {value}" for name, value in record.values.items())
+    return said("record_of_row", row=record.row + 2, values=values)
 
 
 def columns_in_short(names: Sequence[str]) -> str:
