@@ -132,17 +132,26 @@ def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> 
 FITTING = {
     "blur",
     "bottom",
+    "copula",
     "dp",
+    "hideout",
     "keep-all",
     "leave-early",
     "leave-out",
+    "microaggregate",
+    "mondrian",
+    "permute",
     "pipeline",
+    "repair",
     "rr",
     "rrp",
-    "synthetic",
+    "swap",
     "swap_near",
+    "synthetic",
     "thin",
     "top",
+    "top_bottom",
+    "tree_repair",
 }  # kanony's default columns are those of amic2020
 
 
@@ -151,7 +160,8 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
     rulebook = load("rulebooks", "hide-and-seek")()
     monkeypatch.setattr(type(rulebook), "default_players", ())
     entrants = arena.default_teams(rulebook).entrants
-    assert {entrant.anonymizer.name for entrant in entrants if entrant.anonymizer} == FITTING
+    fitting = {entrant.anonymizer.name for entrant in entrants if entrant.anonymizer}
+    assert fitting - {"aim", "mst"} == FITTING  # those two need a library that may be there
     assert "nearest" in {entrant.attack.name for entrant in entrants if entrant.attack}
 
 

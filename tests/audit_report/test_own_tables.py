@@ -108,7 +108,7 @@ def test_a_method_that_does_not_fit_is_refused_with_what_to_do(table: Path) -> N
     out = table.with_name("out.csv")
     other = call("anonymize", "table", "crowds", table, out)
     assert other.code == 2
-    assert "made for the data of darc2019; for any table there are bottom" in other.json["error"]
+    assert "made for the data of darc2019; for any table there are aim, bottom" in other.json["error"]
     columns = call("anonymize", "table", "kanony", table, out)
     assert "there is no column 'education'; there are age, sex" in columns.json["error"]
     assert call("anonymize", "table", "kanony", table, out, "--columns", "sex").code == 0

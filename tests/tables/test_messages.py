@@ -14,10 +14,21 @@ import pytest
 
 from kakurenbo import messages
 from kakurenbo.messages import Phrase, Sentence
+from kakurenbo.messages.catalogue import catalogue_of
 from kakurenbo.tables import Category, Problem, ProblemCollector, Problems, Read, Severity, notices_of, refused
 
 SOURCE = Path(messages.__file__).resolve().parent.parent
 EXAMPLES = SOURCE.parents[1] / "docs" / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _catalogue_as_it_was() -> Iterator[None]:
+    """What a test adds is gone after it: others ask of every sentence that there is."""
+    before = {language: dict(catalogue_of(language)) for language in messages.LANGUAGES}
+    yield
+    for language, sentences in before.items():
+        catalogue_of(language).clear()
+        catalogue_of(language).update(sentences)
 
 
 def files(language: str) -> list[Path]:

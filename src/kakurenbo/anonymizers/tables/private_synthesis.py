@@ -9,6 +9,7 @@ that of floating-point numbers: proofs are about real ones.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from kakurenbo.contracts import Anonymizer, Release
 from kakurenbo.errors import UsageError
 from kakurenbo.parameters import parameter
-from kakurenbo.tables import Codes, Integer, Table
+from kakurenbo.tables import Codes, Integer, Schema, Table
 
 Clique = tuple[str, ...]
 Vector = NDArray[np.float64]
@@ -34,6 +35,7 @@ _FURTHER_STEPS = 150  # of a fit that goes on from the one before it
 _LARGEST_MODEL = 80.0  # megabytes
 _ROUNDS_PER_COLUMN = 16
 _FOR_MEASURING = 0.9  # share of a round's budget, the rest is for choosing
+_NEEDED = "differentially private synthesis needs mbi: pip install 'kakurenbo[dp]'"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class _Private(Anonymizer):
     epsilon: float = parameter(1.0, "privacy budget", low=0.001, high=1000)
     delta: float = parameter(1e-6, "chance with which the budget may be exceeded", low=1e-12, high=0.1)
     bins: int = parameter(100, "groups of neighbouring values that a wider range of numbers is cut into", low=2, high=1000)
+
+    def unfit(self, schema: Schema) -> str:
+        """Also where the library is not there: whoever plays every method that fits plays on without this one."""
+        return super().unfit(schema) or ("" if importlib.util.find_spec("mbi") else _NEEDED)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         if not len(table):
@@ -229,7 +235,7 @@ def _library() -> Any:
     try:
         import mbi
     except ImportError as error:
-        raise UsageError("differentially private synthesis needs mbi: pip install 'kakurenbo[dp]'") from error
+        raise UsageError(_NEEDED) from error
     return mbi
 
 
