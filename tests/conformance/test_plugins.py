@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from kakurenbo import registry, testing
+from kakurenbo.anonymizers.ratings.even_tables import EvenTables
 from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
+from kakurenbo.anonymizers.tables.hideout import Hideout
 from kakurenbo.anonymizers.tables.near_swaps import SwapNear
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.anonymizers.tables.suppression import SuppressRare
@@ -26,8 +28,12 @@ DEFENCES = {
 }
 PRIVATE = pytest.mark.skip(reason="fitting takes minutes and needs pip install 'kakurenbo[dp]': see test_private_synthesis.py")
 SKIPPED = {"aim": PRIVATE, "mst": PRIVATE}
-FITTED = {("pwscup2021", "kanony"): SuppressRare(k=7, columns=("race", "edu", "mar"))}
-"""Methods whose defaults are another contest's columns."""
+FITTED = {
+    ("amic2020", "hideout"): Hideout(round="main"),
+    ("pwscup2021", "kanony"): SuppressRare(k=7, columns=("race", "edu", "mar")),
+    ("pwscup2024", "even_tables"): EvenTables(utility=70),
+}
+"""Methods whose defaults are another contest's columns, or take long for a few records."""
 
 
 def of_methods(group: str) -> Iterator[object]:
