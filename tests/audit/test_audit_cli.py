@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import hmac
 import io
 import json
 from pathlib import Path
@@ -12,6 +14,7 @@ import polars as pl
 import pytest
 
 from kakurenbo.cli import main
+from kakurenbo.rng import salt
 
 CALL = ("audit", "original.csv")
 
@@ -122,3 +125,33 @@ def test_a_call_that_is_off_exits_with_2(given: tuple[str, ...]) -> None:
     code, _, told = run(*CALL, *given)
     assert code == 2
     assert "Traceback" not in told
+
+
+def test_the_digest_of_a_record_takes_more_than_the_report_to_make() -> None:
+    content = json.loads(run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")[1])
+    lines = Path("original.csv").read_text().splitlines()[1:]
+    key = salt(content["method"]["seed"], "audit", "records")
+    guessed = {hmac.new(key, "\x1f".join(line.split(",")).encode(), hashlib.sha256).hexdigest()[:16] for line in lines}
+    assert content["records"]["flagged"] > 200
+    assert not guessed & {record["digest"] for record in content["records"]["listed"]}
+
+
+def test_columns_that_the_schema_leaves_out_are_left_out_and_one_that_is_not_there_is_named() -> None:
+    assert run("schema", "original.csv", "-o", "schema.toml")[0] == 0
+    parts = Path("schema.toml").read_text().split("\n[")
+    Path("fewer.toml").write_text("\n[".join(part for part in parts if not part.lstrip("[").startswith("wage")))
+    code, out, _ = run(*CALL, "original.csv", "--schema", "fewer.toml", "--seed", "1", "--json")
+    assert code == 1
+    assert "wage" not in json.dumps(json.loads(out)["risks"])
+    Path("other.toml").write_text(Path("schema.toml").read_text().replace("wage", "salary"))
+    code, _, err = run(*CALL, "original.csv", "--schema", "other.toml")
+    assert code == 2
+    assert "salary" in err
+
+
+def test_the_original_is_no_holdout() -> None:
+    rows = Path("original.csv").read_text().splitlines()
+    Path("reversed.csv").write_text("\n".join([rows[0], *rows[:0:-1]]) + "\n")
+    code, _, err = run(*CALL, "strangers.csv", "--holdout", "reversed.csv")
+    assert code == 2
+    assert "people who are not in the original" in err

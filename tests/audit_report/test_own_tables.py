@@ -118,3 +118,11 @@ def test_every_method_that_takes_numbers_and_words_is_offered() -> None:
     offered = [name for name in registry.names("anonymizers") if registry.load("anonymizers", name).accepts(PROBE)]
     assert {"rr", "rrp", "synthetic", "kanony", "pipeline"} <= set(offered)
     assert not {"crowds", "olh", "shuffle_rows"} & set(offered)
+
+
+def test_a_release_never_takes_the_place_of_the_table_it_is_made_of(table: Path) -> None:
+    before = table.read_bytes()
+    refused = call("anonymize", "table", "rr", table, table, "--p", "0.5")
+    assert refused.code == 2
+    assert "name another file" in refused.json["error"]
+    assert table.read_bytes() == before

@@ -44,8 +44,8 @@ class ExposedRecord:
     Attributes
     ----------
     digest : str
-        First 16 hexadecimal digits of an HMAC of the record under a key that only this run knows: a report must not hold the
-        record itself.
+        First 16 hexadecimal digits of an HMAC of the record under a key that takes the whole original to make: a report must
+        not hold the record itself.
     score, p_value : float
         Of the attack; the p-value is conformal, among people who are not in the original.
     row : int or None

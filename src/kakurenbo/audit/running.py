@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -128,14 +129,24 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
         for column in columns:
             if column not in original.columns:
                 raise ParameterError(what, f"columns of the original ({', '.join(original.columns)})", column)
-    names = [name for name in original.columns if name in release.columns and name not in options.identifiers]
+    told = original.columns if options.schema is None else options.schema.names
+    if foreign := [name for name in told if name not in original.columns]:
+        raise ParameterError("schema", f"columns of the original ({', '.join(original.columns)})", foreign[0])
+    names = [name for name in told if name in release.columns and name not in options.identifiers]
     if not names:
         raise ParameterError(
             "release", f"a table of some columns of the original ({', '.join(original.columns)})", release.name
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
         raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
+    if holdout is not None and _same_people(original, holdout, names):
+        raise ParameterError("holdout", "people who are not in the original", "the rows of the original itself")
     return names
+
+
+def _same_people(one: Frame, other: Frame, names: Sequence[str]) -> bool:
+    """Whether two tables hold the same rows, in whatever order."""
+    return one.cells.select(names).sort(names).equals(other.cells.select(names).sort(names))
 
 
 class _Audit:
@@ -273,12 +284,17 @@ class _Audit:
         flagged = sorted(exposed.values(), key=lambda record: (record.p_value, -record.score, record.digest))
         return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged))
 
+    @cached_property
+    def _record_key(self) -> bytes:
+        """Which only who holds the whole original can make: the seed stands in the report, and so do the files' digests."""
+        salt = rng.salt(self._options.seed, "audit", "records")
+        return hashlib.sha256(salt + self._frames["original"].cells.write_csv().encode()).digest()
+
     def _record(self, place: int, score: float, p_value: float) -> ExposedRecord:
         row = int(self._rows[place])
         values = dict(zip(self._frames["original"].columns, self._frames["original"].cells.row(row), strict=True))
-        key = rng.salt(self._options.seed, "audit", "records")
         text = "\x1f".join(values.values()).encode()
-        digest = hmac.new(key, text, hashlib.sha256).hexdigest()[:16]
+        digest = hmac.new(self._record_key, text, hashlib.sha256).hexdigest()[:16]
         if self._options.show_records:
             return ExposedRecord(digest, score, p_value, row, values)
         return ExposedRecord(digest, score, p_value)

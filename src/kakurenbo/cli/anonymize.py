@@ -85,6 +85,8 @@ def _anonymize_table(
     method: Anonymizer, own_table: Path, own_release: Path, schema: Path | None, seed: int | None, verbose: bool, as_json: bool
 ) -> int:
     check_there(own_table, *([schema] if schema else []))
+    if own_release.exists() and own_release.samefile(own_table):
+        raise UsageError(text("usage.own_input", path=str(own_release)))
     read = read_frame(own_table)
     if isinstance(read, Problems):
         return output.refuse(read, as_json)
