@@ -78,8 +78,13 @@ def table_lines(releases: Sequence[str], attacks: Sequence[str], count: int, *, 
         for number, drawn in enumerate(draws(base, release, count, declared=declared)):
             for name in attacks:
                 found[name].append(hits(registry.build("attacks", name), drawn, number))
-        cells = (f"{np.mean(one):.1f} ± {2 * np.std(one, ddof=1) / np.sqrt(len(one)):.1f}" for one in found.values())
-        yield f"| {release} | {' | '.join(cells)} |"
+        yield f"| {release} | {' | '.join(map(_shown, found.values()))} |"
+
+
+def _shown(found: list[int]) -> str:
+    """The mean, and twice its standard error where there are draws to tell it from."""
+    spread = f" ± {2 * np.std(found, ddof=1) / np.sqrt(len(found)):.1f}" if len(found) > 1 else ""
+    return f"{np.mean(found):.1f}{spread}"
 
 
 def main() -> None:
