@@ -14,7 +14,15 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.bench_nearest import tables
 from benchmarks.common import Row, row
-from kakurenbo.attacks.membership import Champion, Likelihood, MaxEntropy, MembershipAttack, MembershipKnowledge, Tracing
+from kakurenbo.attacks.membership import (
+    Champion,
+    Kernel,
+    Likelihood,
+    MaxEntropy,
+    MembershipAttack,
+    MembershipKnowledge,
+    Tracing,
+)
 from kakurenbo.rng import stream
 
 _BLOCK = 512
@@ -35,6 +43,7 @@ def run() -> list[Row]:
         (Tracing(), "tracing", ("≤ 3 s",)),
         (MaxEntropy(), "max_entropy", ("≤ 6 s",)),
         (Likelihood(), "likelihood", ("ratio ≤ 1.5", "≤ 1.5 s")),
+        (Kernel(), "kernel", ("≤ 3 s",)),
         (Champion(shadows=16), "champion of 16 shadows", ("≤ 300 s",)),
     ]
     with threadpool_limits(1):

@@ -25,7 +25,7 @@ from kakurenbo.tables import Read, Source, Table, read_table
 
 FRESH = "fresh"
 RELEASES = ("rr:p=0.5", "rrp:p=0.5", "rr:p=0.3", "rrp:p=0.3", "swap:share=0.5", "swap:share=0.8", "synthetic", "permute", FRESH)
-ATTACKS = ("nearest", "likelihood", "tracing", "max_entropy", "champion")
+ATTACKS = ("nearest", "likelihood", "kernel", "tracing", "max_entropy", "champion")
 SAMPLED = 0.1
 
 

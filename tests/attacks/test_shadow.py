@@ -84,7 +84,9 @@ def test_the_champion_finds_by_itself_what_applies(method: Anonymizer, least: in
     assert np.mean(found) > least
 
 
-QUICK = ["blind", "nearest", "likelihood", "likelihood:histograms=true", "tracing", "tracing:features=all", "max_entropy"]
+QUICK = [
+    "blind", "nearest", "likelihood", "likelihood:histograms=true", "kernel", "tracing", "tracing:features=all", "max_entropy",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.blind import Blind
 from kakurenbo.attacks.membership.champion import Champion
+from kakurenbo.attacks.membership.kernel import Kernel
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import Likelihood, membership_odds
 from kakurenbo.attacks.membership.max_entropy import MaxEntropy
@@ -15,6 +16,7 @@ from kakurenbo.attacks.membership.tracing import Tracing
 __all__ = [
     "Blind",
     "Champion",
+    "Kernel",
     "Likelihood",
     "MaxEntropy",
     "MembershipAttack",

@@ -22,7 +22,7 @@ from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 from kakurenbo.tables import Coarsening, Schema, Table
 
-_LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
+LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
 _GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
 _LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
 _BLOCK = 256  # release rows whose factors are held at a time
@@ -50,18 +50,23 @@ class Likelihood(MembershipAttack):
     def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
         odds = self.odds(knowledge)
         if not self.histograms:
-            return -np.round(1 / (1 + odds), _DECIMALS)
+            return certainty(odds)
         rate = members(knowledge) / len(odds)
         return np.round(np.log1p(odds / rate) + HISTOGRAM_WEIGHT * _told_by_histograms(knowledge, rate), _DECIMALS)
 
     def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
         """The odds that each row of the population made a row of the release, shape (n,)."""
-        coarsening = Coarsening.of((knowledge.population, knowledge.release), _LARGEST_DOMAIN)
+        coarsening = Coarsening.of((knowledge.population, knowledge.release), LARGEST_DOMAIN)
         population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
         mechanism = knowledge.mechanism if self.trust else None
         if mechanism is not None and not coarsening.firsts.keys().isdisjoint(mechanism.transitions):
             mechanism = None  # it speaks of values, not of their groups
         return membership_odds(population, release, mechanism or estimate_mechanism(population, release))
+
+
+def certainty(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Minus the doubt 1 / (1 + odds), which rises with the odds and is bounded, shape (n,)."""
+    return -np.round(1 / (1 + odds), _DECIMALS)
 
 
 def _told_by_histograms(knowledge: MembershipKnowledge, rate: float) -> NDArray[np.float64]:

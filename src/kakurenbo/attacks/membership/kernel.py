@@ -1,0 +1,61 @@
+"""`kernel`: for releases whose values are near the members' own, names the rows of B around which D is denser than B.
+
+A kernel spreads every row over the values near its own: numbers by their distance, categories over all others alike. So
+noise, rounding and interpolation, which leave few cells as they were, do not hide from whom a record came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.membership.base import MembershipAttack
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.likelihood import LARGEST_DOMAIN, certainty, membership_odds
+from kakurenbo.contracts import Mechanism
+from kakurenbo.errors import ParameterError
+from kakurenbo.parameters import parameter
+from kakurenbo.tables import Category, Coarsening, Table
+
+
+@dataclass(frozen=True)
+class Kernel(MembershipAttack):
+    """Name the rows near which there are more records of D than the other rows of B account for.
+
+    The score of b is the sum over d of K(d, b) / sum over b' != b of K(d, b'): the density of D at b, each record weighed by
+    how few rows of B lie near it. K is a product over columns: a share ``mismatch`` is spread over all values of the column
+    alike; the rest stays on the value of b or, for numbers, around it as a normal distribution of ``bandwidth``.
+    """
+
+    bandwidth: float = parameter(
+        0.25, "width of the kernel of a number, in standard deviations of the column", low=0.001, high=10
+    )
+    mismatch: float = parameter(0.1, "how likely a value has nothing to do with the member's own", low=0.001, high=0.999)
+
+    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+        coarsening = Coarsening.of((knowledge.population, knowledge.release), LARGEST_DOMAIN)
+        population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
+        transitions = {}
+        for column in population.schema:
+            if column.size is None:
+                raise ParameterError("population", "columns of finite domains", column.name)
+            places = coarsening.firsts.get(column.name, np.arange(column.size)).astype(np.float64)
+            near = np.eye(len(places))
+            if not isinstance(column, Category):
+                near = _around(places, self.bandwidth * _deviation(places, population, column.name))
+            transitions[column.name] = (1 - self.mismatch) * near + self.mismatch / len(places)
+        return certainty(membership_odds(population, release, Mechanism(transitions)))
+
+
+def _deviation(places: NDArray[np.float64], population: Table, name: str) -> float:
+    """The standard deviation of a column of numbers; 1 where it is constant."""
+    return float(places[population.codes[name]].std()) or 1.0
+
+
+def _around(places: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """Normal distributions around each place, over the places, shape (size, size); rows add up to 1."""
+    density: NDArray[np.float64] = np.exp(-0.5 * ((places[:, None] - places) / width) ** 2)
+    density /= density.sum(axis=1, keepdims=True)
+    return density
