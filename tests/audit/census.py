@@ -20,7 +20,7 @@ def census() -> pl.DataFrame:
     """All complete rows, in an order of their own."""
     folder = Path(os.environ.get("KAKURENBO_DATA", Path(__file__).parents[3] / "shared" / "data")) / "adult"
     if not folder.is_dir():
-        pytest.skip("needs the real Census files")
+        pytest.skip(f"no Census files: set KAKURENBO_DATA to the folder that holds adult/ (looked in {folder})")
     rows = []
     for name in ("adult.data.gz", "adult.test.gz"):
         with gzip.open(folder / name, "rt") as file:

@@ -17,7 +17,7 @@ FILES = [DATA / "adult.data.gz", DATA / "adult.test.gz"]
 @pytest.fixture(scope="module")
 def cases() -> tuple[pl.DataFrame, dict[str, pl.DataFrame], pl.DataFrame]:
     if not all(path.exists() for path in FILES):
-        pytest.skip("no real data")
+        pytest.skip(f"no Census files: set KAKURENBO_DATA to the folder that holds adult/ (looked in {DATA})")
     return made_cases(FILES, 800)
 
 

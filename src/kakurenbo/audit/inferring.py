@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,20 +59,7 @@ def attack_inference(
         rows.append(row)
         gains.append(hits[0].mean() - compared[-1].value)
     best = int(np.argmax(gains))
-    rows[best] = replace(rows[best], reported=True)
-    worst = rows[best]
-    risk = Risk(
-        "inference",
-        True,
-        "",
-        worst.attack,
-        worst.rate,
-        worst.control,
-        worst.excess,
-        worst.baseline,
-        worst.chance,
-        rows=tuple(rows),
-    )
+    risk, worst = Risk.reporting("inference", rows, best), rows[best]
     return risk, statistics.fisher(worst.rate, compared[best])
 
 

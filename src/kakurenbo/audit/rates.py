@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 RISKS = ("membership", "singling_out", "linkability", "inference", "recoding", "pseudonyms")
@@ -140,6 +140,24 @@ class Risk:
     standing: str = NOT_ASSESSED
     rows: tuple[ThreatRow, ...] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def reporting(cls, name: str, rows: Sequence[ThreatRow], best: int) -> Risk:
+        """A risk that was assessed, as its row ``best`` tells it."""
+        marked = tuple(replace(row, reported=place == best) for place, row in enumerate(rows))
+        worst = marked[best]
+        return cls(
+            name,
+            True,
+            "",
+            worst.attack,
+            worst.rate,
+            worst.control,
+            worst.excess,
+            worst.baseline,
+            worst.chance,
+            rows=marked,
+        )
 
     def as_json(self) -> dict[str, Any]:
         rate = self.rate

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,20 +73,7 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
         gain = (found.original[places[0]] == 1).mean() if len(places[0]) else 0.0
         gains.append(gain - (control.value if control is not None else 0.0) if rate.of >= 20 else -1.0)
     best = int(np.argmax(gains))
-    rows = [replace(row, reported=place == best) for place, row in enumerate(rows)]
-    worst = rows[best]
-    risk = Risk(
-        "singling_out",
-        True,
-        "",
-        worst.attack,
-        worst.rate,
-        worst.control,
-        worst.excess,
-        worst.baseline,
-        worst.chance,
-        rows=tuple(rows),
-    )
+    risk, worst = Risk.reporting("singling_out", rows, best), rows[best]
     if worst.control is None:
         return risk, statistics.binomial(worst.rate, ceiling)
     return risk, statistics.fisher(worst.rate, worst.control)
