@@ -44,7 +44,7 @@ def restore(path: Path, home: Path) -> Manifest:
                     keep(work, name, content)
                 _check_trees(_load_database(work, given or ""), manifest)
             if manifest.demo:
-                (work / "demo").touch()
+                (work / "demo").touch(mode=0o600)
     return manifest
 
 
