@@ -18,6 +18,7 @@ from kakurenbo.cli.common import (
     OUT_PLACE,
     PATH,
     PluginGroup,
+    check_order,
     check_there,
     chosen_seed,
     described,
@@ -28,6 +29,7 @@ from kakurenbo.cli.common import (
     parameter_option,
     seed_option,
     take_given,
+    was_handed_out,
 )
 from kakurenbo.cli.examples import TABLE, anonymize_example
 from kakurenbo.contracts import Anonymizer, AnyRulebook, Release, json_number, rulebooks_for
@@ -41,6 +43,7 @@ from kakurenbo.tables import Problems, Source, archive_bytes, write_file, write_
 def _anonymize(
     rulebook: AnyRulebook, method: Anonymizer, given: Path, out: Path, seed: int | None, verbose: bool, as_json: bool
 ) -> int:
+    check_order(("IN", given), ("OUT", out), lambda path: path.is_dir() and was_handed_out(rulebook, path))
     rules = rulebook.in_folder(given)
     handout = rules.read_handout(given)
     if isinstance(handout, Problems):

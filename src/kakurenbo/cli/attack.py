@@ -12,6 +12,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, check_there, chosen_seed, json_option, method_verb, option, out_option, seed_option
 from kakurenbo.cli.examples import attack_example
 from kakurenbo.contracts import AnyRulebook, Attack
+from kakurenbo.contracts.facts import parts_in
 from kakurenbo.messages import text, text_or
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file
@@ -32,7 +33,7 @@ def _attack(
     known = rules.read_target(*target, declared=declared)
     if isinstance(known, Problems):
         return output.refuse(known, as_json)
-    output.print_notices(known.notices)
+    output.print_notices([*known.notices, *_parts_left(target)])
     seed = chosen_seed(seed)
     guess = method(known.value.knowledge, stream(seed, "attack"))
     write_file(out, rules.bytes_of_attack(guess))
@@ -41,6 +42,12 @@ def _attack(
     else:
         output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
     return output.DONE
+
+
+def _parts_left(target: tuple[Path, ...]) -> list[str]:
+    """What is told where tables were dealt to single attackers and none was chosen: the one that everybody sees is attacked."""
+    parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []
+    return [text("attack.parts", parts=[str(part) for part in parts])] if len(parts) > 1 else []
 
 
 def _parameters() -> list[click.Parameter]:

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb
-from kakurenbo.contracts import AnyRulebook, read_facts
-from kakurenbo.contracts.facts import TEAM
+from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb, was_handed_out
+from kakurenbo.contracts import AnyRulebook
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import Problem, Problems, sources_of
@@ -42,18 +41,13 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
 
 def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
     """Tell who exchanged the two: a folder that a team was given is no release; of a file in one it is only a guess."""
-    if not _was_handed_out(rulebook, release) or _was_handed_out(rulebook, handout):
+    if not was_handed_out(rulebook, release) or was_handed_out(rulebook, handout):
         return
     command = f"{click.get_current_context().command_path} {shlex.quote(str(release))} {shlex.quote(str(handout))}"
     told = text("usage.swapped", release=str(release), command=command)
     if release.is_dir():
         raise UsageError(told)
     output.print_notices([told])
-
-
-def _was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
-    facts = read_facts(path, rulebook.name)
-    return facts is not None and facts.folder == TEAM
 
 
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:

@@ -13,7 +13,8 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
-from kakurenbo.contracts import fits, misfit
+from kakurenbo.contracts import AnyRulebook, fits, misfit, read_facts
+from kakurenbo.contracts.facts import TEAM
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
 from kakurenbo.parameters import Parameter, make, parameters_of
@@ -104,6 +105,18 @@ def check_there(*paths: Path) -> None:
     for path in paths:
         if path != STANDARD_INPUT and not os.path.lexists(path):
             raise UsageError(text("usage.no_place", path=str(path)))
+
+
+def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
+    """Whether a folder, or the one a file lies in, is what a team was given."""
+    facts = read_facts(path, rulebook.name)
+    return facts is not None and facts.folder == TEAM
+
+
+def check_order(first: tuple[str, Path], second: tuple[str, Path], belongs_first: Callable[[Path], bool]) -> None:
+    """Tell who exchanged two arguments, each with the name that the help gives it."""
+    if belongs_first(second[1]) and not belongs_first(first[1]):
+        raise UsageError(text("usage.looks_swapped", path=str(second[1]), first=first[0], second=second[0]))
 
 
 def names(given: str) -> list[str]:

@@ -8,19 +8,21 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb
+from kakurenbo.cli.common import check_order, check_there, json_option, path_argument, rulebook_verb
 from kakurenbo.contracts import ATTACK, AnyRulebook, read_facts
+from kakurenbo.contracts.facts import ANSWER, part_folder, whole_of
 from kakurenbo.messages import Phrase, text, text_or
 from kakurenbo.tables import Problem, Problems, Reading, Severity, Source, refused
 
 
 def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> int:
+    check_order(("ANSWER", answer), ("GUESS", guess), lambda path: _is_answer(rulebook, path))
     check_there(answer, guess)
     rules = rulebook.in_folder(answer)
     truth = rules.read_answer(answer)
     if isinstance(truth, Problems):
         return output.refuse(truth, as_json)
-    guessed = _other_target(rules, answer, guess) or _read_guess(rules, answer, truth.value, guess)
+    guessed = _other_answer(rules, answer, guess) or _read_guess(rules, answer, truth.value, guess)
     if isinstance(guessed, Problems):
         return output.refuse(_told(rules, guessed, guess), as_json)
     output.print_notices(guessed.notices)
@@ -55,14 +57,25 @@ def _told(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems:
     return Problems([Problem("guess.other_file", said, str(guess), problems[0].row, severity=Severity.MALFORMED)])
 
 
-def _other_target(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:
-    """A guess whose name tells another target than the answer's."""
+def _is_answer(rulebook: AnyRulebook, path: Path) -> bool:
+    facts = read_facts(path, rulebook.name) if path.is_dir() else None
+    return facts is not None and facts.folder == ANSWER
+
+
+def _other_answer(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:
+    """A guess whose name tells another target than the answer's, or an attacker who was dealt another part of it."""
     facts = read_facts(answer, rules.name)
     parsed = (pattern.parse(guess.name) for pattern in rules.phase(ATTACK).files)
-    named = next((fields["target"] for fields in parsed if fields is not None and "target" in fields), "")
-    if facts is None or not facts.target or named in ("", facts.target):
+    named = next((fields for fields in parsed if fields is not None), {})
+    if facts is None:
         return None
-    return refused("guess.other_target", guess.name, named=named, target=facts.target)
+    if facts.target and named.get("target", facts.target) != facts.target:
+        return refused("guess.other_target", guess.name, named=named["target"], target=facts.target)
+    whole, attacker = whole_of(answer), named.get("attacker", "")
+    part = whole / part_folder(attacker)
+    if part.is_dir() and part != answer:
+        return refused("guess.other_part", guess.name, attacker=attacker, folder=str(part))
+    return None
 
 
 def _parameters() -> list[click.Parameter]:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, PluginGroup, json_option, option, path_argument, rulebook_verb
+from kakurenbo.cli.common import PATH, PluginGroup, check_order, json_option, option, path_argument, rulebook_verb
 from kakurenbo.cli.verified import archive_command, is_address
 from kakurenbo.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
 from kakurenbo.contracts import AnyRulebook
@@ -36,6 +36,8 @@ def _verify(
     verbose: bool,
     as_json: bool,
 ) -> int:
+    if phase is not None:
+        check_order(("PREPARATION", preparation), ("PHASE", phase), lambda path: (path / "secret").is_dir())
     findings = verify_round(rulebook, preparation, phase, published=published, phase_published=phase_published, again=again)
     kept = all(finding.state == KEPT for finding in findings)
     if as_json:
