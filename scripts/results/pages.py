@@ -135,25 +135,40 @@ def _legend(table: ResultsTable) -> str:
 
 def _markdown(table: ResultsTable, lines: Sequence[Line], seconds: Mapping[Column, Sequence[float]]) -> str:
     columns = [column for column in table.columns if any(line.credits[column] for line in lines)]
-    utility = table.rules().utility_score
-    head = ["anonymizer", "n", *(["passes"] if not utility else [utility]), *(column.title for column in columns)]
-    rows = [[f"`{_short(title)}`" if title not in ("anonymizer", "n", "passes", utility) else title for title in head]]
-    rows[0] += ["best", "points", "seconds"]
-    rows.append(["---", *["---:"] * (len(rows[0]) - 1)])
+    own = _own_figures(table, lines)
+    head = ["anonymizer", "n", *own, *(f"`{_short(column.title)}`" for column in columns), "best", "points", "seconds"]
+    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
     for line in lines:
         n = len(line.passes)
-        first = (
-            f"{sum(line.passes.values())} of {n}"
-            if not utility
-            else _mean([scores[utility] for scores in line.scores.values()], n)
-        )
         cells = [_cell(line, column, n) for column in columns]
         ends = [_mean(line.best(), n), _mean(line.points(), n), f"{_average(line.seconds.values()):.1f}"]
-        rows.append([f"`{_short(line.anonymizer)}`", str(n), first, *cells, *ends])
-    rows += _references(lines, columns)
+        rows.append([f"`{_short(line.anonymizer)}`", str(n), *(figure(line, n) for figure in own.values()), *cells, *ends])
+    before = ["", *[""] * len(own)]
+    rows += [[title, *before, *[shown] * len(columns), shown, "", ""] for title, shown in _references(lines)]
     times = [f"{_average(seconds[column]):.1f}" if seconds.get(column) else "" for column in columns]
-    rows.append(["*seconds of an attack*", "", "", *times, "", "", ""])
+    rows.append(["*seconds of an attack*", *before, *times, "", "", ""])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _own_figures(table: ResultsTable, lines: Sequence[Line]) -> dict[str, Callable[[Line, int], str]]:
+    """What is shown of a release before the attacks, by title: utility or passing, what the table asks for, baselines."""
+    utility = lines[0].rules.utility_score
+
+    def figure(name: str) -> Callable[[Line, int], str]:
+        return lambda line, n: _mean([scores[name] for scores in line.scores.values()], n)
+
+    shown = {utility: figure(utility)} if utility else {"passes": lambda line, n: f"{sum(line.passes.values())} of {n}"}
+    shown |= {name: figure(name) for name in table.beside}
+    if all(baselines(line) for line in lines):
+        shown["baselines"] = lambda line, n: _mean(baselines(line), n)
+    return shown
+
+
+def baselines(line: Line) -> list[float]:
+    """The highest rate of the contest's own attacks that count, in each draw; empty where `measure` does not tell them."""
+    names = [name for name in line.rules.sample_attacks if name not in line.rules.only_shown]
+    told = all(set(names) <= scores.keys() for scores in line.scores.values())
+    return [max(scores[name] for name in names) for scores in line.scores.values()] if names and told else []
 
 
 def _cell(line: Line, column: Column, n: int) -> str:
@@ -167,15 +182,14 @@ def _cell(line: Line, column: Column, n: int) -> str:
     return told
 
 
-def _references(lines: Sequence[Line], columns: Sequence[Column]) -> list[list[str]]:
+def _references(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """What blind guessing earns, and the answer that looks at nothing where the contest has one, on the same draws."""
     credits = [credit for line in lines for one in line.credits.values() for credit in one.values()]
     found = []
     for title, value in (("chance", _chance), ("always 0", _constant)):
         told = [value(credit) for credit in credits]
         if told and None not in told:
-            shown = f"{_average([one for one in told if one is not None]):.{_decimals(credits[0])}f}"
-            found.append([f"*{title}*", "", "", *[shown] * len(columns), shown, "", ""])
+            found.append((f"*{title}*", f"{_average([one for one in told if one is not None]):.{_decimals(credits[0])}f}"))
     return found
 
 

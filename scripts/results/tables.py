@@ -43,6 +43,7 @@ class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     told: list[str | Row] = []
     options: dict[str, Any] = {}
     also: list[dict[str, Any]] = []
+    beside: list[str] = []
     file: str = ""
     file_option: str = ""
 
@@ -79,6 +80,8 @@ class ResultsTable:
     draws : int
     anonymizers : mapping of method to number of draws
     columns : tuple of Column
+    beside : tuple of str
+        Figures of the release itself that are shown before the attacks.
     data : str
         Digest of the file that is played on; empty where the contest draws its own data.
     """
@@ -91,6 +94,7 @@ class ResultsTable:
     draws: int
     anonymizers: Mapping[str, int]
     columns: tuple[Column, ...]
+    beside: tuple[str, ...] = ()
     data: str = ""
 
     def rules(self, variant: int = 0) -> AnyRulebook:
@@ -134,6 +138,7 @@ def _table(name: str, written: _Written, out: Path) -> ResultsTable | str:
             for told in (False, True)
             for row in _rows(draws[told])
         ),
+        beside=tuple(written.beside),
         data=data,
     )
 

@@ -38,6 +38,7 @@ DARC = ResultsTable(
     1,
     {"monthly_pseudonyms": 1},
     (Column("tfidf", False, 1),),
+    beside=("buyer",),
 )
 
 
@@ -166,6 +167,18 @@ def test_a_page_keeps_its_words_and_gets_tables_and_figures(out: Path, tmp_path:
     assert figures["rrp:p=0.99"]["attacks"]["blind"]["n"] == 2
     with pytest.raises(SystemExit, match="there is no line"):
         pages.write_page(replace(AMIC, name="other"), Cells(out / "amic2020.jsonl"), tmp_path)
+
+
+def test_figures_of_the_release_stand_before_the_attacks(out: Path, tmp_path: Path) -> None:
+    page = tmp_path / "darc2019.md"
+    page.write_text("<!-- results: darc2019 -->\n<!-- end of results -->\n", encoding="utf-8")
+    pages.write_page(DARC, Cells(out / "darc2019.jsonl"), tmp_path)
+    heads = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| anonymizer")]
+    assert [head.startswith("| anonymizer | n | U | buyer | baselines | `tfidf` |") for head in heads] == [True, True]
+    rules, aicrowd = (pages.lines_of(DARC, Cells(out / "darc2019.jsonl"), variant)[0] for variant in (0, 1))
+    shown = [pages.baselines(line)[0] for line in (rules, aicrowd)]
+    assert shown[0] == max(rules.scores[0][f"S{number}"] for number in range(1, 7)), "the seventh counts in one mode alone"
+    assert shown[1] == max(aicrowd.scores[0][f"S{number}"] for number in range(1, 8))
 
 
 def test_every_line_of_the_tables_plays_its_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
