@@ -15,8 +15,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from kakurenbo.attacks.reidentification.matching import Scores
-from kakurenbo.attacks.reidentification.monthly import Matrix, Month
-from kakurenbo.attacks.reidentification.vectors import VECTORS, SortedVectors
+from kakurenbo.attacks.reidentification.monthly import VECTORS, Matrix, Month
+from kakurenbo.attacks.reidentification.vectors import SortedVectors
 
 FIELDS = ("item", "date", "price", "qty", "size", *VECTORS)
 _START, _LOWEST, _HIGHEST = 0.5, 1e-3, 0.999
@@ -84,7 +84,7 @@ class Bag:
 
 def evidence_of(month: Month, field: str) -> Bag | SortedVectors:
     """What a field of a month says: values that were kept as they were, or sorted vectors of noisy ones."""
-    return SortedVectors.of(month, field) if field in VECTORS else Bag.of(month, field)
+    return SortedVectors.of(month, field) if field in month.vectors else Bag.of(month, field)
 
 
 def size_scores(month: Month) -> Scores:

@@ -6,7 +6,7 @@ Each may be solved one to one, and where pseudonyms recur their months are weigh
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +22,9 @@ from kakurenbo.contracts import Attack
 from kakurenbo.errors import ParameterError
 from kakurenbo.parameters import parameter
 
+Scorer = Callable[[Month], Scores]
 _FIELDS_HELP = "what to compare, of item, date, price, qty, size, prices, quantities; the first leads"
+SHARPNESS = 50.0
 _CANDIDATES = 250  # pairs per customer and month that other months get to know of
 _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month
 
@@ -40,17 +42,13 @@ class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
         months = list(months_of(knowledge))
         if not months:
             return guess
-        score = self.scorer(months)
-        year = _Year.of(months, score) if self.link_months and _recurring(months) else None
-        for month in months:
-            scores = score(month)
-            if year is not None:
-                scores += year.evidence(month)
-            write_month(guess, month, assigned_three(scores) if self.one_to_one else best_three(scores))
+        ranked = ranked_months(months, self.scorer(months), one_to_one=self.one_to_one, link_months=self.link_months)
+        for month, places in ranked:
+            write_month(guess, month, places)
         return guess
 
     @abstractmethod
-    def scorer(self, months: Sequence[Month]) -> Any:
+    def scorer(self, months: Sequence[Month]) -> Scorer:
         """A function from a month to its scores, log likelihoods or something like them, customers by pseudonyms."""
 
 
@@ -58,10 +56,10 @@ class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 class TfIdf(PairwiseAttack):
     """Cosine of the item vectors of a month, rare items weighing more (TF-IDF)."""
 
-    sharpness: float = parameter(50.0, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000)
+    sharpness: float = parameter(SHARPNESS, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000)
 
-    def scorer(self, months: Sequence[Month]) -> Any:
-        return lambda month: np.float32(self.sharpness) * _cosines(month)
+    def scorer(self, months: Sequence[Month]) -> Scorer:
+        return tf_idf_scorer(self.sharpness)
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,8 @@ class FellegiSunter(PairwiseAttack):
         if not self.fields or not set(self.fields) <= set(FIELDS):
             raise ParameterError("fields", f"a list of {', '.join(FIELDS)}", ",".join(self.fields))
 
-    def scorer(self, months: Sequence[Month]) -> Any:
-        retention = estimate_retention(month_to_learn_from(months), self.fields)
-        return lambda month: link_scores(month, self.fields, retention)
+    def scorer(self, months: Sequence[Month]) -> Scorer:
+        return fellegi_sunter_scorer(months, self.fields)
 
 
 @dataclass(frozen=True)
@@ -96,6 +93,32 @@ class Rhythm(FellegiSunter):
     """In which months a pseudonym buys, and how many rows: the counter to baskets that were swapped between customers."""
 
     fields: tuple[str, ...] = parameter(("size",), _FIELDS_HELP)
+
+
+# -- any months, whatever table they come from ---------------------------------------------------------------------------
+
+
+def ranked_months(
+    months: Sequence[Month], score: Scorer, *, one_to_one: bool = True, link_months: bool = True
+) -> Iterator[tuple[Month, NDArray[np.int64]]]:
+    """Each month with three places among its pseudonyms for every customer, best first, shape (customers, 3)."""
+    year = _Year.of(months, score) if link_months and _recurring(months) else None
+    for month in months:
+        scores = score(month)
+        if year is not None:
+            scores += year.evidence(month)
+        yield month, assigned_three(scores) if one_to_one else best_three(scores)
+
+
+def tf_idf_scorer(sharpness: float = SHARPNESS) -> Scorer:
+    """Scores by the field ``item``: a cosine of 1 stands for so many units of log likelihood."""
+    return lambda month: np.float32(sharpness) * _cosines(month)
+
+
+def fellegi_sunter_scorer(months: Sequence[Month], fields: Sequence[str]) -> Scorer:
+    """Scores by these fields, each weighed by how much of it was kept in a month; the first leads."""
+    retention = estimate_retention(month_to_learn_from(months), fields)
+    return lambda month: link_scores(month, fields, retention)
 
 
 def _cosines(month: Month) -> Scores:
@@ -131,7 +154,7 @@ class _Year:
     pseudonyms_there: NDArray[np.float32]  # (pseudonyms, months), 0/1
 
     @classmethod
-    def of(cls, months: Sequence[Month], score: Any) -> _Year:
+    def of(cls, months: Sequence[Month], score: Scorer) -> _Year:
         shape = tuple(1 + max(int(getattr(month, side).owners.max()) for month in months) for side in ("original", "released"))
         there = [np.zeros((size, 1 + months[-1].number), dtype=np.float32) for size in shape]
         monthly = {}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,31 @@ from kakurenbo.tables import Table
 Matrix = Any  # scipy.sparse.csr_array
 
 
+@dataclass(frozen=True)
+class Vector:
+    """Which values of a basket are put in ascending order, and how noisy they are thought to be.
+
+    Attributes
+    ----------
+    field : str
+        Of :attr:`Side.values`.
+    sigma : float
+        Standard deviation of the noise on the log of a value.
+    counted : bool
+        Whether they are counts, which may be 0, and not amounts.
+    """
+
+    field: str
+    sigma: float
+    counted: bool
+
+
+VECTORS: Mapping[str, Vector] = MappingProxyType(
+    {"prices": Vector("price", 0.15, counted=False), "quantities": Vector("qty", 0.4, counted=True)}
+)
+"""The sorted vectors of a shop."""
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
     """The rows of one month in one of the two tables, grouped by owner (customer or pseudonym).
@@ -29,7 +55,7 @@ class Side:
     owner : array of int, shape (rows,)
         Position in ``owners`` of each row.
     values : mapping of field to array, shape (rows,)
-        ``item``, ``date``, ``price`` and ``qty`` of each row, comparable between the two sides.
+        Of each row, comparable between the two sides; of a shop ``item``, ``date``, ``price`` and ``qty``.
     """
 
     owners: NDArray[np.int64]
@@ -56,12 +82,16 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Month:
-    """One month: customers of T against pseudonyms of S."""
+    """One month, or another period: customers of T against pseudonyms of S.
+
+    ``items`` is how many codes the field ``item`` has, where there is one.
+    """
 
     number: int
     original: Side
     released: Side
     items: int
+    vectors: Mapping[str, Vector] = field(default_factory=lambda: VECTORS)
 
     def counts(self, field: str) -> tuple[Matrix, Matrix]:
         """Counts of a field on both sides over one vocabulary, shapes (customers, v) and (pseudonyms, v)."""

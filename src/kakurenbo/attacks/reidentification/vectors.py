@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification.matching import Scores
-from kakurenbo.attacks.reidentification.monthly import Month, Side
+from kakurenbo.attacks.reidentification.monthly import Month, Side, Vector
 
-VECTORS = {"prices": ("price", 0.15), "quantities": ("qty", 0.4)}
-"""Each vector's field, and the standard deviation of the noise on the log of a value that is reckoned with."""
 _FARTHEST = 8.0  # one value that is off altogether costs this much, not everything
 _SMALLEST = 1e-6  # prices that are not positive have no log
 _STEPS = 8
@@ -41,14 +39,14 @@ class SortedVectors:
 
     @classmethod
     def of(cls, month: Month, kind: str) -> SortedVectors:
-        field, sigma = VECTORS[kind]
-        ours, theirs = (_sorted_logs(side, field) for side in (month.original, month.released))
+        vector = month.vectors[kind]
+        ours, theirs = (_sorted_logs(side, vector) for side in (month.original, month.released))
         sizes = month.original.sizes, month.released.sizes
         shape = len(sizes[0]), len(sizes[1])
         ratio, comparable = np.zeros(shape, dtype=np.float32), sizes[0][:, None] == sizes[1][None, :]
         for size in np.intersect1d(*sizes):
             customers, pseudonyms = (np.flatnonzero(side == size) for side in sizes)
-            fit = _fit(ours(customers), theirs(pseudonyms), sigma)
+            fit = _fit(ours(customers), theirs(pseudonyms), vector.sigma)
             best = fit.max(axis=0)
             # Whose it may be otherwise: the mean over everybody whose basket has this size.
             ratio[np.ix_(customers, pseudonyms)] = fit - best - np.log(np.exp(fit - best).mean(axis=0))
@@ -74,10 +72,10 @@ class SortedVectors:
         return rho
 
 
-def _sorted_logs(side: Side, field: str) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
+def _sorted_logs(side: Side, vector: Vector) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
     """A function from owners of one basket size to the logs of their values in ascending order, shape (owners, size)."""
-    values = side.values[field].astype(np.float64)
-    logs = np.log(np.maximum(values, _SMALLEST)) if field == "price" else np.log1p(np.maximum(values, 0))
+    values = side.values[vector.field].astype(np.float64)
+    logs = np.log1p(np.maximum(values, 0)) if vector.counted else np.log(np.maximum(values, _SMALLEST))
     ascending = logs[np.lexsort((logs, side.owner))].astype(np.float32)
     start = np.cumsum(side.sizes) - side.sizes
 
