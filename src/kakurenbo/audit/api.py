@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kakurenbo.audit.frames import Frame, frame_of, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS
+from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import Options, run_audit
 from kakurenbo.errors import UsageError
@@ -22,6 +23,10 @@ def audit(
     know: Sequence[str] = (),
     secret: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    person: str = "",
+    time: str = "",
+    period: str = "month",
+    key: object = None,
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
     show_records: bool = False,
@@ -35,6 +40,11 @@ def audit(
         assessed, and the other risks are compared with what could be told without the release.
     know, secret, identifiers : sequence of str
         Columns that attackers know (all), want (each in turn), and that are removed before any release (none).
+    person, time, period : str
+        For tables of several rows per person: the column of people (of pseudonyms in the release), that of dates, and how
+        long a pseudonym is kept: ``week``, ``month``, ``quarter`` or ``year``.
+    key : Polars or pandas data frame, or path, optional
+        Whom each pseudonym stands for, where the order of the rows does not tell: the person column and ``pseudonym``.
     limits : mapping of str to float, optional
         The most that a risk may be over its control: ``{"membership": 0.02}``.
     seed : int
@@ -53,7 +63,13 @@ def audit(
     frames = [_frame(name, data, notices) for name, data in (("original", original), ("release", release))]
     held = None if holdout is None else _frame("holdout", holdout, notices)
     options = Options(
-        tuple(know), tuple(secret), tuple(identifiers), {**DEFAULTS, **(limits or {})}, seed, show_records=show_records
+        tuple(know),
+        tuple(secret),
+        tuple(identifiers),
+        {**DEFAULTS, **(limits or {})},
+        seed,
+        show_records=show_records,
+        persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
     )
     return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
 

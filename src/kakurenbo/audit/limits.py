@@ -12,9 +12,11 @@ from kakurenbo.tables.problems import ProblemCollector, Severity
 
 RECORDS = "records"
 DEFAULTS: Mapping[str, float] = MappingProxyType(
-    {"membership": 0.02, "singling_out": 0.1, "linkability": 0.1, "inference": 0.1, RECORDS: 0}
+    {"membership": 0.02, "singling_out": 0.1, "linkability": 0.1, "inference": 0.1, "pseudonyms": 0.1, RECORDS: 0}
 )
 """The most that each risk may be over its control, and how many records may be exposed."""
+ONE_ROW_EACH = "one_row_each"
+"""Why pseudonyms are no question where every row is a person."""
 _SIGNIFICANT = 0.05
 
 
@@ -61,7 +63,7 @@ def verdict_of(
     regressions: tuple[str, ...],
     *,
     strict: bool,
-    copies: int = 0,
+    copies: int | None = 0,
 ) -> Verdict:
     """The one sentence, and the exit code.
 
@@ -69,17 +71,21 @@ def verdict_of(
     ----------
     copies : int
         Released rows that fit exactly one person of the original in every column; told where records could not be assessed.
+        None where rows are not people.
     """
     above = [name for name, risk in risks.items() if risk.standing == ABOVE]
     if len(records.flagged) > limits[RECORDS]:
         above.append(RECORDS)
+    if above and copies is None:
+        return Verdict("leaks_by_person", 1, {"risks": above})
     if above and not records.assessed:
         return Verdict("leaks_anyway", 1, {"risks": above, "copies": copies})
     if above:
         return Verdict("leaks", 1, {"risks": above, "flagged": len(records.flagged)})
     if regressions:
         return Verdict("regressed", 1, {"risks": list(regressions)})
-    open_ = [name for name, risk in risks.items() if name in limits and risk.standing in (INCONCLUSIVE, NOT_ASSESSED)]
+    asked = [name for name, risk in risks.items() if name in limits and risk.why != ONE_ROW_EACH]
+    open_ = [name for name in asked if risks[name].standing in (INCONCLUSIVE, NOT_ASSESSED)]
     if open_:
         return Verdict("open", 1 if strict else 3, {"risks": open_})
     return Verdict("within", 0, {})

@@ -19,6 +19,7 @@ from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
 from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
+from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
 from kakurenbo.audit.result import (
@@ -35,6 +36,7 @@ from kakurenbo.audit.result import (
 )
 from kakurenbo.audit.schema import TableSchema, infer_schema
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
+from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
 MOST_TARGETS = 10_000  # members, and as many controls
@@ -66,6 +68,8 @@ class Options:
         The JSON of an earlier audit.
     schema : TableSchema or None
         Inferred where there is none.
+    persons : Persons or None
+        What tells the rows of one person; None where every row is a person.
     """
 
     know: tuple[str, ...] = ()
@@ -77,6 +81,7 @@ class Options:
     strict: bool = False
     baseline: Mapping[str, object] = field(default_factory=dict)
     schema: TableSchema | None = None
+    persons: Persons | None = None
 
 
 Told = Callable[[str], None]
@@ -99,7 +104,16 @@ def run_audit(
     ------
     ParameterError
         Where columns are named that are not there, or the tables share none.
+    UsageError
+        Where rows of a table of several per person name nobody or no time.
     """
+    unit = Unit()
+    if options.persons is not None:
+        tell("pseudonyms")
+        found = _by_person(options.persons, original, release, holdout, options)
+        original, release, holdout, unit = found.original, found.release, found.holdout, found.unit
+        told = None if options.schema is None or unit.lines is not None else options.schema.without(options.persons.column)
+        options = replace(options, schema=told)
     names = shared_columns(original, release, holdout, options)
     tell("encode")
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
@@ -107,7 +121,15 @@ def run_audit(
     tell("recoding")
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
-    return _Audit(coded, asked if recoded else coded.original, recoded, original, release, holdout, options, tell).result()
+    asked = asked if recoded else coded.original
+    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit).result()
+
+
+def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
+    shared_columns(original, release, holdout, options)
+    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    stream = rng.stream(options.seed, "audit", "pseudonyms")
+    return by_person(persons, schema, options.identifiers, (original, release, holdout), stream)
 
 
 def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
@@ -162,7 +184,9 @@ class _Audit:
         holdout: Frame | None,
         options: Options,
         tell: Told,
+        unit: Unit,
     ) -> None:
+        self._unit = unit
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
         self._asked = replace(coded, original=asked)
         self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
@@ -183,7 +207,9 @@ class _Audit:
         p_values: dict[str, float] = {} if membership is None else {"membership": membership.p_value}
         risks = {name: Risk(name, False, "not_tried") for name in RISKS}
         risks["membership"] = membership.risk if membership is not None else Risk("membership", False, self._why_not())
-        risks["pseudonyms"] = Risk("pseudonyms", False, "one_row_each")
+        risks["pseudonyms"] = self._unit.pseudonyms
+        if self._unit.pseudonyms.assessed:
+            p_values["pseudonyms"] = self._unit.p_value
         risks["recoding"] = self._recoding()
         for name in ("singling_out", "linkability", "inference"):
             risks[name], p_value = self._attacked(name)
@@ -200,7 +226,7 @@ class _Audit:
         self._tell("columns")
         driving = self._driving(risks["membership"])
         self._tell("utility")
-        copies = fitting_one(self._coded)
+        copies = None if self._unit.why_not else fitting_one(self._coded)
         strict = self._options.strict
         verdict = verdict_of(risks, records, self._options.limits, regressions, strict=strict, copies=copies)
         utility = measure_utility(self._coded, self._coded.holdout, len(self._coded.columns))
@@ -226,10 +252,12 @@ class _Audit:
         return [place for place, name in enumerate(self._coded.names) if not names or name in names]
 
     def _why_not(self) -> str:
+        if self._unit.why_not:
+            return self._unit.why_not
         return "too_few" if "holdout" in self._frames else "no_holdout"
 
     def _membership(self) -> Membership | None:
-        if min(len(self._members), len(self._controls)) < FEWEST:
+        if self._unit.why_not or min(len(self._members), len(self._controls)) < FEWEST:
             return None
         self._tell("membership")
         known = self._places(self._options.know)
@@ -244,6 +272,8 @@ class _Audit:
     def _attacked(self, name: str) -> tuple[Risk, float]:
         coded, holdout = self._asked, self._coded.holdout
         know, secret = self._places(self._options.know), self._places(self._options.secret)
+        if self._unit.why_not:
+            return Risk(name, False, self._unit.why_not), 1.0
         if len(coded.original) < FEWEST or len(coded.release) < FEWEST or 0 < len(holdout) < FEWEST:
             return Risk(name, False, "too_few"), 1.0
         if len(coded.columns) < 2:
@@ -266,6 +296,8 @@ class _Audit:
         return Risk("recoding", True, attack="histograms_and_pairs", rate=undone, standing=NO_LIMIT)
 
     def _self_tests(self) -> tuple[SelfTest, ...]:
+        if self._unit.why_not:
+            return ()
         self._tell("self_tests")
         return self_tests(self._coded, self._coded.holdout, self._rng("self_tests"))
 
@@ -296,7 +328,8 @@ class _Audit:
         text = "\x1f".join(values.values()).encode()
         digest = hmac.new(self._record_key, text, hashlib.sha256).hexdigest()[:16]
         if self._options.show_records:
-            return ExposedRecord(digest, score, p_value, row, values)
+            line = row if self._unit.lines is None else int(self._unit.lines[row])
+            return ExposedRecord(digest, score, p_value, line, values)
         return ExposedRecord(digest, score, p_value)
 
     def _driving(self, membership: Risk) -> tuple[DrivingColumn, ...]:
@@ -305,11 +338,14 @@ class _Audit:
         return driving_columns(self._coded, self._members, self._controls)
 
     def _method(self) -> Method:
-        options = {
+        options: dict[str, object] = {
             "know": list(self._options.know),
             "secret": list(self._options.secret),
             "id": list(self._options.identifiers),
             "limits": dict(self._options.limits),
         }
-        facts = {role: frame.facts() for role, frame in self._frames.items()}
+        if self._options.persons is not None:
+            persons = self._options.persons
+            options |= {"person": persons.column, "time": persons.time, "period": persons.period}
+        facts = {role: frame.facts() for role, frame in {**self._frames, **self._unit.frames}.items()}
         return Method(__version__, self._options.seed, options, facts, len(self._members))

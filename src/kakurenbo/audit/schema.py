@@ -104,6 +104,10 @@ class TableSchema:
     def __getitem__(self, name: str) -> ColumnSchema:
         return self.columns[self.names.index(name)]
 
+    def without(self, name: str) -> TableSchema:
+        """The other columns."""
+        return TableSchema(tuple(column for column in self.columns if column.name != name))
+
     def as_schema(self) -> Schema:
         """As methods for tables know it."""
         return Schema(column.as_column() for column in self.columns)

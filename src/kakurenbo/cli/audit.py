@@ -12,13 +12,16 @@ from typing import Any
 import click
 
 from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
+from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import limited, named, verdict_sentence
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import Options, run_audit
 from kakurenbo.audit.schema import read_schema
+from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
     OUT_FILE,
@@ -48,8 +51,9 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         raise UsageError(text("usage.audit_out", path=str(out)))
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
+    key = _frames([] if given["key"] is None else [given["key"]])
     frames = _frames([original, *release, *([holdout] if holdout is not None else [])])
-    if problems := Problems.of(limits, schema, *frames):
+    if problems := Problems.of(limits, schema, *frames, *key):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
     notices = [notice for reading in (limits, schema, *frames) if isinstance(reading, Read) for notice in reading.notices]
@@ -58,8 +62,11 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         _options(given),
         limits=limits.value if isinstance(limits, Read) else {},
         schema=schema.value if isinstance(schema, Read) else None,
+        persons=_persons(given, key),
     )
     held = tables.pop() if holdout is not None else None
+    if problems := _problems_of_people(tables, held, options):
+        return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, quiet=as_json)
     if out is not None:
         write_file(out, _RENDERERS[out.suffix](result), private=True)
@@ -70,6 +77,18 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
 def _frames(paths: Sequence[Path]) -> list[Read[Frame] | Problems]:
     check_there(*paths)
     return [read_frame(path) for path in paths]
+
+
+def _persons(given: dict[str, Any], key: Sequence[Read[Frame] | Problems]) -> Persons | None:
+    frames = [reading.value for reading in key if isinstance(reading, Read)]
+    return persons_of(given["person"], given["time"], given["period"], frames[0] if frames else None)
+
+
+def _problems_of_people(tables: Sequence[Frame], held: Frame | None, options: Options) -> Problems:
+    """What is wrong with the rows of tables of several per person, every place of it."""
+    if options.persons is None:
+        return Problems.of()
+    return Problems.of(*(read_transactions(options.persons, tables[0], release, held) for release in tables[1:]))
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -128,6 +147,10 @@ def audit() -> click.Command:
         option("--know", code="option.audit_know", default="", metavar="COLUMN,..."),
         option("--secret", code="option.audit_secret", default="", metavar="COLUMN,..."),
         option("--id", "identifiers", code="option.audit_id", default="", metavar="COLUMN,..."),
+        option("--person", code="option.audit_person", default="", metavar="COLUMN"),
+        option("--time", code="option.audit_time", default="", metavar="COLUMN"),
+        option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS)),
+        option("--key", code="option.audit_key", type=PATH),
         option("--schema", code="option.schema", type=PATH),
         option("--limits", code="option.audit_limits", type=PATH),
         option("--baseline", code="option.audit_baseline", type=PATH),
