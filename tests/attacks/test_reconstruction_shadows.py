@@ -10,7 +10,7 @@ from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 
 from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.crosstab_evidence import _shrinkage
-from kakurenbo.attacks.reconstruction.rehearsal import rehearse
+from kakurenbo.attacks.reconstruction.rehearsal import Rehearsal, rehearse
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.shadow import Shrinkage
 from kakurenbo.attacks.reconstruction.siblings import RatingMoments, rating_matrix
@@ -94,9 +94,24 @@ def test_known_matches_give_weight_to_evidence_that_tells() -> None:
     people = rng.permutation(50)
     useful, useless = rng.normal(size=(50, 50)), 3 * rng.normal(size=(50, 50))
     useful[np.arange(50), people] += 4
-    weights = known_weights(np.stack((useful, useless)), people)
+    weights = known_weights(np.stack((useful, useless)), people, centre=np.ones(2))
     assert weights[0] > 1
     assert weights[1] < 0.3
+
+
+def test_evidence_of_which_known_matches_tell_little_keeps_the_weight_that_it_is_given() -> None:
+    faint = np.random.default_rng(4).normal(scale=0.01, size=(2, 50, 50))
+    weights = known_weights(faint, np.arange(50), centre=np.array([1.0, 0.0]))
+    assert weights == pytest.approx([1, 0], abs=0.05)
+
+
+def test_movies_whose_tables_are_chance_are_told_nothing_of() -> None:
+    original = small_original()
+    hidden, rng = {"260", "2628"}, np.random.default_rng(5)
+    released = original.with_codes({name: rng.permutation(original.codes[name]) for name in hidden})
+    knowledge, _ = under_attack(original, ratings.split(released))
+    told = Shrinkage.learned([Rehearsal(original, knowledge, np.arange(50))], "ZIP-code").told
+    assert all((part < 0.3) == (name in hidden) for name, part in zip(ratings.MOVIES, told, strict=True))
 
 
 def test_a_declared_method_is_rehearsed_and_without_one_the_attack_is_bayes() -> None:
@@ -105,19 +120,31 @@ def test_a_declared_method_is_rehearsed_and_without_one_the_attack_is_bayes() ->
     assert attacked("shadow_ratings:reconstruction=row", release) == attacked("bayes:reconstruction=row", release)
 
 
-@pytest.mark.parametrize("zeros", [0.05, 0.5, 0.9])
-def test_posterior_is_never_much_worse_than_always_0(zeros: float) -> None:
-    rng = np.random.default_rng(int(100 * zeros))
-    base = small_original()
-    codes = {name: np.where(rng.random(len(base)) < zeros, 0, base.codes[name]) for name in ratings.MOVIES}
-    original = base.with_codes(codes)
+@pytest.mark.parametrize("release", [PERMUTED, "pseudo_olh:epsilon=1"])
+@pytest.mark.parametrize(
+    "kind", ["few zeros", "half zeros", "most are zeros", "independent columns", "zeros only", "siblings of another source"]
+)
+def test_posterior_is_never_much_worse_than_always_0(kind: str, release: str) -> None:
+    original, siblings = data_of(kind)
     earned, constant = 0, 0
     for seed in range(3):
-        knowledge, answer = under_attack(original, released(original, PERMUTED).tables, seed)
-        guess = registry.build("attacks", "posterior:identification=sample")(knowledge, stream(2, "attack"))
+        knowledge, answer = under_attack(original, released(original, release).tables, seed)
+        known = replace(knowledge, siblings=siblings)
+        guess = registry.build("attacks", "posterior:identification=sample")(known, stream(2, "attack"))
         earned += hits(answer, guess)[1]
         constant += int((answer.values == 0).sum())
     assert earned >= constant - 12  # of 150; two standard deviations of the difference
+
+
+def data_of(kind: str) -> tuple[Table, tuple[Table, ...]]:
+    """A table B of some kind, and tables that an attacker takes for its siblings."""
+    base, rng = small_original(), np.random.default_rng(5)
+    zeros = {"few zeros": 0.05, "most are zeros": 0.9, "zeros only": 1.0}.get(kind, 0.5)
+    codes = {name: np.where(rng.random(len(base)) < zeros, 0, base.codes[name]) for name in ratings.MOVIES}
+    if kind == "independent columns":
+        codes = {name: rng.permutation(column) for name, column in codes.items()}
+    others = base.with_codes({name: 5 - column for name, column in codes.items()})
+    return base.with_codes(codes), ((others,) if kind == "siblings of another source" else ())
 
 
 def test_tables_of_other_people_beside_a_target_are_read_by_their_names_and_the_attacked_teams_own_is_left_aside() -> None:

@@ -1,7 +1,8 @@
 """A release whose truth the attacker knows: the declared method run on a table of the attacker's own making.
 
-The table has the released columns, each in an order of its own: every value as often as in the target, and nobody's row.
-What its release tells of it is what the target's release tells of B.
+The table has the released ratings, and beside each row of them the attributes of another: every value as often as in the
+target, ratings that go together as far as they do there, and attributes that have nothing to do with them. What its release
+tells of it is what the target's release tells of B.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ class Rehearsal:
 
 
 def rehearse(knowledge: RatingsKnowledge, method: Anonymizer, model: RowModel, rng: np.random.Generator) -> Rehearsal:
-    """Run a method on a table of permuted columns of the release, and draw as many people as the target has.
+    """Run a method on a table made of the release, and draw as many people as the target has.
 
     The noise of its cells is that of the target, which ``model`` has found: it need not be fitted again.
     """
-    original = _permuted(knowledge.files, rng)
+    original = _regrouped(knowledge.files, rng)
     made = method(original, rng).tables
     files = made if ratings.is_split(made) else ratings.split(made[0])
     count = len(knowledge.ratings)
@@ -54,9 +55,11 @@ def rehearse(knowledge: RatingsKnowledge, method: Anonymizer, model: RowModel, r
     return Rehearsal(original, known, order.astype(np.int64))
 
 
-def _permuted(files: tuple[Table, ...], rng: np.random.Generator) -> Table:
-    """A table of all columns, each from the first file that has it and in an order of its own."""
+def _regrouped(files: tuple[Table, ...], rng: np.random.Generator) -> Table:
+    """A table of all columns, each from the first file that has it; the attributes' rows are in an order of their own."""
     names = ratings.ATTRIBUTES + ratings.MOVIES
     first = {name: files[ratings.files_with(name)[0]] for name in names}
     schema = Schema(first[name].schema[name] for name in names)
-    return Table(schema, {name: rng.permutation(first[name].codes[name]) for name in names})
+    others = rng.permutation(len(files[0]))
+    codes = {name: first[name].codes[name] for name in names}
+    return Table(schema, codes | {name: codes[name][others] for name in ratings.ATTRIBUTES})

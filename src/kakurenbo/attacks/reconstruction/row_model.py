@@ -59,7 +59,7 @@ class Group:
         movies = [codes for name in MOVIES for codes in copies.get(name, ())]
         levels = np.arange(RATING_VALUES)
         indicators = np.concatenate([(codes[:, None] == levels).astype(np.float32) for codes in movies], axis=1)
-        blocks = [_one_hot(codes, knowledge.level_count(name)) for name in ATTRIBUTES for codes in copies[name]]
+        blocks = [one_hot(codes, knowledge.level_count(name)) for name in ATTRIBUTES for codes in copies[name]]
         return cls(files, copies, indicators, sparse.csr_array(sparse.hstack(blocks)))
 
     @property
@@ -67,7 +67,8 @@ class Group:
         return [name for name in MOVIES if name in self.copies]
 
 
-def _one_hot(codes: NDArray[np.int64], size: int) -> sparse.csr_array:
+def one_hot(codes: NDArray[np.int64], size: int) -> sparse.csr_array:
+    """Indicators of codes, shape (n, size)."""
     rows = len(codes)
     return sparse.csr_array((np.ones(rows, dtype=np.float32), codes, np.arange(rows + 1)), shape=(rows, size))
 

@@ -1,13 +1,13 @@
 """Our attack on a declared method: rehearse it on data whose truth is known, learn what its tables and rows are worth, attack.
 
 Two-way tables of a repaired release lie between B's and chance. How much of a deviation was B's is a regression of n_B on the
-released n_C, in bins of the expected frequency lambda: n_B ~ lambda, n_C - lambda, (n_C - lambda)^+.
+released n_C, in bins of the expected frequency lambda: n_B ~ lambda, n_C - lambda, (n_C - lambda)^+; then by movie.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 _BINS = 12
 _LEAST_RATIO = 0.02
+_LEAST_EXPECTED = 0.05
+_MOST_TOLD = 3.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class ShadowRatings(Identifying):
     """
 
     reconstruction: str = parameter("posterior", "how the hidden rating is found: row, or a reconstructing attack")
-    shadows: int = parameter(3, "rehearsals of the method", low=1, high=100)
+    shadows: int = parameter(6, "rehearsals of the method", low=1, high=100)
     assumed: str = parameter("", "anonymizer that is rehearsed where none is declared", none="none: as bayes does it")
 
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
@@ -70,21 +72,21 @@ def _worth(rehearsed: Sequence[Rehearsal], shrinkage: Sequence[Shrinkage]) -> Fl
         )
         for one in rehearsed
     ]
-    return known_weights(np.concatenate(evidence, axis=1), np.concatenate([one.people for one in rehearsed]))
+    # Tables give logarithms of probabilities, worth 1. Rows that are nobody's agree with people by chance, and are worth nothing.
+    centre = np.array([*(1.0 for _ in ATTRIBUTES), 0.0])
+    return known_weights(np.concatenate(evidence, axis=1), np.concatenate([one.people for one in rehearsed]), centre)
 
 
 def _tables(knowledge: RatingsKnowledge, shrinkage: Sequence[Shrinkage]) -> CrosstabEvidence:
-    return CrosstabEvidence(
-        tuple(
-            np.stack([learned.log_ratios(mean_table(knowledge, attribute, movie)) for movie in MOVIES])
-            for attribute, learned in zip(ATTRIBUTES, shrinkage, strict=True)
-        )
-    )
+    parts = zip(ATTRIBUTES, shrinkage, strict=True)
+    return CrosstabEvidence(tuple(learned.log_ratios(_released(knowledge, attribute)) for attribute, learned in parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """E[n_B | n_C] as a function of n_C and lambda, linear in each bin of lambda with a bend at lambda.
+    """E[n_B | n_C] as a function of n_C and lambda, linear in each bin of lambda with a bend at lambda, and by movie.
+
+    A repair that goes no further than it must treats some movies' tables and leaves the others as chance made them.
 
     Attributes
     ----------
@@ -92,21 +94,20 @@ class Shrinkage:
         Limits of lambda between the bins.
     slopes : array, shape (bins, 3)
         Coefficients of lambda, n_C - lambda and (n_C - lambda)^+.
+    told : array, shape (movies,)
+        What the deviations of E[n_B] from lambda are to be multiplied with, for each movie.
     """
 
     limits: Floats
     slopes: Floats
+    told: Floats
 
     @classmethod
     def learned(cls, rehearsed: Sequence[Rehearsal], attribute: str) -> Shrinkage:
         """From what rehearsals released, and what they were made of."""
-        released, true = [], []
-        for one in rehearsed:
-            for movie in MOVIES:
-                released.append(mean_table(one.knowledge, attribute, movie))
-                true.append(crosstab(one.original, attribute, movie).astype(np.float64))
-        n_c, n_b = np.stack(released), np.stack(true)
-        expected = np.stack([_expected(table) for table in released])
+        n_c = np.stack([_released(one.knowledge, attribute) for one in rehearsed])  # (rehearsals, movies, levels, 6)
+        n_b = np.stack([[crosstab(one.original, attribute, movie) for movie in MOVIES] for one in rehearsed]).astype(np.float64)
+        expected = _expected(n_c)
         limits = np.quantile(expected[expected > 0], np.linspace(0, 1, _BINS + 1)[1:-1])
         bins = np.digitize(expected, limits)
         slopes = np.zeros((_BINS, 3))
@@ -115,19 +116,35 @@ class Shrinkage:
             inside = (bins == each) & (expected > 0)
             features = _features(n_c[inside], expected[inside])
             slopes[each] = np.linalg.lstsq(features, n_b[inside], rcond=None)[0]
-        return cls(limits, slopes)
+        pooled = cls(limits, slopes, np.ones(len(MOVIES)))
+        fitted = pooled.deviations(n_c, expected)
+        precision = 1 / np.maximum(expected, _LEAST_EXPECTED)  # counts vary as much as is expected of them
+        both = (precision * fitted * (n_b - expected)).sum(axis=(0, 2, 3))
+        told = both / np.maximum((precision * fitted**2).sum(axis=(0, 2, 3)), 1e-9)
+        return replace(pooled, told=np.clip(told, 0, _MOST_TOLD))
 
-    def log_ratios(self, table: Floats) -> Floats:
-        """log E[n_B] / lambda of a released table, shape (levels, 6)."""
-        expected = _expected(table)
-        fitted = (_features(table, expected) * self.slopes[np.digitize(expected, self.limits)]).sum(axis=-1)
-        ratios = np.divide(fitted, expected, out=np.ones_like(fitted), where=expected > 0)
+    def deviations(self, n_c: Floats, expected: Floats) -> Floats:
+        """E[n_B] - lambda of released tables, shape (..., movies, levels, 6)."""
+        fitted = (_features(n_c, expected) * self.slopes[np.digitize(expected, self.limits)]).sum(axis=-1)
+        return np.asarray(self.told[:, None, None] * (fitted - expected))
+
+    def log_ratios(self, tables: Floats) -> Floats:
+        """log E[n_B] / lambda of the released tables of all movies, shape (movies, levels, 6)."""
+        expected = _expected(tables)
+        added = self.deviations(tables, expected)
+        ratios = 1 + np.divide(added, expected, out=np.zeros_like(added), where=expected > 0)
         return np.asarray(np.log(np.maximum(ratios, _LEAST_RATIO)))
 
 
-def _expected(table: Floats) -> Floats:
+def _released(knowledge: RatingsKnowledge, attribute: str) -> Floats:
+    """The released tables of an attribute and every movie, shape (movies, levels, 6)."""
+    return np.stack([mean_table(knowledge, attribute, movie) for movie in MOVIES])
+
+
+def _expected(tables: Floats) -> Floats:
     """lambda: the frequencies of independent columns."""
-    return np.asarray(np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum())
+    by_level, by_value = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
+    return np.asarray(by_level * by_value / tables.sum(axis=(-2, -1), keepdims=True))
 
 
 def _features(n_c: Floats, expected: Floats) -> Floats:

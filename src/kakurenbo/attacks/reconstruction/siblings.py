@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.reconstruction.crosstab_evidence import CrosstabEvidence
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.row_model import one_hot
 from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES, ZIP_CODE
 from kakurenbo.tables import Category, Table
 
@@ -122,7 +123,8 @@ def _log_ratios(knowledge: RatingsKnowledge, pool: Sequence[Table], attribute: s
     for table in pool:
         codes = _as_in_target(knowledge, table, attribute)
         known = codes != UNKNOWN
-        np.add.at(counts, codes[known], _indicators(rating_matrix(table)[known]))
+        of_level = one_hot(codes[known], levels)  # (people, levels), sparse
+        counts += of_level.T @ _indicators(rating_matrix(table)[known])
         people += np.bincount(codes[known], minlength=levels)
     shares = np.maximum(counts.sum(axis=0) / max(people.sum(), 1), _LEAST)
     prior = _PRIOR.get(attribute, _OTHER_PRIOR)

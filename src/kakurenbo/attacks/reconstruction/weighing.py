@@ -20,7 +20,7 @@ _RIDGE, _CENTRE = 0.5, 0.5  # evidence that tells little keeps a little weight
 _KNOWN_RIDGE = 5.0  # a rehearsal has no relations between columns: what it says of weak evidence is mostly chance
 
 
-def known_weights(evidence: Floats, people: NDArray[np.int64]) -> Floats:
+def known_weights(evidence: Floats, people: NDArray[np.int64], centre: Floats) -> Floats:
     """Weights of the kinds of evidence where every match is known: a conditional logit, none negative, shape (kinds,).
 
     Parameters
@@ -29,10 +29,11 @@ def known_weights(evidence: Floats, people: NDArray[np.int64]) -> Floats:
         Log-evidence of rows of b, of one target or of several, by the people of their a.
     people : array, shape (m,)
         The person that each row of b is.
+    centre : array, shape (kinds,)
+        What evidence is worth of which the matches tell little.
     """
     level = evidence.mean(axis=2, keepdims=True)
     found = (evidence - level)[:, np.arange(len(people)), people].sum(axis=1)
-    centre = np.ones(len(evidence))
     return _minimized(centre, found, evidence - level, centre, _KNOWN_RIDGE)
 
 
