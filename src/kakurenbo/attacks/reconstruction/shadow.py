@@ -72,7 +72,7 @@ def _worth(rehearsed: Sequence[Rehearsal], shrinkage: Sequence[Shrinkage]) -> Fl
         )
         for one in rehearsed
     ]
-    # Tables give logarithms of probabilities, worth 1. Rows that are nobody's agree with people by chance, and are worth nothing.
+    # Tables give logarithms of probabilities, worth 1; rows that are nobody's agree with people by chance, worth nothing.
     centre = np.array([*(1.0 for _ in ATTRIBUTES), 0.0])
     return known_weights(np.concatenate(evidence, axis=1), np.concatenate([one.people for one in rehearsed]), centre)
 
