@@ -59,12 +59,12 @@ test-all-pythons:
 
 # What takes longer than a test should: runs killed ten times at random moments; a judge whose workers are killed fifty times,
 # everything else of it five times, its disk filled and its clock set; a machine of workers that is cut off; the self-test of
-# the doctor; a backup under load; every anonymizer of a contest; privacy models beside pycanon's. The judge's writes what it counted to out/soak.json.
+# the doctor; a backup under load; every anonymizer of a contest; privacy models beside pycanon's; forty releases in which no attack may see anybody. The judge's writes what it counted to out/soak.json.
 soak: $(STAMP) namespaces
 	KAKURENBO_KILLS=10 KAKURENBO_WORKER_KILLS=50 KAKURENBO_SOAK=1 KAKURENBO_BACKUP_UPLOADS=400 $(BIN)/python -m pytest tests/arena/test_killed_runs.py \
 	  tests/judge/chaos tests/judge/test_worker_hosts.py tests/judge/test_selftest.py tests/judge/test_feedback.py tests/judge/test_backup_under_load.py tests/judge/test_verify.py \
 	  tests/conformance/test_pwscup2024_reference.py tests/judge/hostile/test_hostile_uploads.py tests/judge/test_schema.py \
-	  tests/anonymizers/test_private_synthesis.py tests/measures/test_privacy.py
+	  tests/anonymizers/test_private_synthesis.py tests/measures/test_privacy.py tests/attacks/test_shadow.py
 
 # What makes machines of network namespaces; without it those tests are skipped.
 namespaces:

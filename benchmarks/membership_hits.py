@@ -2,30 +2,43 @@
 
     python -m benchmarks.membership_hits --draws 20 --releases "synthetic;permute" --attacks "tracing;max_entropy"
 
-Each draw takes another sample C of 10,000 rows of one B of 100,000, and lets a method anonymize it. `fresh` is the null: a
-sample that has nothing to do with C, in which no attack may find anything.
+Each draw takes another sample C of 10,000 rows of one B of 100,000, and lets a method anonymize it. Two releases are no methods
+of the library: `others` holds records of other people with the exact histograms of C and covariances repaired towards C's;
+`fresh` is the null, a sample that has nothing to do with C, in which no attack may find anything. With `--kept FILE` every draw
+is kept as it is done, and a run that was cut short goes on there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import reference_data
 from kakurenbo import registry
+from kakurenbo.anonymizers.tables.histograms import with_histograms
+from kakurenbo.anonymizers.tables.population import draw_population
+from kakurenbo.anonymizers.tables.repair import Repair
 from kakurenbo.attacks.membership import MembershipAttack, MembershipKnowledge
+from kakurenbo.contracts import Anonymizer, Release
 from kakurenbo.datasets.adult import SCHEMA, adult_statistics
 from kakurenbo.generators import GENERATORS, generate
 from kakurenbo.rng import stream
 from kakurenbo.tables import Read, Source, Table, read_table
 
-FRESH = "fresh"
-RELEASES = ("rr:p=0.5", "rrp:p=0.5", "rr:p=0.3", "rrp:p=0.3", "swap:share=0.5", "swap:share=0.8", "synthetic", "permute", FRESH)
-ATTACKS = ("nearest", "likelihood", "kernel", "tracing", "max_entropy", "champion")
+FRESH, OTHERS = "fresh", "others"
+RELEASES = (
+    "rr:p=0.5", "rrp:p=0.5", "rr:p=0.3", "rrp:p=0.3", "swap:share=0.5", "swap:share=0.8", "synthetic", "permute", OTHERS, FRESH,
+)  # fmt: skip
+ATTACKS = ("nearest", "likelihood", "kernel", "tracing", "max_entropy", "subset", "tracing:shadows=8", "champion")
+REFERENCE = "reference"
+POPULATIONS = (REFERENCE, *sorted(GENERATORS))
 SAMPLED = 0.1
 
 
@@ -37,29 +50,38 @@ class Draw:
     members: NDArray[np.int64]
 
 
-def population() -> Table:
-    """B: that of the reference data where it is, else drawn from the embedded statistics."""
+@dataclass(frozen=True)
+class OtherPeople(Anonymizer):
+    """Records of a fresh run of the public generator, with the input's histograms, repaired towards its covariances."""
+
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        people = draw_population(table, "auto", rng)
+        others = people.take(rng.permutation(len(people))[: len(table)])
+        counted = with_histograms(others, {name: table.frequencies(name) for name in table.schema.names}, rng)
+        return Repair().after(table, Release.of(counted), rng)
+
+
+def population(which: str) -> Table:
+    """B: that of the reference data, or drawn by a generator from the embedded statistics."""
+    if which != REFERENCE:
+        return generate(GENERATORS[which], adult_statistics("train"), 100_000, stream(1, "hits", "B"), distinct=True)
     folder = reference_data()
-    if folder is not None:
-        read = read_table(Source.of(folder / "amic2020" / "reference" / "B.csv.gz"), SCHEMA)
-        if isinstance(read, Read):
-            return read.value
-    return generate(GENERATORS["moments"], adult_statistics("train"), 100_000, stream(1, "hits", "B"), distinct=True)
+    read = read_table(Source.of(folder / "amic2020" / "reference" / "B.csv.gz"), SCHEMA) if folder is not None else None
+    if not isinstance(read, Read):
+        raise SystemExit("the reference data is not here; give --population " + " or ".join(POPULATIONS[1:]))
+    return read.value
 
 
-def draws(base: Table, release: str, count: int, *, declared: bool) -> Iterator[Draw]:
-    """So many draws of a method, by name and parameters, or of ``fresh``: a sample of B that does not depend on C."""
+def draw(base: Table, release: str, number: int, *, declared: bool) -> Draw:
+    """One draw of a method, by name and parameters, of ``others``, or of ``fresh``."""
     size = round(SAMPLED * len(base))
-    for number in range(count):
-        order = stream(number, "hits", "sample").permutation(len(base))
-        members, rng = order[:size], stream(number, "hits", release)
-        if release == FRESH:
-            yield Draw(MembershipKnowledge(base, base.take(rng.permutation(len(base))[:size])), members)
-            continue
-        method = registry.build("anonymizers", release)
-        table = method(base.take(members), rng).table
-        told = (method.mechanism(table), method) if declared else (None, None)
-        yield Draw(MembershipKnowledge(base, table, 100, *told), members)
+    members, rng = stream(number, "hits", "sample").permutation(len(base))[:size], stream(number, "hits", release)
+    if release == FRESH:
+        return Draw(MembershipKnowledge(base, base.take(rng.permutation(len(base))[:size])), members)
+    method = OtherPeople() if release == OTHERS else registry.build("anonymizers", release)
+    table = method(base.take(members), rng).table
+    told = (method.mechanism(table), method) if declared else (None, None)
+    return Draw(MembershipKnowledge(base, table, 100, *told), members)
 
 
 def hits(attack: MembershipAttack, drawn: Draw, number: int) -> int:
@@ -68,16 +90,40 @@ def hits(attack: MembershipAttack, drawn: Draw, number: int) -> int:
     return int(np.isin(guess.rows, drawn.members).sum())
 
 
-def table_lines(releases: Sequence[str], attacks: Sequence[str], count: int, *, declared: bool) -> Iterator[str]:
+class Kept:
+    """What was found before, by population, knowledge, release, attack and draw; a line of JSON for each draw."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file, self._found = file, dict[str, int]()
+        if file is not None and file.exists():
+            self._found = dict(json.loads(line) for line in file.read_text().splitlines())
+
+    def get(self, key: Sequence[Any]) -> int | None:
+        return self._found.get(json.dumps(key))
+
+    def put(self, key: Sequence[Any], found: int) -> None:
+        self._found[json.dumps(key)] = found
+        if self._file is not None:
+            with self._file.open("a") as lines:
+                lines.write(json.dumps([json.dumps(key), found]) + "\n")
+
+
+def table_lines(given: argparse.Namespace) -> Iterator[str]:
     """A line for each release: mean hits of each attack, plus and minus twice their standard error."""
-    base = population()
+    kept, base, attacks = Kept(given.kept), population(given.population), given.attacks.split(";")
     yield f"| release | {' | '.join(attacks)} |"
     yield f"| --- |{' ---: |' * len(attacks)}"
-    for release in releases:
+    for release in given.releases.split(";"):
         found: dict[str, list[int]] = {name: [] for name in attacks}
-        for number, drawn in enumerate(draws(base, release, count, declared=declared)):
+        for number in range(given.draws):
+            drawn = None
             for name in attacks:
-                found[name].append(hits(registry.build("attacks", name), drawn, number))
+                key = (given.population, given.declared, release, name, number)
+                if (known := kept.get(key)) is None:
+                    drawn = drawn or draw(base, release, number, declared=given.declared)
+                    known = hits(registry.build("attacks", name), drawn, number)
+                    kept.put(key, known)
+                found[name].append(known)
         yield f"| {release} | {' | '.join(map(_shown, found.values()))} |"
 
 
@@ -93,8 +139,9 @@ def main() -> None:
     parser.add_argument("--releases", default=";".join(RELEASES), help="methods with parameters, separated by semicolons")
     parser.add_argument("--attacks", default=";".join(ATTACKS), help="attacks with parameters, separated by semicolons")
     parser.add_argument("--declared", action="store_true", help="tell the attackers the method")
-    given = parser.parse_args()
-    for line in table_lines(given.releases.split(";"), given.attacks.split(";"), given.draws, declared=given.declared):
+    parser.add_argument("--population", choices=POPULATIONS, default=REFERENCE if reference_data() else "moments")
+    parser.add_argument("--kept", type=Path, help="a file to keep what was found in, and to go on from")
+    for line in table_lines(parser.parse_args()):
         print(line, flush=True)
 
 

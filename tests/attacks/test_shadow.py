@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from kakurenbo import registry
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse, RandomizedResponse
 from kakurenbo.anonymizers.tables.synthesis import Synthetic
-from kakurenbo.attacks.membership import Champion, MembershipAttack, MembershipKnowledge, ShadowStack
-from kakurenbo.attacks.membership.shadows import shadows, surrogate
-from kakurenbo.contracts import Anonymizer
+from kakurenbo.attacks.membership import Champion, MembershipAttack, MembershipKnowledge, ShadowStack, Tracing
+from kakurenbo.attacks.membership.calibration import Calibration
+from kakurenbo.attacks.membership.evidence import Ground
+from kakurenbo.attacks.membership.rarity import by_rarity, likelihood_ratios
+from kakurenbo.attacks.membership.shadows import Shadow, shadows, surrogate
+from kakurenbo.contracts import Anonymizer, Release
 from kakurenbo.rng import stream
 from kakurenbo.tables import Category, Integer, Schema, Table
 
@@ -84,13 +90,77 @@ def test_the_champion_finds_by_itself_what_applies(method: Anonymizer, least: in
     assert np.mean(found) > least
 
 
+@dataclass(frozen=True)
+class HalfKept(Anonymizer):
+    """Of two columns only what half of the rows say, a third one up, and every column in an order of its own."""
+
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        codes = {name: column.copy() for name, column in table.codes.items()}
+        for name in ("work", "school"):
+            other = crowd(len(table), int(rng.integers(10**6))).codes[name]
+            half = rng.permutation(len(table))[: len(table) // 2]
+            codes[name][half] = other[half]
+        codes["home"] = np.minimum(codes["home"] + 1, SIZES["home"] - 1)
+        return Release.of(table.with_codes({name: rng.permutation(column) for name, column in codes.items()}))
+
+
+def test_shadows_show_what_a_method_keeps_of_each_column() -> None:
+    knowledge, _ = contest(HalfKept(), 3, declared=True)
+    ground = Ground.of(knowledge, pairs=False)
+    calibration = Calibration.of(ground, shadows(knowledge, 40, stream(3, "shadows")))
+    worth = dict(zip(SIZES, (calibration.worth[ground.features.owners == slot][0] for slot in range(len(SIZES))), strict=True))
+    assert worth["age"] == pytest.approx(1)
+    assert worth["work"] == pytest.approx(0.5, abs=0.1)
+    assert worth["school"] == pytest.approx(0.5, abs=0.1)
+    # Every home is one up, so nobody is left in the first: `middle` is where an average sample ends up.
+    homes = ground.features.owners == list(SIZES).index("home")
+    assert calibration.middle[homes][0] == pytest.approx(0, abs=1e-3)
+    assert calibration.noise[ground.features.owners == 0] == pytest.approx(0, abs=1e-6)
+
+
+def test_calibrated_tracing_finds_members_where_the_release_is_no_sample() -> None:
+    plain, calibrated = [], []
+    for seed in range(4):
+        knowledge, members = contest(HalfKept(), seed, declared=True)
+        for found, attack in ((plain, Tracing(features="all")), (calibrated, Tracing(shadows=8))):
+            found.append(np.isin(attack(knowledge, stream(seed, "tracing")).rows, members).sum())
+    assert np.mean(calibrated) > np.mean(plain) + 5
+
+
+def test_the_same_score_tells_more_of_a_rare_row() -> None:
+    # Members of the rare group score 2 above others, those of the common one 1, with a variance of 1 everywhere.
+    rng = stream(1, "rarity")
+    groups, members = np.repeat([0, 1], 50_000), np.arange(0, 100_000, 2)
+    scores = rng.normal(size=100_000)
+    scores[members] += 1.0 + groups[members]
+    knowledge, _ = contest(RandomizedResponse(), 1)
+    ratios = likelihood_ratios(np.tile([0.0, 1.0], 50_000), groups, [scores], [Shadow(knowledge, members)])
+    assert ratios[:2] == pytest.approx([-0.5, 0.5], abs=0.05)  # log N(s; 1) - log N(s; 0) = s - 1/2
+    assert ratios[-2:] == pytest.approx([-2.0, 0.0], abs=0.1)  # 2 s - 2
+
+
+def test_rare_values_make_rare_rows() -> None:
+    knowledge, _ = contest(RandomizedResponse(), 1)
+    groups = by_rarity(Ground.of(knowledge, pairs=False), 10)
+    assert np.bincount(groups).tolist() == pytest.approx([300] * 10, abs=5)
+    extreme = knowledge.population.codes["class"] != 1
+    assert groups[extreme].mean() > groups[~extreme].mean() + 2
+    assert (by_rarity(Ground.of(knowledge, pairs=False), 1) == 0).all()
+
+
+SLOW_DRAWS = 40 if os.environ.get("KAKURENBO_SOAK") else 4
 QUICK = [
     "blind", "nearest", "likelihood", "likelihood:histograms=true", "kernel", "tracing", "tracing:features=all", "max_entropy",
+    "subset",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("attack", "draws"), [*((name, 40) for name in QUICK), ("shadow:shadows=2", 4), ("champion:shadows=2", 4)]
+    ("attack", "draws"),
+    [
+        *((name, 40) for name in QUICK),
+        *((name, SLOW_DRAWS) for name in ("tracing:shadows=4", "shadow:shadows=2,bins=5", "champion:shadows=2")),
+    ],
 )
 def test_no_attack_sees_what_is_not_there(attack: str, draws: int) -> None:
     """D has nothing to do with C; at full size: `python -m benchmarks.membership_hits --releases fresh --draws 40`."""

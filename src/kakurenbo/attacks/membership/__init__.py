@@ -11,6 +11,7 @@ from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
 from kakurenbo.attacks.membership.retention import estimate_mechanism
 from kakurenbo.attacks.membership.shadow import ShadowStack
+from kakurenbo.attacks.membership.subset import Subset
 from kakurenbo.attacks.membership.tracing import Tracing
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Nearest",
     "Neighbours",
     "ShadowStack",
+    "Subset",
     "Tracing",
     "estimate_mechanism",
     "membership_odds",

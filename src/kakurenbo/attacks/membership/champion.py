@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.clues import Calibration, clues
+from kakurenbo.attacks.membership.calibration import Calibration
+from kakurenbo.attacks.membership.clues import clues
 from kakurenbo.attacks.membership.evidence import Ground
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge, most_confident
-from kakurenbo.attacks.membership.shadow import LOGISTIC, halves, judged, lesson, rehearsed, trained
+from kakurenbo.attacks.membership.shadow import LOGISTIC, judged, lesson, rehearsed, retried, trained
 from kakurenbo.attacks.membership.shadows import Shadow, shadows
 from kakurenbo.parameters import parameter
 
@@ -23,8 +24,9 @@ _LONGER = 3  # times as many rows as are guessed: what is among them tells attac
 class Champion(MembershipAttack):
     """Run every attack that applies on own releases of samples of B, and then the best of them on the release.
 
-    The attacks are `likelihood`, `tracing`, `max_entropy`, `nearest`, sums of these, `max_entropy` calibrated by the shadows,
-    and a stack as in `shadow`, which is trained with one half of the shadows and tried on the other.
+    The attacks are `likelihood`, `kernel`, `tracing`, `max_entropy`, `subset`, `nearest`, sums of these, `tracing` and
+    `max_entropy` calibrated by the shadows, and a stack as in `shadow`, which is trained with one half of the shadows and tried
+    on the other.
     """
 
     shadows: int = parameter(4, "releases of samples of its own", low=2, high=1000)
@@ -38,11 +40,8 @@ class Champion(MembershipAttack):
             name: np.mean([_hits(one.whole[name], shadow) for one, shadow in zip(found, made, strict=True)])
             for name in found[0].whole
         }
-        tried = []
-        for asked, taught in halves(list(range(len(made)))):
-            learned = trained(LOGISTIC, [lessons[index] for index in taught])
-            tried += [_hits(judged(learned, found[index]), made[index]) for index in asked]
-        hits[_STACK] = np.mean(tried)
+        tried = retried(LOGISTIC, lessons, found)
+        hits[_STACK] = np.mean([_hits(said, shadow) for said, shadow in zip(tried, made, strict=True)])
         best = max(hits, key=lambda name: float(hits[name]))
         final = clues(ground, knowledge, Calibration.of(ground, made))
         return judged(trained(LOGISTIC, lessons), final) if best == _STACK else final.whole[best]

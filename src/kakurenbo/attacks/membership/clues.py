@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.evidence import FITTING, Evidence, Ground, members, plain_evidence
-from kakurenbo.attacks.membership.features import Rows
+from kakurenbo.attacks.membership.calibration import Calibration
+from kakurenbo.attacks.membership.evidence import FITTING, Ground, members, plain_evidence
+from kakurenbo.attacks.membership.kernel import Kernel
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import HISTOGRAM_WEIGHT, Likelihood
 from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.neighbours import nearest_rows
-from kakurenbo.attacks.membership.shadows import Shadow
-from kakurenbo.attacks.membership.tracing import trace_weights
-
-_MINIMAL_WORTH = 0.05  # of a deviation that the release keeps, below which it is not used
+from kakurenbo.attacks.membership.subset import weighed
+from kakurenbo.attacks.membership.tracing import trace_weights, traced
 
 Values = NDArray[np.float64]
 
@@ -42,46 +41,6 @@ class Clues:
         return np.hstack([whole, self.parts[rows]])
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """How a method carries the members' mean features into those of its release: m_D = middle + worth o (m_C - m_B) + noise.
-
-    Attributes
-    ----------
-    middle, worth, noise : arrays, shape (d,)
-        ``worth`` is the same for all features of a column or pair; ``noise`` is a variance.
-    """
-
-    middle: Values
-    worth: Values
-    noise: Values
-
-    @classmethod
-    def of(cls, ground: Ground, made: list[Shadow]) -> Calibration:
-        """As the shadows show it; a single one shows nothing."""
-        released = np.stack([ground.features.rows(shadow.knowledge.release).mean() for shadow in made])
-        own = np.stack([_taken(ground.population, shadow.members).mean() for shadow in made]) - ground.mean
-        moved, cause = released - released.mean(axis=0), own - own.mean(axis=0)
-        owners, slots = ground.features.owners, len(ground.features.slots)
-        variance = np.maximum(np.diag(ground.covariance), 1e-6)
-        along = np.bincount(owners, weights=(moved * cause).sum(axis=0) / variance, minlength=slots)
-        across = np.bincount(owners, weights=(cause**2).sum(axis=0) / variance, minlength=slots)
-        worth = np.clip(along / np.maximum(across, 1e-12), 0, 1)[owners]
-        left = ((moved - worth * cause) ** 2).sum(axis=0) / max(1, len(made) - 1)
-        # A variance from few shadows is shaky: it is drawn towards that of the whole column or pair.
-        pooled = (np.bincount(owners, weights=left / variance, minlength=slots) / np.bincount(owners, minlength=slots))[owners]
-        noise = (left + pooled * variance) / 2 * (1 + 1 / len(made))
-        return cls(released.mean(axis=0) - worth * own.mean(axis=0), worth, noise)
-
-    def evidence(self, ground: Ground, knowledge: MembershipKnowledge) -> Evidence:
-        """The members' deviation as this method's release shows it."""
-        count = members(knowledge)
-        used = np.flatnonzero(self.worth > _MINIMAL_WORTH)
-        moved = (ground.features.rows(knowledge.release).mean() - self.middle)[used]
-        noise = count * self.noise[used] / self.worth[used] ** 2 + 1 / count
-        return Evidence(used, moved / self.worth[used], noise)
-
-
 def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibration | None = None) -> Clues:
     """All clues of one release."""
     rate = members(knowledge) / len(knowledge.population)
@@ -95,18 +54,21 @@ def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibrati
         "combined": by_rows + HISTOGRAM_WEIGHT * tilted,
         "max_entropy": tilted,
         "tracing": ground.population.dot(weights),
+        "subset": weighed(ground, plain, rate),
         "nearest": _nearness(knowledge),
+        "kernel": np.log1p(Kernel().odds(knowledge) / rate),
         "by_rows": by_rows,
     }
     if calibration is not None:
-        calibrated = ground.population.dot(tilt(ground, calibration.evidence(ground, knowledge), rate))
-        whole |= {"calibrated": calibrated, "calibrated_combined": by_rows + HISTOGRAM_WEIGHT * calibrated}
+        evidence = calibration.evidence(ground, knowledge)
+        calibrated = ground.population.dot(tilt(ground, evidence, rate))
+        whole |= {
+            "calibrated": calibrated,
+            "calibrated_combined": by_rows + HISTOGRAM_WEIGHT * calibrated,
+            "calibrated_tracing": traced(ground, evidence),
+        }
     parts = np.hstack([ground.population.parts(weights), _log_ratios(ground, knowledge)])
     return Clues(whole, parts.astype(np.float32))
-
-
-def _taken(rows: Rows, chosen: NDArray[np.int64]) -> Rows:
-    return Rows(rows.places[chosen], rows.values[chosen], rows.count)
 
 
 def _nearness(knowledge: MembershipKnowledge) -> Values:

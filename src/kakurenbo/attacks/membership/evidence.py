@@ -1,7 +1,8 @@
 """What the mean features of a release tell of its members' mean features: how much, how reliably, and of which columns.
 
 A release that keeps a statistic of its members has, there, the deviation of a random sample of B; one that does not deviates
-by far more (permuted columns have other pairs) and tells nothing.
+by far more (permuted columns have other pairs) and tells nothing. One pair of columns that deviates by more shows a method that
+makes the pairs itself: the others may be near to B's because they were repaired, and are not believed either.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def plain_evidence(ground: Ground, knowledge: MembershipKnowledge, which: str, r
     knowledge : MembershipKnowledge
     which : str
         ``all`` features, ``histograms`` of single columns only, or those of the columns and pairs that are ``fitting``: that
-        deviate from B no more than a sample would.
+        deviate from B no more than a sample would, and of the pairs all or none.
     rounding : float
         Standard error of each count of the release.
     """
@@ -87,6 +88,8 @@ def plain_evidence(ground: Ground, knowledge: MembershipKnowledge, which: str, r
     if which == FITTING:
         squares, degrees = _deviations(ground, deviation, knowledge)
         kept = squares <= degrees + _FARTHEST * np.sqrt(2 * degrees)
+        if not kept[~single].all():
+            kept &= single
         for kind in (kept & single, kept & ~single):
             # What a sample does not explain is noise, of one size for all columns, and for all pairs.
             excess = max(0.0, squares[kind].sum() / max(1, degrees[kind].sum()) - 1)

@@ -35,6 +35,10 @@ class Kernel(MembershipAttack):
     mismatch: float = parameter(0.1, "how likely a value has nothing to do with the member's own", low=0.001, high=0.999)
 
     def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+        return certainty(self.odds(knowledge))
+
+    def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
+        """The odds that a record of the release is near each row of the population because of it, shape (n,)."""
         coarsening = Coarsening.of((knowledge.population, knowledge.release), LARGEST_DOMAIN)
         population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
         transitions = {}
@@ -46,7 +50,7 @@ class Kernel(MembershipAttack):
             if not isinstance(column, Category):
                 near = _around(places, self.bandwidth * _deviation(places, population, column.name))
             transitions[column.name] = (1 - self.mismatch) * near + self.mismatch / len(places)
-        return certainty(membership_odds(population, release, Mechanism(transitions)))
+        return membership_odds(population, release, Mechanism(transitions))
 
 
 def _deviation(places: NDArray[np.float64], population: Table, name: str) -> float:

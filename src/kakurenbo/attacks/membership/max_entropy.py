@@ -8,6 +8,7 @@ count for what they tell.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from kakurenbo.parameters import parameter
 
 _STEPS = 40
 _SETTLED = 1e-6
+
+Potential = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,22 @@ class MaxEntropy(MembershipAttack):
 
 
 def tilt(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]:
-    """The weights w, 0 for features that are not used, shape (d,).
+    """The weights w of the features, 0 for those that are not used, shape (d,); ``rate`` is the share of B that are members."""
+    return fitted_weights(ground, evidence, rate, _entropy)
 
-    They minimize mean over B of log(1 + exp(eta)) - rate eta_C + rate / 2 sum of noise_j w_j^2, with eta = a + w^T (phi - m_B)
-    and eta_C = a + w^T deviation: the dual of the entropy of membership, with each mean known up to its noise.
+
+def _entropy(eta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The dual of the entropy of membership, and the probability of membership."""
+    from scipy.special import expit
+
+    return np.logaddexp(0, eta), expit(eta)
+
+
+def fitted_weights(ground: Ground, evidence: Evidence, rate: float, potential: Potential) -> NDArray[np.float64]:
+    """The weights w, 0 for features that are not used, with which the expected means of the members are those of the evidence.
+
+    They minimize mean over B of h(eta) - rate eta_C + rate / 2 sum of noise_j w_j^2, with eta = a + w^T (phi - m_B)
+    and eta_C = a + w^T deviation: a dual problem in which each mean is known up to its noise, shape (d,).
 
     Parameters
     ----------
@@ -52,10 +67,11 @@ def tilt(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]
     evidence : Evidence
     rate : float
         The share of B that are members.
+    potential : callable
+        h and its derivative, the chance of membership, which is ``rate`` at its logit.
     """
     from scipy.linalg import cholesky, solve_triangular
     from scipy.optimize import minimize
-    from scipy.special import expit
 
     used, weights = evidence.used, np.zeros(ground.features.count)
     if not len(used):
@@ -74,8 +90,9 @@ def tilt(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]
         weights[used] = own
         eta = ground.population.dot(weights) + (shift - mean @ own)
         penalty = evidence.noise * own
-        value = np.logaddexp(0, eta).mean() - rate * (shift + evidence.deviation @ own) + rate * penalty @ own / 2
-        chance = expit(eta) / len(eta)
+        height, chance = potential(eta)
+        value = height.mean() - rate * (shift + evidence.deviation @ own) + rate * penalty @ own / 2
+        chance = chance / len(eta)
         slope = ground.population.sums(chance)[used] - chance.sum() * mean - rate * (evidence.deviation - penalty)
         return float(value), np.append((chance.sum() - rate) / scale, solve_triangular(root, slope, lower=True))
 

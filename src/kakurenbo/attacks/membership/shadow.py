@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.clues import Calibration, Clues, clues
+from kakurenbo.attacks.membership.calibration import Calibration
+from kakurenbo.attacks.membership.clues import Clues, clues
 from kakurenbo.attacks.membership.evidence import Ground
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.rarity import by_rarity, likelihood_ratios
 from kakurenbo.attacks.membership.shadows import Shadow, shadows
 from kakurenbo.parameters import parameter
 
@@ -28,17 +30,29 @@ class ShadowStack(MembershipAttack):
     """Name the rows that a classifier, trained on the attacker's own releases of samples of B, holds for members.
 
     The own releases are made by the declared method or, where there is none, by one that makes releases like this: swapped or
-    redrawn cells, synthetic data, or rows as they are.
+    redrawn cells, synthetic data, or rows as they are. With ``bins`` what the classifier says of a row is compared with what it
+    says of members and of others as rare as that row, after the likelihood ratio attack of Carlini et al. (2022).
     """
 
     shadows: int = parameter(8, "releases of samples of its own", low=2, high=1000)
     stack: str = parameter(LOGISTIC, "how the clues are put together", choices=(LOGISTIC, BOOSTING))
+    bins: int | None = parameter(
+        None,
+        "groups of rows by rarity, each with a likelihood ratio of its own",
+        low=1,
+        high=1000,
+        none="the classifier's odds",
+    )
 
     def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
         ground = Ground.of(knowledge)
         made = shadows(knowledge, self.shadows, rng)
-        lessons = [lesson(found, shadow, rng) for found, shadow in zip(rehearsed(ground, made), made, strict=True)]
-        return judged(trained(self.stack, lessons), clues(ground, knowledge, Calibration.of(ground, made)))
+        found = rehearsed(ground, made)
+        lessons = [lesson(one, shadow, rng) for one, shadow in zip(found, made, strict=True)]
+        odds = judged(trained(self.stack, lessons), clues(ground, knowledge, Calibration.of(ground, made)))
+        if self.bins is None:
+            return odds
+        return likelihood_ratios(odds, by_rarity(ground, self.bins), retried(self.stack, lessons, found), made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +76,15 @@ def rehearsed(ground: Ground, made: list[Shadow]) -> list[Clues]:
         calibration = Calibration.of(ground, others)
         found += [clues(ground, shadow.knowledge, calibration) for shadow in own]
     return found
+
+
+def retried(kind: str, lessons: list[Lesson], found: list[Clues]) -> list[NDArray[np.float64]]:
+    """What classifiers say of the rows of every shadow, trained with the half of the shadows that it does not belong to."""
+    said = []
+    for asked, taught in halves(list(range(len(found)))):
+        learned = trained(kind, [lessons[index] for index in taught])
+        said += [judged(learned, found[index]) for index in asked]
+    return said
 
 
 def halves(things: list[T]) -> list[tuple[list[T], list[T]]]:
