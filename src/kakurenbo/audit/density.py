@@ -1,55 +1,75 @@
-"""How common a released row is among people at large: the tree of Chow and Liu (1968) over pairs of columns."""
+"""How common a row is among people: the tree of Chow and Liu (1968) over pairs of columns."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
-from kakurenbo.audit.encoding import Coded, Floats
-from kakurenbo.audit.mechanism import joint_shares
+from kakurenbo.audit.encoding import Floats
 
 _SMOOTHING = 0.5  # people added to every column of a pair, spread as its values are
-_LEAST = 1e-300
+_EDGE = 1e-6  # nats that any two columns are taken to tell: what is nearly nothing counts as no edge
+_TELLING = 20_000  # people by whom the pairs are chosen
+Rows = NDArray[Any]
 
 
-def densities(people: NDArray[np.int64], coded: Coded) -> Floats:
-    """The share of people that each released row would be the row of, shape (m,).
+def densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | None = None) -> Floats:
+    """The share of people whose row each row would be, shape (m,).
 
     Parameters
     ----------
-    people : array of int64, shape (n, columns)
-        As the release would show them.
-    coded : Coded
-        Its released rows are looked up.
+    people, rows : arrays of int, shape (n, columns), (m, columns)
+        Codes of one kind.
+    sizes : sequence of int
+        How many codes each column has.
+    told : array, shape (columns, columns), optional
+        From :func:`mutual_information`, where it is known.
     """
-    sizes = [column.released for column in coded.columns]
-    shares = [
-        (np.bincount(people[:, place], minlength=size) + 1 / size) / (len(people) + 1) for place, size in enumerate(sizes)
-    ]
-    joints = {
-        (i, j): joint_shares(people[:, i], sizes[i], people[:, j], sizes[j])
-        for i, j in itertools.combinations(range(len(sizes)), 2)
-    }
-    found = shares[0][coded.release[:, 0]]
-    for child, parent in _tree(joints, len(sizes)):
-        joint = joints[(parent, child)] if parent < child else joints[(child, parent)].T
-        counts = joint * len(people) + _SMOOTHING * shares[child]
-        given = counts / counts.sum(axis=1, keepdims=True)
-        found = found * given[coded.release[:, parent], coded.release[:, child]]
+    shares = [_share(people[:, place], size) for place, size in enumerate(sizes)]
+    found = shares[0][rows[:, 0]]
+    for child, parent in _tree(mutual_information(people) if told is None else told):
+        keys, counts = np.unique(_keys(people, parent, child, sizes), return_counts=True)
+        asked = _keys(rows, parent, child, sizes)
+        places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+        together = np.where(keys[places] == asked, counts[places], 0)
+        alone = np.bincount(people[:, parent], minlength=sizes[parent])[rows[:, parent]]
+        found = found * (together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING)
     return np.asarray(found)
 
 
-def _tree(joints: dict[tuple[int, int], Floats], count: int) -> list[tuple[int, int]]:
+def mutual_information(people: Rows) -> Floats:
+    """What each two columns tell of each other, in nats, shape (columns, columns)."""
+    some = people[:: -(-len(people) // _TELLING)].astype(np.int64)
+    sizes = [int(some[:, place].max()) + 1 for place in range(some.shape[1])]
+    told = np.zeros((len(sizes), len(sizes)))
+    shares = [np.bincount(some[:, place]) / len(some) for place in range(len(sizes))]
+    for i, j in itertools.combinations(range(len(sizes)), 2):
+        keys, counts = np.unique(_keys(some, i, j, sizes), return_counts=True)
+        joint = counts / len(some)
+        apart = shares[i][keys // sizes[j]] * shares[j][keys % sizes[j]]
+        told[i, j] = told[j, i] = float((joint * np.log(joint / apart)).sum())
+    return told
+
+
+def _share(codes: Rows, size: int) -> Floats:
+    """How common each code is, with one more person spread over all, shape (size,)."""
+    return np.asarray((np.bincount(codes, minlength=size) + 1 / size) / (len(codes) + 1))
+
+
+def _keys(rows: Rows, one: int, other: int, sizes: Sequence[int]) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = rows[:, one].astype(np.int64) * sizes[other] + rows[:, other]
+    return keys
+
+
+def _tree(told: Floats) -> list[tuple[int, int]]:
     """(child, parent) of every column but the first, parents before children: the pairs that tell most of each other."""
-    if count == 1:
+    if len(told) == 1:
         return []
-    weights = np.zeros((count, count))
-    for (i, j), joint in joints.items():
-        apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-        told = float((joint * np.log(np.maximum(joint, _LEAST) / np.maximum(apart, _LEAST))).sum())
-        weights[i, j] = -(told + 1e-9)  # never none, which would be no edge
+    weights = -np.triu(np.maximum(told, 0) + _EDGE, 1)
     order, parents = breadth_first_order(minimum_spanning_tree(weights), 0, directed=False)
     return [(int(child), int(parents[child])) for child in order[1:]]

@@ -1,22 +1,19 @@
 """All pairs of a released row and a person, in compiled loops: odds of membership, nearest rows, and likelihoods by blocks.
 
-Columns are put together in few groups of small domains, so that a pair costs a look-up per group and not per column.
+The pairs, and the sum of odds, are the contests' own.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.pairs import BLOCK, GROUP_SIZE, Pairs
 from kakurenbo.audit.encoding import Codes, Floats
 
-_SMALLEST_GROUP, _LARGEST_GROUP = 128, 4096  # values of a group: their factors together stay in the fastest cache
-_PER_PERSON = 0.25  # values of a group for each person: for few people it costs more to fill a group than to look it up
-_LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
-_BLOCK = 256  # released rows whose factors are held at a time
+_SMALLEST_GROUP = 128  # values of a group
+_PER_PERSON = 0.25  # values of a group for each person
 
 
 def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats], strangers: Floats) -> Floats:
@@ -35,13 +32,11 @@ def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats]
     """
     from kakurenbo.attacks.membership.odds_sum import summed_odds
 
-    groups = _groups([len(matrix) for matrix in transitions], len(people))
-    slots = _slots(people, groups, transitions)
+    pairs = _pairs(people, transitions)
     # The strangers are one more person, whose factors stand behind all others: how many they are, then ones.
-    last = sum(math.prod(len(transitions[place]) for place in group) for group in groups)
-    slots = np.column_stack([slots, np.arange(last, last + len(groups), dtype=np.uint32)])
-    blocks = _blocks(release, groups, transitions, np.ones((1, 1)), np.multiply)
-    return summed_odds(slots, _with_strangers(blocks, strangers, len(groups)))[:-1]
+    groups, last = len(pairs.slots), pairs.count
+    slots = np.column_stack([pairs.slots, np.arange(last, last + groups, dtype=np.uint32)])
+    return summed_odds(slots, _with_strangers(pairs.products(_columns(release)), strangers, groups))[:-1]
 
 
 def _with_strangers(blocks: Iterator[Floats], strangers: Floats, groups: int) -> Iterator[Floats]:
@@ -64,11 +59,10 @@ def nearest_costs(people: Codes, release: Codes, costs: Sequence[Floats]) -> Flo
     """
     from kakurenbo.audit.kernels import take_least
 
-    groups = _groups([len(matrix) for matrix in costs], len(people))
-    slots = _slots(people, groups, costs)
+    pairs = _pairs(people, costs)
     least = np.full(len(people), np.inf)
-    for added in _blocks(release, groups, costs, np.zeros((1, 1)), np.add):
-        take_least(slots, added, least)
+    for added in pairs.sums(_columns(release)):
+        take_least(pairs.slots, added, least)
     return least
 
 
@@ -82,15 +76,16 @@ def likelihoods(people: Codes, release: Codes, transitions: Sequence[Floats]) ->
     """
     from kakurenbo.audit.kernels import fill_products
 
-    groups = _groups([len(matrix) for matrix in transitions], len(people))
-    slots = _slots(people, groups, transitions)
-    products = np.empty((_BLOCK, len(people)))
-    for factors in _blocks(release, groups, transitions, np.ones((1, 1)), np.multiply):
-        fill_products(slots, factors, products)
+    pairs = _pairs(people, transitions)
+    products = np.empty((BLOCK, len(people)))
+    for factors in pairs.products(_columns(release)):
+        fill_products(pairs.slots, factors, products)
         yield products[: len(factors)]
 
 
-def votes_for(people: Codes, release: Codes, transitions: Sequence[Floats], shown: Codes, values: int) -> Floats:
+def votes_for(
+    people: Codes, release: Codes, transitions: Sequence[Floats], weights: Floats, shown: Codes, values: int
+) -> Floats:
     """How likely the released rows that show each value are each person's, shape (values, n).
 
     Parameters
@@ -98,68 +93,28 @@ def votes_for(people: Codes, release: Codes, transitions: Sequence[Floats], show
     people, release : arrays of int32, shape (n, columns), (m, columns)
         What is known of people, and released in the same columns.
     transitions : sequence of arrays, shape (size, released)
+    weights : array, shape (m,)
+        Of every released row.
     shown : array of int32, shape (m,)
         The value of another column in every released row, below ``values``.
     """
     from kakurenbo.audit.kernels import add_votes
 
-    groups = _groups([len(matrix) for matrix in transitions], len(people))
-    slots = _slots(people, groups, transitions)
+    pairs = _pairs(people, transitions)
+    ends = int(pairs.slots[0].max()) + 1  # of the factors of the first group, which every person has one of
     votes = np.zeros((values, len(people)))
-    for number, factors in enumerate(_blocks(release, groups, transitions, np.ones((1, 1)), np.multiply)):
-        add_votes(slots, factors, shown[number * _BLOCK : (number + 1) * _BLOCK], votes)
+    for number, factors in enumerate(pairs.products(_columns(release))):
+        rows = slice(number * BLOCK, (number + 1) * BLOCK)
+        factors[:, :ends] *= weights[rows, None]
+        add_votes(pairs.slots, factors, shown[rows], votes)
     return votes
 
 
-def _groups(sizes: Sequence[int], people: int) -> list[list[int]]:
-    """Columns in as few groups as have small products of sizes.
-
-    Examples
-    --------
-    >>> _groups([74, 2, 99, 16], people=20_000)
-    [[2], [0], [3, 1]]
-    """
-    most = min(max(int(_PER_PERSON * people), _SMALLEST_GROUP), _LARGEST_GROUP)
-    by_size = sorted(range(len(sizes)), key=lambda place: -sizes[place])
-    for count in range(_LEAST_GROUPS, max(_LEAST_GROUPS, len(by_size)) + 1):
-        groups: list[list[int]] = [[] for _ in range(count)]
-        products = [1] * count
-        for place in by_size:
-            smallest = products.index(min(products))
-            groups[smallest].append(place)
-            products[smallest] *= sizes[place]
-        if max(products) <= most:
-            break
-    return groups
+def _pairs(people: Codes, matrices: Sequence[Floats]) -> Pairs:
+    """The pairs of these people with released rows: for few people it costs more to fill a group than to look it up."""
+    most = min(max(int(_PER_PERSON * len(people)), _SMALLEST_GROUP), GROUP_SIZE)
+    return Pairs.of(_columns(people), matrices, most)
 
 
-def _slots(people: Codes, groups: list[list[int]], matrices: Sequence[Floats]) -> NDArray[np.uint32]:
-    """Where the factors of each person stand, shape (groups, n): those of the first group first."""
-    slots, first = [], 0
-    for group in groups:
-        key = np.zeros(len(people), dtype=np.int64)
-        for place in group:
-            key = key * len(matrices[place]) + people[:, place]
-        slots.append(key + first)
-        first += math.prod(len(matrices[place]) for place in group)
-    return np.stack(slots).astype(np.uint32)
-
-
-def _blocks(
-    release: Codes,
-    groups: list[list[int]],
-    matrices: Sequence[Floats],
-    start: Floats,
-    combine: Callable[[Floats, Floats], Floats],
-) -> Iterator[Floats]:
-    """For blocks of released rows what they give each value of each group, shape (block, sum of group sizes)."""
-    for begin in range(0, len(release), _BLOCK):
-        rows = release[begin : begin + _BLOCK]
-        parts = []
-        for group in groups:
-            part = np.repeat(start, len(rows), axis=0)
-            for place in group:
-                given = matrices[place].T[rows[:, place]]  # (block, size)
-                part = combine(part[:, :, None], given[:, None, :]).reshape(len(rows), -1)
-            parts.append(part)
-        yield np.hstack(parts)
+def _columns(codes: Codes) -> list[Codes]:
+    return [np.ascontiguousarray(codes[:, place]) for place in range(codes.shape[1])]

@@ -1,7 +1,7 @@
 """Two sources about the same people, which have no column in common: does the release say which two belong together?
 
-Both sources are explained by the same released row: log of the mean of P(row | a) P(row | b) over the product of the means,
-then one-to-one assignment.
+Both sources are explained by the same released row: log of the mean over rows of P(a | row) P(b | row) / (P(a) P(b)), which is
+P(row | a) P(row | b) over how common both parts of the row are; then one-to-one assignment.
 """
 
 from __future__ import annotations
@@ -84,12 +84,11 @@ def _entropy(codes: Codes) -> float:
 def linked(model: RowModel, people: Codes, split: Split) -> NDArray[np.bool_]:
     """Which of the people are linked to themselves, shape (n,)."""
     together = np.zeros((len(people), len(people)))
-    alone = [np.zeros(len(people)), np.zeros(len(people))]
+    weights, first = model.evidence(split[0]) * model.evidence(split[1]), 0
     for one, other in zip(*(model.blocks(people, places) for places in split), strict=True):
-        together += one.T @ other  # (n, block) @ (block, n)
-        alone[0] += one.sum(axis=0)
-        alone[1] += other.sum(axis=0)
-    scores = np.log(np.maximum(together, _LEAST)) - np.log(np.maximum(np.outer(*alone), _LEAST))
+        together += (one * weights[first : first + len(one), None]).T @ other  # (n, block) @ (block, n)
+        first += len(one)
+    scores = np.log(np.maximum(together, _LEAST))
     # In an order of their own: where a source cannot tell people apart, a solver that goes by the rows would find them.
     order = np.lexsort(people[:, list(split[1])].T)
     _, partner = linear_sum_assignment(np.round(scores[:, order], 9), maximize=True)

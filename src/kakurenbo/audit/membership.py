@@ -1,4 +1,4 @@
-"""Was this person in the original? Five attacks on members and controls, the best chosen on half of them.
+"""Was this person in the original? Six attacks on members and controls, the best chosen on half of them.
 
 Every score is the same function of a member and of a control: under a release that knows neither, labels are exchangeable.
 """
@@ -25,6 +25,8 @@ REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
 _DECIMALS = 9  # of scores: rounding in the last bits must not decide between equals
 _TOP = 100
+_MEMBERS = 0.5  # share of members among those who are asked about
+_WEIGHT = 2.0  # of what histograms and pairs tell beside the rows
 _SAMPLED = 500  # released rows by which it is told how many were made of strangers
 _ITERATIONS = 30
 _LEAST = 1e-300
@@ -64,12 +66,16 @@ def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.ran
     pool = np.concatenate([members, controls])
     is_member = np.arange(len(pool)) < len(members)
     chooses = _halves(is_member, rng)
-    inner = chooses & (rng.random(len(pool)) < 0.5)
+    inner = rng.random(len(pool)) < 0.5
     scores, features = _scores(coded, pool)
     # Everybody is scored by a model that never saw his label.
     scores["learner"] = np.where(chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses)))
-    # What the learner is chosen by must not know the half that is reported either.
-    inside = np.where(inner, *(_learned(features, is_member, quarter) for quarter in (chooses & ~inner, inner)))
+    # What the learner is chosen by in a half must not know the labels of the other, in which it is told how good it is.
+    inside = np.zeros(len(pool))
+    for half in (chooses, ~chooses):
+        one, other = half & inner, half & ~inner
+        inside[one] = _learned(features, is_member, other)[one]
+        inside[other] = _learned(features, is_member, one)[other]
     choosing = {**scores, "learner": inside, REVERSED: scores["counts"]}
     named = {**scores, REVERSED: scores["counts"]}
     best = _best(choosing, is_member, chooses, FALSE_POSITIVES)
@@ -110,15 +116,22 @@ def _scores(coded: Coded, pool: Codes) -> tuple[dict[str, Floats], Floats]:
     near = nearest_scores(coded, pool)
     counted = count_scores(coded, pool)
     traced = trace(coded, pool)
-    scores = {"likelihood": odds, "nearest": near, "counts": counted, "tracing": traced.total}
-    features = np.column_stack([np.log1p(np.maximum(odds, 0)), near, counted, traced.total, traced.by_column, traced.ratios])
+    rows = np.log1p(odds / _MEMBERS)
+    scores = {
+        "likelihood": odds,
+        "combined": rows + _WEIGHT * traced.logit,
+        "nearest": near,
+        "counts": counted,
+        "tracing": traced.total,
+    }
+    features = np.column_stack([rows, near, counted, traced.total, traced.logit, traced.by_column, traced.ratios])
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
 def likelihood_scores(coded: Coded, pool: Codes) -> Floats:
     """The odds that each person, and nobody else, made a released row, shape (n,)."""
     matrices = transitions(coded, pool)
-    density = densities(released_form(coded, pool), coded)
+    density = densities(released_form(coded, pool), coded.release, [column.released for column in coded.columns])
     strangers = len(pool) * _strangers(coded, pool, matrices, density) * density
     return membership_odds(pool, coded.release, matrices, strangers)
 
@@ -189,23 +202,26 @@ def _row(coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flag
 
 
 def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_member: Flags, chooses: Flags) -> dict[str, float]:
-    """True positive rates over everybody, and how many of the hundred highest scores are members'.
+    """True positive rates, and how many of the hundred highest scores are members'.
 
-    Each by the attack that half of the people choose for it; ``non_members`` is how many people who were not there can be
-    told, at one in a hundred members mistaken.
+    Each half of the people by the attack that the other half chooses for it, so that choosing flatters nothing; then both
+    together. ``non_members`` is how many people who were not there can be told, at one in a hundred members mistaken.
     """
-    everybody = np.ones(len(is_member), dtype=bool)
-    figures = {}
-    for share in FIGURES:
-        best = _best(choosing, is_member, chooses, share)
-        figures[f"tpr_at_{share:g}"] = statistics.found_beyond(*_sides(named[best], is_member, everybody, best), share)
-    likeliest = {
-        name: top_members(score[chooses], is_member[chooses], _TOP // 2) for name, score in choosing.items() if name != REVERSED
-    }
-    figures["top100"] = top_members(named[max(likeliest, key=lambda name: likeliest[name])], is_member)
-    figures[REVERSED] = statistics.found_beyond(*_sides(named[REVERSED], is_member, everybody, REVERSED), FALSE_POSITIVES)
-    figures["top100_in_release"] = top_members(named[REVERSED], is_member)
-    return figures
+    figures = dict.fromkeys((*(f"tpr_at_{share:g}" for share in FIGURES), "top100", REVERSED, "top100_in_release"), 0.0)
+    for told_by, half in ((chooses, ~chooses), (~chooses, chooses)):
+        for share in FIGURES:
+            best = _best(choosing, is_member, told_by, share)
+            figures[f"tpr_at_{share:g}"] += statistics.found_beyond(*_sides(named[best], is_member, half, best), share) / 2
+        likeliest = {name: _top(score, is_member, told_by) for name, score in choosing.items() if name != REVERSED}
+        figures["top100"] += _top(named[max(likeliest, key=lambda name: likeliest[name])], is_member, half)
+        sought, others = _sides(named[REVERSED], is_member, half, REVERSED)
+        figures[REVERSED] += statistics.found_beyond(sought, others, FALSE_POSITIVES) / 2
+        figures["top100_in_release"] += _top(named[REVERSED], is_member, half)
+    return {name: round(value, _DECIMALS) for name, value in figures.items()}
+
+
+def _top(score: Floats, is_member: Flags, half: Flags) -> float:
+    return top_members(score[half], is_member[half], _TOP // 2)
 
 
 def top_members(score: Floats, is_member: Flags, top: int = _TOP) -> float:

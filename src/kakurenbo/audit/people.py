@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from kakurenbo.audit.density import densities, mutual_information
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.mechanism import transitions
+
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,21 @@ class RowModel:
         own = list(places)
         return likelihoods(people[:, own], self.release[:, own], [self.matrices[place] for place in own])
 
+    def evidence(self, places: Sequence[int]) -> Floats:
+        """1 / how common the cells of each released row are, shape (m,), the mean of all being 1.
+
+        By Bayes' rule P(person | row) is P(row | person) times this, and how many people there are of his kind: a common row
+        speaks for nobody in particular.
+        """
+        own = list(places)
+        cells, sizes = self.release[:, own], [self.matrices[place].shape[1] for place in own]
+        weights = 1 / np.maximum(densities(cells, cells, sizes, self._told[np.ix_(own, own)]), _LEAST)
+        return np.asarray(weights / weights.mean())
+
+    @cached_property
+    def _told(self) -> Floats:
+        return mutual_information(self.release)
+
     def showing(self, place: int, shown: Codes) -> RowModel:
         """The same rows with other codes in one column, which nobody is known by."""
         release = self.release.copy()
@@ -62,6 +81,8 @@ class Asked:
         People of the original: those that the worst case is chosen by, and those that it is reported on.
     controls : array of int32, shape (n, columns)
         People of the holdout; empty where there is none.
+    choosing_controls : array of int32, shape (k, columns)
+        Others of the holdout, beside those of whom the worst case is chosen; few or none where it is small.
     others : array of int32, shape (k, columns)
         People like them of whom nobody asks: the holdout, or else the rest of the original.
     attacked : Coded
@@ -72,6 +93,7 @@ class Asked:
     choosing: Codes
     reported: Codes
     controls: Codes
+    choosing_controls: Codes
     others: Codes
     attacked: Coded
 
@@ -83,10 +105,11 @@ class Asked:
         drawn = rng.permutation(size)[: 2 * count]
         choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
         if len(holdout):
-            return cls(choosing, reported, holdout[rng.permutation(len(holdout))[:count]], holdout, coded)
+            held = holdout[rng.permutation(len(holdout))[: 2 * count]]
+            return cls(choosing, reported, held[:count], held[count:], holdout, coded)
         others = np.delete(coded.original, drawn[count:], axis=0)
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
-        return cls(choosing, reported, holdout, others, coded.with_release(coded.release[rows]))
+        return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]))
 
 
 def as_if_released(coded: Coded, people: Codes) -> Coded:

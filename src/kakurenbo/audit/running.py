@@ -42,7 +42,7 @@ from kakurenbo.errors import ParameterError
 MOST_TARGETS = 10_000  # members, and as many controls
 FEWEST = 40  # people of a table below which nothing can be said
 EXPOSED_LEVEL = 0.05
-_LEVELS = {"likelihood": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
+_LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
 _SIGNIFICANT = 0.05
 
 

@@ -1,25 +1,28 @@
-"""`tracing`: who pulls the release's moments towards himself, as Homer et al. (2008) and Dwork et al. (2015) trace.
+"""Who pulls the release's moments towards himself: the contests' `tracing` and `max_entropy` on the tables of an audit.
 
-s(x) = phi(x)^T (Sigma + r I)^-1 (mean phi of the release - mean phi of the pool): needs no released row to look like a person.
+They need no released row to look like a person. People take part as the release would show them, so that a coarser release
+has the same columns as they.
 """
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from kakurenbo.audit.encoding import Coded, Codes, Floats
+from kakurenbo.attacks.membership.evidence import FITTING, Ground, plain_evidence
+from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.max_entropy import tilt
+from kakurenbo.attacks.membership.tracing import trace_weights
+from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import coarsening
+from kakurenbo.tables import Category, Column, Integer, Schema, Table
 
-_FEWEST = 10  # people of the pool that a pair of values must have to be a feature
-_COARSE = 24  # groups of a column in pairs; its single values are features of their own
-_MOST_FEATURES = 1500
-_MOST_PAIRS = 66  # pairs of columns, so that wide tables stay quick
-_RIDGE = 1e-3
+_ROUNDING = 1.0  # standard error of a count of the release, in records
+_FINEST = 4096  # steps of a grid on which numbers are evenly spaced; beyond it they go by their ranks
+_OFF = 1e-3  # steps that a number may be off the grid
+_MOST_VALUES, _FEWEST_VALUES = 1500, 8  # of all columns together, and of one at least: the cost is that number cubed
 Labels = NDArray[np.int64]
 
 
@@ -33,18 +36,22 @@ def released_form(coded: Coded, people: Codes) -> Labels:
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """What tracing says of everybody.
+    """What histograms and pairs say of everybody.
 
     Attributes
     ----------
     total : array, shape (n,)
+        The score of `tracing`: phi(x)^T (Sigma + r I)^-1 (mean phi of the release - mean phi of the pool).
+    logit : array, shape (n,)
+        That of `max_entropy`: log odds of membership, but for a constant.
     by_column : array, shape (n, columns)
-        The part of each column's own values.
+        The part of the total that each column's own values make.
     ratios : array, shape (n, columns)
         log of how much more common each value is in the release than in the pool.
     """
 
     total: Floats
+    logit: Floats
     by_column: Floats
     ratios: Floats
 
@@ -52,14 +59,66 @@ class Traces:
 def trace(coded: Coded, pool: Codes) -> Traces:
     """Scores of everybody in the pool, shape (n,), from histograms and pairs alone."""
     people, release = released_form(coded, pool), coded.release.astype(np.int64)
-    phi, released, owner = _features(coded, people, release)
-    pull = np.asarray(released.mean(axis=0) - phi.mean(axis=0)).ravel()
-    mean = np.asarray(phi.mean(axis=0)).ravel()
-    spread = np.asarray((phi.T @ phi).todense()) / len(people) - np.outer(mean, mean)
-    weights = np.linalg.solve(spread + _RIDGE * np.eye(len(spread)), pull)
-    columns = range(len(coded.columns))
-    by_column = np.column_stack([phi[:, owner == place] @ weights[owner == place] for place in columns])
-    return Traces(np.asarray(phi @ weights).ravel(), by_column, _ratios(coded, people, release))
+    knowledge = MembershipKnowledge(*_tables(coded, people, release), guesses=1)
+    ground = Ground.of(knowledge)
+    evidence = plain_evidence(ground, knowledge, FITTING, _ROUNDING)
+    weights = trace_weights(ground, evidence)
+    # Every other person of the pool is a control.
+    logit = ground.population.dot(tilt(ground, evidence, 0.5))
+    own = ground.population.parts(weights)[:, : len(coded.columns)]  # the slots of columns come before those of pairs
+    return Traces(ground.population.dot(weights), logit, own, _ratios(coded, people, release))
+
+
+def _tables(coded: Coded, people: Labels, release: Labels) -> tuple[Table, Table]:
+    """Pool and release as tables of one schema: released values as levels, numbers as evenly spaced as they are."""
+    most = max(_FEWEST_VALUES, _MOST_VALUES // len(coded.columns))
+    columns: list[Column] = []
+    codes: tuple[dict[str, Labels], dict[str, Labels]] = ({}, {})
+    for place, column in enumerate(coded.columns):
+        name, seen = str(place), np.bincount(people[:, place], minlength=column.released)
+        numbers = _in_groups(steps_of(column), seen, most) if column.numeric else _commonest(seen, most)
+        size = int(numbers.max()) + 1
+        columns.append(Integer(name, 0, size - 1) if column.numeric else Category(name, tuple(map(str, range(size)))))
+        for side, rows in zip(codes, (people, release), strict=True):
+            side[name] = numbers[rows[:, place]]
+    schema = Schema(columns)
+    return Table(schema, codes[0]), Table(schema, codes[1])
+
+
+def steps_of(column: CodedColumn) -> Labels:
+    """Where each released number stands on an even grid, or else its rank, shape (released,); a missing one after the last."""
+    told = ~column.covers[-1]  # what may be missing is no number
+    if not told.any():
+        return np.zeros(column.released, dtype=np.int64)
+    weights = column.covers[:, told] / np.maximum(column.covers[:, told].sum(axis=0), 1)
+    distinct, ranks = np.unique(np.round(column.numbers @ weights, 9), return_inverse=True)
+    places = np.arange(len(distinct))
+    gap = np.diff(distinct).min() if len(distinct) > 1 else 1.0
+    if np.ptp(distinct) < _FINEST * gap:
+        even = (distinct - distinct[0]) / gap
+        if np.abs(even - np.round(even)).max() < _OFF:
+            places = np.round(even).astype(np.int64)
+    steps = np.full(column.released, places[-1] + 1, dtype=np.int64)
+    steps[told] = places[ranks]
+    return steps
+
+
+def _in_groups(steps: Labels, seen: Labels, most: int) -> Labels:
+    """Steps, or where they are more than ``most`` groups of them, of about equally many people each."""
+    if steps.max() < most:
+        return steps
+    people = np.cumsum(np.bincount(steps, weights=seen))
+    groups = (people * most / (people[-1] + 1)).astype(np.int64)
+    return np.asarray(np.unique(groups, return_inverse=True)[1][steps])
+
+
+def _commonest(seen: Labels, most: int) -> Labels:
+    """A number for each of the commonest values, and one for all others, shape (released,)."""
+    if len(seen) <= most:
+        return np.arange(len(seen))
+    numbers = np.full(len(seen), most - 1)
+    numbers[np.argsort(-seen, kind="stable")[: most - 1]] = np.arange(most - 1)
+    return numbers
 
 
 def _ratios(coded: Coded, people: Labels, release: Labels) -> Floats:
@@ -69,65 +128,3 @@ def _ratios(coded: Coded, people: Labels, release: Labels) -> Floats:
         theirs = np.bincount(release[:, place], minlength=column.released)
         logs.append(np.log((theirs + 1) / (ours + 1))[people[:, place]])
     return np.column_stack(logs)
-
-
-def _features(coded: Coded, people: Labels, release: Labels) -> tuple[sparse.csr_array, sparse.csr_array, Labels]:
-    """One-hot values and pairs of values, of the pool and of the release, and the column that owns each (-1: a pair)."""
-    width = len(coded.columns)
-    coarse = [_coarse(people[:, place], release[:, place]) for place in range(width)]
-    keys = [(people[:, place], release[:, place], place) for place in range(width)]
-    # Numbers go with others by their products: what a release copies of them are moments, rarely joint histograms.
-    texts = [place for place, column in enumerate(coded.columns) if not column.numeric]
-    for i, j in itertools.islice(itertools.combinations(texts, 2), _MOST_PAIRS):
-        keys.append((coarse[i][0] * _COARSE + coarse[j][0], coarse[i][1] * _COARSE + coarse[j][1], -1))
-    counts = [np.bincount(ours) for ours, _, _ in keys]
-    fewest = _fewest(counts)
-    blocks, owners = [], []
-    for (ours, theirs, place), count in zip(keys, counts, strict=True):
-        number = np.full(int(max(len(count), theirs.max() + 1)), -1)
-        kept = np.flatnonzero(count >= fewest)
-        number[kept] = np.arange(len(kept))
-        blocks.append((_one_hot(number[ours], len(kept)), _one_hot(number[theirs], len(kept))))
-        owners.append(np.full(len(kept), place))
-    numbers = [_moments(coded, rows, [block[side] for block in blocks[:width]]) for side, rows in enumerate((people, release))]
-    ours_all, theirs_all = (
-        sparse.csr_array(sparse.hstack([*(block[side] for block in blocks), *numbers[side]])) for side in (0, 1)
-    )
-    owners.append(np.full(ours_all.shape[1] - sum(map(len, owners)), -1))
-    return ours_all, theirs_all, np.concatenate(owners)
-
-
-def _moments(coded: Coded, rows: Labels, values: list[sparse.csr_array]) -> list[sparse.csr_array]:
-    """Standardized numbers, their products, and their products with the values of every column of texts."""
-    standard = {}
-    for place, column in enumerate(coded.columns):
-        if column.numeric:
-            weights = column.covers / np.maximum(column.covers.sum(axis=0), 1)
-            standard[place] = (column.numbers @ weights)[rows[:, place]]
-    made: list[sparse.csr_array] = []
-    for one, number in standard.items():
-        made.append(sparse.csr_array(number[:, None]))
-        made += [sparse.csr_array((number * standard[other])[:, None]) for other in standard if other >= one]
-        made += [values[place].multiply(number[:, None]).tocsr() for place in range(len(values)) if place not in standard]
-    return made
-
-
-def _fewest(counts: list[NDArray[np.int64]]) -> int:
-    """How many people a feature needs so that there are not too many features."""
-    every = np.sort(np.concatenate(counts))[::-1]
-    return max(_FEWEST, int(every[_MOST_FEATURES]) + 1 if len(every) > _MOST_FEATURES else 0)
-
-
-def _coarse(people: Labels, release: Labels) -> tuple[Labels, Labels]:
-    """The same in at most ``_COARSE`` groups: the commonest values by themselves, the others together."""
-    counts = np.bincount(np.concatenate([people, release]))
-    if len(counts) <= _COARSE:
-        return people, release
-    edges = np.cumsum(counts) * _COARSE // (counts.sum() + 1)
-    group = edges.astype(np.int64)
-    return group[people], group[release]
-
-
-def _one_hot(numbers: Labels, size: int) -> sparse.csr_array:
-    rows = np.flatnonzero(numbers >= 0)
-    return sparse.csr_array((np.ones(len(rows)), (rows, numbers[rows])), shape=(len(numbers), size))

@@ -6,7 +6,6 @@ and how likely a cell was kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.evidence import FITTING, Ground, members, plain_evidence
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.max_entropy import tilt
+from kakurenbo.attacks.membership.pairs import Pairs
 from kakurenbo.attacks.membership.retention import estimate_mechanism
 from kakurenbo.contracts import Mechanism
 from kakurenbo.errors import ParameterError
@@ -23,9 +23,6 @@ from kakurenbo.parameters import parameter
 from kakurenbo.tables import Coarsening, Schema, Table
 
 LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
-_GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
-_LEAST_GROUPS = 3  # what the compiled loop takes; a group may be empty
-_BLOCK = 256  # release rows whose factors are held at a time
 HISTOGRAM_WEIGHT = 0.5  # of what the counts tell: the records of D that hold a value count in the odds already
 _DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
 
@@ -89,9 +86,8 @@ def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> 
 
     schema = population.schema
     transitions = _transitions(schema, mechanism)
-    groups = _groups({column.name: column.size or 0 for column in schema})
-    slots, factors = _slots(population, transitions, groups)
-    return summed_odds(slots, _blocks(factors, release))
+    pairs = Pairs.of([population.codes[name] for name in schema.names], [transitions[name] for name in schema.names])
+    return summed_odds(pairs.slots, pairs.products([release.codes[name] for name in schema.names]))
 
 
 def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.float64]]:
@@ -103,53 +99,3 @@ def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.f
             expectation = f"a mechanism of {column.size} values for {column.name}"
             raise ParameterError("mechanism", expectation, len(transitions[column.name]))
     return transitions
-
-
-def _groups(sizes: Mapping[str, int]) -> list[list[str]]:
-    """Columns in as few groups as have small products of sizes: a group costs one look-up for every pair of rows.
-
-    Examples
-    --------
-    >>> _groups({"age": 74, "sex": 2, "hours": 99, "education": 16})
-    [['hours'], ['age'], ['education', 'sex']]
-    """
-    by_size = sorted(sizes, key=lambda name: -sizes[name])
-    for count in range(_LEAST_GROUPS, max(_LEAST_GROUPS, len(by_size)) + 1):
-        groups: list[list[str]] = [[] for _ in range(count)]
-        products = [1] * count
-        for name in by_size:
-            smallest = products.index(min(products))
-            groups[smallest].append(name)
-            products[smallest] *= sizes[name]
-        if max(products) <= _GROUP_SIZE:
-            break
-    return groups
-
-
-def _slots(
-    population: Table, transitions: Mapping[str, NDArray[np.float64]], groups: list[list[str]]
-) -> tuple[NDArray[np.uint32], list[dict[str, NDArray[np.float64]]]]:
-    """Where the factors of each row stand, shape (g, n), and what they are: only those of values that occur together.
-
-    The factors of each group stand side by side, the first group's first.
-    """
-    slots, factors, first = [], [], 0
-    for group in groups:
-        _, examples, places = np.unique(population.keys(group), return_index=True, return_inverse=True)
-        slots.append(first + places)
-        # (size, values of the group): a row for each released value of a column
-        factors.append({name: np.ascontiguousarray(transitions[name][population.codes[name][examples]].T) for name in group})
-        first += len(examples)
-    return np.stack(slots).astype(np.uint32), factors
-
-
-def _blocks(factors: list[dict[str, NDArray[np.float64]]], release: Table) -> Iterator[NDArray[np.float64]]:
-    """For blocks of release rows d, shape (block, slots): the product over a group's columns of P(d_c | x_c)."""
-    for start in range(0, len(release), _BLOCK):
-        parts = []
-        for group in factors:
-            part = np.ones((min(_BLOCK, len(release) - start), 1))
-            for name, given in group.items():
-                part = part * given[release.codes[name][start : start + _BLOCK]]
-            parts.append(part)
-        yield np.hstack(parts)

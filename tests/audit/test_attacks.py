@@ -1,0 +1,147 @@
+"""The attacks of an audit, each on releases small enough to know the answer, and beside the contests' own."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.audit.census import parts, swapped
+
+from kakurenbo.attacks.membership import membership_odds as contest_odds
+from kakurenbo.audit.boosting import boosted_guesses, inputs
+from kakurenbo.audit.density import densities, mutual_information
+from kakurenbo.audit.encoding import Coded, Codes, encode
+from kakurenbo.audit.engine import membership_odds
+from kakurenbo.audit.frames import frame_of
+from kakurenbo.audit.inferring import attack_inference
+from kakurenbo.audit.linking import linked
+from kakurenbo.audit.mechanism import transitions
+from kakurenbo.audit.membership import attack_membership
+from kakurenbo.audit.people import RowModel
+from kakurenbo.audit.schema import infer_schema
+from kakurenbo.audit.tracing import released_form, steps_of, trace
+from kakurenbo.contracts import Mechanism
+from kakurenbo.tables import Category, Schema, Table
+
+
+def coded_of(original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame) -> tuple[Coded, Codes]:
+    """The tables as codes, and everybody who is asked about, members first."""
+    frames = [frame_of(name, table) for name, table in (("o", original), ("r", release), ("h", holdout))]
+    coded = encode(infer_schema(frames[0], frames[2]), original.columns, *frames)
+    return coded, np.concatenate([coded.original, coded.holdout])
+
+
+@pytest.fixture(scope="module")
+def swap() -> tuple[Coded, Codes]:
+    original, holdout, _ = parts(1000)
+    return coded_of(original, swapped(original, 0.2, np.random.default_rng(1)), holdout)
+
+
+def test_the_odds_are_those_of_the_contests_attack() -> None:
+    """On columns of the same values, and with no strangers, digit for digit but for the order of sums."""
+    rng = np.random.default_rng(0)
+    sizes = {"a": 7, "b": 4, "c": 12}
+    schema = Schema(Category(name, tuple(map(str, range(size)))) for name, size in sizes.items())
+    people, release = (rng.integers(0, list(sizes.values()), (rows, 3)).astype(np.int32) for rows in (200, 90))
+    matrices = [0.7 * np.eye(size) + 0.3 / size for size in sizes.values()]
+    tables = [Table(schema, dict(zip(sizes, rows.T, strict=True))) for rows in (people, release)]
+    theirs = contest_odds(*tables, Mechanism(dict(zip(sizes, matrices, strict=True))))
+    np.testing.assert_allclose(membership_odds(people, release, matrices, np.zeros(90)), theirs, rtol=1e-12)
+
+
+def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Codes]) -> None:
+    """Labels that mean nothing: the best of seven attacks, chosen and told by the same people, would find more than chance."""
+    coded, pool = swap
+    tops, rates = [], []
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(pool))
+        members, controls = pool[order[:1000]], pool[order[1000:]]
+        figures = attack_membership(coded, members, controls, np.random.default_rng(seed)).risk.figures
+        tops.append(figures["top100"])
+        rates.append(figures["tpr_at_0.01"])
+    assert 42 < np.mean(tops) < 58
+    assert np.mean(rates) < 0.02
+
+
+def test_histograms_and_rows_together_find_more_than_either(swap: tuple[Coded, Codes]) -> None:
+    found = attack_membership(swap[0], swap[0].original, swap[0].holdout, np.random.default_rng(3))
+    at = {name: np.sort(score[1000:])[-11] for name, score in found.scores.items()}
+    told = {name: int((score[:1000] > at[name]).sum()) for name, score in found.scores.items()}
+    assert told["combined"] >= 0.95 * told["likelihood"] > told["tracing"]
+
+
+def test_tracing_takes_numbers_words_bands_and_missing_values() -> None:
+    rng = np.random.default_rng(2)
+    ages = rng.integers(20, 60, 400)
+    table = pl.DataFrame(
+        {
+            "age": [str(age) if place % 9 else "" for place, age in enumerate(ages)],
+            "town": [f"t{town}" for town in rng.integers(0, 900, 400)],
+            "wage": rng.normal(3000, 400, 400).round(2),
+        }
+    ).cast(pl.String)
+    bands = pl.Series("age", [f"{int(age) // 10 * 10}-{int(age) // 10 * 10 + 9}" if age else "" for age in table["age"]])
+    coded, pool = coded_of(table[:200], table[:200].with_columns(bands[:200]), table[200:])
+    traced = trace(coded, pool)
+    assert traced.by_column.shape == traced.ratios.shape == (400, 3)
+    assert np.isfinite(traced.total).all()
+    assert np.isfinite(traced.logit).all()
+    steps = dict(zip(coded.columns[0].shown, steps_of(coded.columns[0]).tolist(), strict=True))
+    assert steps == {"20-29": 0, "30-39": 1, "40-49": 2, "50-59": 3, "": 4}
+
+
+def test_the_density_of_a_row_is_that_of_the_tree_of_pairs() -> None:
+    rows = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 500)
+    told = mutual_information(rows)
+    assert told[0, 1] == pytest.approx(np.log(2))
+    assert told[1, 2] == pytest.approx(0)
+    asked = np.array([[0, 0, 0], [0, 1, 0]])
+    common, never = densities(rows, asked, (2, 2, 2))
+    assert common == pytest.approx(0.25, rel=0.01)
+    assert never < 1e-3
+
+
+def test_common_rows_speak_for_nobody_in_particular(swap: tuple[Coded, Codes]) -> None:
+    coded, pool = swap
+    model, split = RowModel.of(coded, pool), ((0, 1, 2, 3), (4, 5, 6, 7, 8))
+    weighed = linked(model, coded.original[:300], split).mean()
+
+    class Unweighed(RowModel):
+        def evidence(self, places: object) -> np.ndarray:
+            return np.ones(len(self.release))
+
+    assert weighed > linked(Unweighed(model.release, model.matrices), coded.original[:300], split).mean()
+    assert weighed > 10 * linked(model, coded.holdout[:300], split).mean()
+
+
+def test_boosting_guesses_a_secret_that_follows_from_the_rest_and_never_one_of_many_values() -> None:
+    rng = np.random.default_rng(5)
+    cells = rng.integers(0, 6, (3, 700, 2))
+    frames = [
+        pl.DataFrame({"a": side[:, 0], "b": side[:, 1], "sum": side.sum(axis=1) % 4, "id": rng.integers(0, 99, 700)})
+        for side in cells
+    ]
+    coded, _ = coded_of(*(frame.cast(pl.String) for frame in frames))
+    risk, _ = attack_inference(coded, coded.holdout, np.random.default_rng(1), range(4), [2, 3])
+    rates = {(row.attack, row.wants): row.rate.value for row in risk.rows}
+    assert rates["boosting", ("sum",)] > 0.95
+    assert ("boosting", ("id",)) not in rates
+    assert ("row_model", ("id",)) in rates
+
+
+def test_boosting_says_the_only_value_that_there_is() -> None:
+    one = boosted_guesses(np.zeros((5, 2)), np.full(5, 3), [np.zeros((4, 2)), np.zeros((0, 2))])
+    assert [guess.tolist() for guess in one] == [[3, 3, 3, 3], []]
+
+
+def test_what_boosting_learns_from_has_numbers_in_their_order(swap: tuple[Coded, Codes]) -> None:
+    coded, pool = swap
+    ages = inputs(coded, released_form(coded, pool))[:, 0]
+    numbers = coded.columns[0].numbers[pool[:, 0]]
+    order = np.argsort(ages, kind="stable")
+    assert (np.diff(numbers[order]) >= -1e-9).mean() > 0.99  # nobody is released at some ages
+
+
+def test_transitions_are_distributions(swap: tuple[Coded, Codes]) -> None:
+    for matrix in transitions(*swap):
+        np.testing.assert_allclose(matrix.sum(axis=1), 1)
