@@ -217,6 +217,34 @@ def test_a_bot_anonymizes_what_its_own_team_was_given_and_sees_nothing_else(prep
     assert submission.files.get().name == "hidden_02.csv"
 
 
+def test_a_bot_attacks_with_what_its_own_team_was_given_where_that_is_of_use_and_sees_nobody_elses(
+    worker: Watched, tmp_path: Path
+) -> None:
+    round = new_round("pwscup2024", {"scale": "small", "data": "embedded"}, "main", teams=2, places=2)
+    prepare(round, worker)
+    hand_in(round, "01", anonymized(round, "01", tmp_path / "anonymized", 2))
+    worker.drain()
+    change_phase(round, "anonymize", PhaseState.SEALING)
+    rules.enqueue(JobKind.SEAL, round.contest, round, subject="01")
+    worker.drain()
+    change_phase(round, "anonymize", PhaseState.CLOSED)
+    change_phase(round, "attack", PhaseState.OPEN)
+    round.contest.rehearsal = True
+    round.contest.save()
+    rules.enqueue(JobKind.BOT, round.contest, round, subject="02")
+    worker.drain()
+    given = {
+        team: {path.name: path.read_bytes() for path in exported(round, f"teams/{team}/", tmp_path / team).iterdir()}
+        for team in ("01", "02")
+    }
+    ((_, files, links),) = worker.seen["attack"]
+    assert not links
+    assert {name.removeprefix("handout/"): data for name, data in files.items() if name.startswith("handout/")} == given["02"]
+    assert not set(files.values()) & set(given["01"].values())
+    assert {name.rpartition("/")[0] for name in files} == {"phase/attackers", "phase/targets/01", "handout"}
+    assert Entry.objects.get(round=round, team__number="02").submissions.get().state == State.SCORED
+
+
 def test_a_team_without_a_release_is_missing_and_nobody_attacks_it(sealed: Round) -> None:
     states = {target.name: target.record["state"] for target in Target.objects.filter(round=sealed)}
     assert states == {"01": "published", "02": "published", "03": "missing"}

@@ -18,6 +18,7 @@ from kakurenbo.arena.requests import (
     ATTACK,
     CREDIT,
     JUDGE,
+    OWN,
     PREPARE,
     HandedIn,
     JudgeRequest,
@@ -140,6 +141,7 @@ class Dispatcher:
         entrant = self._plan.by_team.get(job.attacker)
         part = part_place(job.team, part_folder(job.attacker))
         dealt = {"part": self._handed_out(judge, part)} if part in self._found[judge].handed_out else {}
+        own = self._own_handout(prepare, job.attacker)
         request = PlayerRequest(
             store=self._store(job),
             key="",
@@ -154,11 +156,20 @@ class Dispatcher:
                 "target": self._handed_out(judge, target_place(job.team)),
                 "attackers": self._handed_out(prepare, f"{OPEN}/attackers"),
                 **dealt,
+                **own,
             },
             limit=self._limit if entrant is not None else None,
         )
         seen = {"target": self._found[judge].value["targets"][job.team], "attackers": self._found[prepare].value["attackers"]}
+        if own:
+            seen[OWN] = self._found[prepare].value["handouts"][job.attacker]
         return self._keyed(request, seen | {role: tree.digest for role, tree in dealt.items()})
+
+    def _own_handout(self, prepare: Job, attacker: str) -> Mapping[str, Tree]:
+        """What the attacker itself was given to anonymize, where that is of use to its attacks; nobody else's."""
+        place = f"{TEAMS}/{attacker}/handout"
+        of_use = self._plan.rules.attackers_use_handouts and place in self._found[prepare].handed_out
+        return {OWN: self._handed_out(prepare, place)} if of_use else {}
 
     def _nothing(self, job: Job) -> Request:
         request = PlayerRequest(self._store(job), "", job.kind, self._plan.rulebook_of[job.round], target=job.team)

@@ -1,6 +1,6 @@
 """The players' jobs: a method makes a release from its team's handout, an attack makes a guess from what was published.
 
-Handouts are not remembered: nothing of one may be left in a process that runs attacks.
+Handouts are not remembered: nothing of one may be left in a process that runs other teams' attacks.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.arena.requests import Outcome, PlayerRequest, accepted
+from kakurenbo.arena.requests import OWN, Outcome, PlayerRequest, accepted
 from kakurenbo.contracts import AnyRulebook, json_number, read_facts
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.errors import KakurenboError
@@ -17,6 +17,7 @@ from kakurenbo.rounds.scoring import sample_stream
 from kakurenbo.tables.remembering import Memory, remembering_tables
 
 GUESS_FILE = "guess"
+_SEEN = ("target", "part", "attackers", OWN)
 _TARGETS, _TABLES = Memory(4), Memory(4)
 
 
@@ -32,9 +33,8 @@ def anonymize(request: PlayerRequest) -> Outcome:
 
 
 def attack(request: PlayerRequest) -> Outcome:
-    """An attack on one target, from published files alone."""
-    inputs = tuple((role, tree.digest) for role, tree in request.inputs.items())
-    seen = _TARGETS.remembered((inputs, request.rulebook), lambda: _Seen.read(request))
+    """An attack on one target, from published files and, where the rules make it of use, the attacker's own handout."""
+    seen = _Seen.read(request) if OWN in request.inputs else _Seen.remembered(request)
     if request.method is not None:
         method, rng = request.method.make(), stream(int(request.seed), "attack")
     else:
@@ -51,11 +51,20 @@ class _Seen:
     knowledge: Any
 
     @classmethod
+    def remembered(cls, request: PlayerRequest) -> _Seen:
+        inputs = tuple((role, tree.digest) for role, tree in request.inputs.items())
+
+        def read() -> _Seen:
+            with remembering_tables(_TABLES):
+                return cls.read(request)
+
+        return _TARGETS.remembered((inputs, request.rulebook), read)
+
+    @classmethod
     def read(cls, request: PlayerRequest) -> _Seen:
-        folder, *beside = (request.inputs[role].checked() for role in ("target", "part", "attackers") if role in request.inputs)
+        folder, *beside = (request.inputs[role].checked() for role in _SEEN if role in request.inputs)
         facts = read_facts(folder)
         if facts is None:
             raise KakurenboError("a published folder lacks its contest.json")
         rules: AnyRulebook = request.rulebook.make().under(facts)
-        with remembering_tables(_TABLES):
-            return cls(rules, facts, accepted(rules.read_target(folder, *beside, attacker="")).knowledge)
+        return cls(rules, facts, accepted(rules.read_target(folder, *beside, attacker="")).knowledge)

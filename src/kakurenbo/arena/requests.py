@@ -21,6 +21,9 @@ from kakurenbo.tables import Problems, Reading, Source
 
 PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = "prepare", "anonymize", "judge", "attack", "credit", "nothing"
 
+OWN = "own"
+"""The role of an attacker's own handout among the inputs of its attacks."""
+
 
 @dataclass(frozen=True)
 class Tree:

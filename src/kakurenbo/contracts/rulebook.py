@@ -102,6 +102,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Of the table that anonymizers are given: those that accept it play."""
     knowledge: ClassVar[type]
     """What attacks are given: those that take it play."""
+    attackers_use_handouts: ClassVar[bool] = False
+    """Whether an attacker's own handout tells of others' releases: its folder is then among the paths of ``read_target``."""
 
     max_teams: ClassVar[int] = 99
     default_players: ClassVar[tuple[Player, ...]] = ()
@@ -201,7 +203,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         Parameters
         ----------
         sources : sequence of Source
-            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents.
+            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents. With
+            ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
         declared : Anonymizer or None
             A method that the attacker assumes was used, beside what the files tell.
         """

@@ -23,7 +23,7 @@ from typing import Any
 
 from kakurenbo.messages import render
 
-REQUEST, RESULT, SUBMITTED, OUT = "request.json", "result.json", "submitted", "out"
+REQUEST, RESULT, SUBMITTED, OUT, HANDOUT = "request.json", "result.json", "submitted", "out", "handout"
 """What a step reads and writes in its folder: the request, its result, files that were handed in, and those that it made."""
 ONE_THREAD = {
     **dict.fromkeys(

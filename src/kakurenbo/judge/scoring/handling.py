@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
+from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rejudge_handling
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED, cause
 from kakurenbo.judge.scoring.judging import (
@@ -196,6 +197,8 @@ def _bot(job: Job, bench: Bench) -> Change:
         else:
             others = [target.name for target in published(round).exclude(entry=entry)]
             bench.workspace.copy_phase(folder, round, others, number)
+            if rules_of(job.contest, round).attackers_use_handouts:
+                bench.workspace.copy_handout(folder, round, number)
             result = bench.run("attack", folder, {**request, "targets": others})
         made = [(path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))]
     broke = "; ".join(f"{target}: {why}" for target, why in result.get("failed", {}).items())

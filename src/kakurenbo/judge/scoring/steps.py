@@ -7,7 +7,7 @@ published, and for credits the answers), ``submitted`` (files that a team handed
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from kakurenbo.contracts import ANONYMIZE, AnyRulebook, Counting, PreparedRound,
 from kakurenbo.contracts.facts import ContestFacts
 from kakurenbo.contracts.results import FAILED, REFUSED
 from kakurenbo.errors import KakurenboError
-from kakurenbo.judge.scoring.child import OUT, REQUEST, RESULT, SUBMITTED, cause
+from kakurenbo.judge.scoring.child import HANDOUT, OUT, REQUEST, RESULT, SUBMITTED, cause
 from kakurenbo.judge.scoring.fingerprint import call_of, fingerprint_of, own_software
 from kakurenbo.judge.scoring.ranking import standings
 from kakurenbo.messages import LANGUAGES
@@ -120,7 +120,7 @@ def credit(folder: Path, request: Request) -> dict[str, Any]:
 
 def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     """A bot's release, from its own handout alone: the files that a team would hand in."""
-    handout = folder / "handout"
+    handout = folder / HANDOUT
     rules = rules_for(request).in_folder(handout)
     method = _bot(rules, request).anonymizer
     if method is not None:
@@ -131,8 +131,12 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
 
 
 def attack(folder: Path, request: Request) -> dict[str, Any]:
-    """A bot's guesses at all targets but its own, from what was published alone; none where its method fails."""
-    targets = Targets(rules_for(request), folder / "phase", request["targets"])
+    """A bot's guesses at all targets but its own; none where its method fails.
+
+    From what was published alone, and from its own handout where that is there.
+    """
+    own = folder / HANDOUT
+    targets = Targets(rules_for(request), folder / "phase", request["targets"], beside=[own] if own.is_dir() else [])
     call = _bot(targets.rules, request).attack
     if call is None:
         return {"failed": {}}
@@ -233,10 +237,19 @@ def _bot(rules: AnyRulebook, request: Request) -> Entrant:
 
 
 class Targets(Mapping[str, Target[Any, Any]]):
-    """Targets of a phase folder by name, each read when it is asked for: a guess at one must not wait for all others."""
+    """Targets of a phase folder by name, each read when it is asked for: a guess at one must not wait for all others.
 
-    def __init__(self, rulebook: AnyRulebook, phase: Path, names: Iterable[str]) -> None:
-        self._phase, self._names = phase, tuple(names)
+    Parameters
+    ----------
+    rulebook : Rulebook
+    phase : Path
+    names : iterable of str
+    beside : sequence of Path
+        Folders that the attacker knows beside what was published.
+    """
+
+    def __init__(self, rulebook: AnyRulebook, phase: Path, names: Iterable[str], beside: Sequence[Path] = ()) -> None:
+        self._phase, self._names, self._beside = phase, tuple(names), tuple(beside)
         self.rules = rulebook.under(self.facts(self._names[0])) if self._names else rulebook
         self._read = cache(self._target)
         self.answer = cache(self._answer)
@@ -248,7 +261,7 @@ class Targets(Mapping[str, Target[Any, Any]]):
         return facts
 
     def _target(self, name: str) -> Target[Any, Any]:
-        folders = (self._phase / "targets" / name, self._phase / "attackers")
+        folders = (self._phase / "targets" / name, self._phase / "attackers", *self._beside)
         target: Target[Any, Any] = _accepted(self.rules.read_target(*folders))
         return target
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from kakurenbo.judge.contests.models import Round
+from kakurenbo.judge.scoring.child import HANDOUT
 from kakurenbo.judge.scoring.models import RoundFile, SecretFile
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
@@ -83,7 +84,7 @@ class Workspace:
     def copy_handout(folder: Path, round: Round, team: str) -> None:
         """What one team was given, under ``handout``."""
         own = f"teams/{team}/"
-        _write(folder / "handout", _open_files(round, (own,), strip=own))
+        _write(folder / HANDOUT, _open_files(round, (own,), strip=own))
 
     @staticmethod
     def copy_phase(folder: Path, round: Round, targets: Iterable[str], attacker: str = "") -> None:

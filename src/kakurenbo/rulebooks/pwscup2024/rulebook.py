@@ -74,6 +74,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
     weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
     knowledge: ClassVar[type] = RatingsKnowledge
+    attackers_use_handouts: ClassVar[bool] = True  # every team holds three candidates of the same source
     schema: ClassVar[Schema] = ratings.widest_schema()
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prepare": ("round", "scale", "masks", "data"),
