@@ -27,12 +27,12 @@ _LARGEST_DOMAIN = 4096  # moments hold a number per value
 _ATTEMPTS = 10
 _FIRST, _STEP = 16, 3  # combinations: the first try, and how many are added at a time
 _SWAPS_LEAVE = 0.12  # share of the covariances' budget that is left for what swaps cannot reach and rounding spoils
+_PULL_LEAVES = 0.04  # the same where the target is pulled towards the sample: swaps reach that
 _HISTOGRAM_SLACK = 0.98  # share of the histograms' budget that is used at first
 _HISTOGRAM_STEP = 0.02  # what a try takes off it
 _PULL = 0.06  # share of the covariances' budget that a try takes off where no combination is left
 _PAIRS = 50  # of rows whose labels one attempt swaps for a tree
-_TEST_ROWS = 5_000
-_TREE_MARGIN = 0.02  # trees are judged on other rows than the contest's
+_TREE_MARGIN = 0.02  # trees are judged on rows like the contest's, which may be others
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Hideout(Anonymizer):
         sample = coarsening.apply(table)
         people = draw_population(sample, self.population, rng)
         others = people.take(rng.permutation(len(people))[: len(sample)])
-        judge = _Judge(sample, people.take(rng.permutation(len(people))[:_TEST_ROWS]), self._thresholds())
+        judge = _Judge(sample, self._thresholds())
         hidden = _near(judge, people, others, rng) if judge.limits.vcm is not None else _apart(judge, people, others, rng)
         return Release.of(coarsening.undo(hidden, table, rng))
 
@@ -84,13 +84,12 @@ class Hideout(Anonymizer):
 
 
 class _Judge:
-    """Measures releases beside the sample, as the rules do; trees on rows of the population."""
+    """Measures releases beside the sample, as the rules do; trees on rows that are public."""
 
-    def __init__(self, sample: Table, test: Table, limits: _Thresholds) -> None:
-        self.sample, self.limits, self._test = sample, limits, test
+    def __init__(self, sample: Table, limits: _Thresholds) -> None:
+        self.sample, self.limits = sample, limits
         self.moments = Moments.of(sample)
-        public = public_data(sample.schema)
-        self.trees = public.trees if public else ()
+        self._public = public_data(sample.schema)
 
     def misses_histogram(self, released: Table) -> bool:
         limits = self.limits
@@ -105,8 +104,10 @@ class _Judge:
         )
 
     def missed_trees(self, released: Table) -> list[TreeTask]:
-        least = self.limits.tree + _TREE_MARGIN
-        return [task for task in self.trees if tree_utility(task, self.sample, released, self._test).value < least]
+        if self._public is None:
+            return []
+        least, test = self.limits.tree + _TREE_MARGIN, self._public.test
+        return [task for task in self._public.trees if tree_utility(task, self.sample, released, test).value < least]
 
 
 def _near(judge: _Judge, people: Table, released: Table, rng: np.random.Generator) -> Table:
@@ -118,6 +119,8 @@ def _near(judge: _Judge, people: Table, released: Table, rng: np.random.Generato
     outlook = Outlook.of(people, len(sample), covariances, histograms, rng)
     allowed, slack = (1 - _SWAPS_LEAVE) * covariances, _HISTOGRAM_SLACK
     count = _least(outlook, judge, allowed)
+    if count == outlook.most:
+        allowed = (1 - _PULL_LEAVES) * covariances
     for _ in range(_ATTEMPTS):
         target, shares = outlook.expected(sample, count)
         target = _pulled(target, judge.moments.covariance, allowed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -24,19 +25,32 @@ _NEAR = 0.15  # mean total variation per column below which a sample may come fr
 
 @dataclass(frozen=True, eq=False)
 class PublicData:
-    """What everybody knows about tables of a schema: the moments of the people, and what is asked about them."""
+    """What everybody knows about tables of a schema: the moments of the people, and what is asked about them.
+
+    Attributes
+    ----------
+    moments : Moments
+    trees : tuple of TreeTask
+    test : Table
+        Other people of the same kind, on whom trees are compared.
+    """
 
     moments: Moments
     trees: tuple[TreeTask, ...]
+    test: Table
 
 
 def public_data(schema: Schema) -> PublicData | None:
     """Public data about tables of this schema, where the software has some."""
-    if schema != adult.SCHEMA:
-        return None
+    return _census() if schema == adult.SCHEMA else None
+
+
+@cache
+def _census() -> PublicData:
     return PublicData(
         adult.adult_statistics("train"),
         (TreeTask("income", "<=50K", max_depth=5), TreeTask("relationship", "Husband", max_depth=3)),
+        adult.embedded_adult().test,
     )
 
 
