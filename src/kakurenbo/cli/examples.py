@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern, fits
+from kakurenbo.contracts import ANONYMIZE, ATTACK, AnyRulebook, FilePattern, fits
 
 CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
 TABLE = "table"
@@ -43,10 +45,36 @@ def attack_example(rulebook: str, asked: str = "") -> str:
     return f"kakurenbo attack {rulebook} {method} {_TARGET} -o {_guess(rulebook)}{options}"
 
 
+_RANGES = MappingProxyType(
+    {
+        "amic2020": "rrp:p=0.8..0.99,columns=education/workclass",
+        "darc2019": "swap_items:share=0.1..0.9",
+        "pwscup2021": "swap_near:reach=1..5,cells=1..4",
+        "pwscup2024": "just_enough:utility=60..90",
+    }
+)
+
+
+def tune_example(rulebook: str) -> str:
+    """What a player types to search parameters, of a method that plays well."""
+    return f"kakurenbo tune {rulebook} {_HANDOUT} {_quoted(_RANGES.get(rulebook, 'METHOD:parameter=LOW..HIGH'))}"
+
+
+def anonymize_command(rules: AnyRulebook, told: str, handout: Path, team: str) -> str:
+    """The call that makes a release of a handout by a method, which is told as ``registry.build`` takes it."""
+    from kakurenbo.arena.calls import MethodCall  # loads more than help needs
+
+    call = MethodCall.parsed("anonymizers", told)
+    options = [word for name, value in call.parameters for word in (f"--{name.replace('_', '-')}", value)]
+    words = ["kakurenbo", "anonymize", rules.name, call.name, str(handout), release_place(rules, team), *options]
+    return shlex.join(words)
+
+
 _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {
         "prepare": prepare_example,
         "publish": publish_example,
+        "tune": tune_example,
         "check": lambda rulebook: f"kakurenbo check {rulebook} {_HANDOUT} {_release(rulebook)}",
         "measure": lambda rulebook: f"kakurenbo measure {rulebook} {_HANDOUT} {_release(rulebook)}",
         "generate": lambda rulebook: (
@@ -78,12 +106,16 @@ def example_of(begun: str) -> str:
 
 
 def _release(rulebook: str) -> str:
-    rules = registry.load("rulebooks", rulebook)()
-    pattern, folder = rules.phase(ANONYMIZE).files[0], f"{SUBMISSIONS}/{_ANONYMIZER}"
+    return release_place(registry.load("rulebooks", rulebook)(), _ANONYMIZER)
+
+
+def release_place(rules: AnyRulebook, team: str) -> str:
+    """Where a team's release would lie for ``publish``: a file, or a folder where it has several."""
+    pattern, folder = rules.phase(ANONYMIZE).files[0], f"{SUBMISSIONS}/{team}"
     needed = [ways for ways in rules.phase(ANONYMIZE).ways() if not ways[0].optional]
     if "{number}" in pattern.template or len(needed) > 1:  # a release of several files is a folder
         return folder
-    return f"{folder}/{pattern.name(team=_ANONYMIZER, round=rules.round_name)}"
+    return f"{folder}/{pattern.name(team=team, round=rules.round_name)}"
 
 
 def _guess(rulebook: str) -> str:

@@ -93,6 +93,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         "generate": ("generator", "data"),
         "credit": ("rate",),
         "standings": ("rounding",),
+        "tune": ("round", "scale", "generator", "data"),
         "run": (
             *("round", "scale", "generator", "data", "rate", "min_rows", "max_rows", "edition", "positive", "rounding"),
             *utility.THRESHOLDS,

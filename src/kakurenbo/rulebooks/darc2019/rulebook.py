@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         "credit": ("mode",),
         "standings": ("mode",),
         "verify": ("table",),
+        "tune": ("mode", "data", "table"),
         "run": ("mode", "scale", "data", "table"),
     }
     schema: ClassVar[Schema] = SCHEMA
@@ -110,6 +111,12 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         if not (handout.original.texts("id_user") == table.texts("id_user")).any():
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
+
+    def for_rehearsal(self, handout: Path) -> Self:
+        """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
+        if {"table", "data"} & self.given:
+            return self
+        return self.with_parameters(table=str(files.find_original(handout)), data="own")
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         return {files.RELEASE.name(team=handout.team or "01"): release_bytes(release.table)}

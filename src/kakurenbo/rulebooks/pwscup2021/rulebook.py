@@ -70,6 +70,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "generate": ("data", "table"),
         "credit": ("round", "mode", "d"),
         "verify": ("table",),
+        "tune": ("round", "data", "table"),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
     demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small", "round": MAIN}

@@ -80,6 +80,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "prepare": ("round", "scale", "masks", "data"),
         "run": ("round", "scale", "masks", "data"),
         "verify": ("data",),
+        "tune": ("round", "scale", "data"),
     }
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(ANONYMIZE, (names.RELEASE, names.ARCHIVE, names.CHOICE, names.PLAIN_CHOICE, names.ID), cost=2),
