@@ -64,3 +64,21 @@ def test_the_page_of_the_poster_is_introduced_as_its_script_does(reference_data:
     page = (REPOSITORY / "docs" / "replays" / "pwscup2024.md").read_text(encoding="utf-8")
     originals = [reference_data / "pwscup2024" / name for name in ("Bi11.csv.gz", "sampleBi.csv")]
     assert script("poster_pwscup2024").page(originals, 20, 1, (), page) == page
+
+
+def test_the_tables_of_strength_stand_in_the_page_each_in_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    strength = script("strength_pwscup2024")
+    earned = {
+        f"posterior + siblings: {kind}": text for kind, text in zip(strength.KINDS, ("9.0 ± 1.0", "25.0 ± 2.0"), strict=True)
+    }
+    rows = {"permute_columns": {"utility": "59.8 ± 0.2", **earned, "total + siblings": "123.1 ± 3.5"}}
+    made = strength.table(rows, ["posterior"])
+    assert made.splitlines()[-1] == "| `permute_columns` | 59.8 ± 0.2 | 9.0 ± 1.0 + 25.0 ± 2.0 | 123.1 ± 3.5 |"
+    place = "<!-- strength on {} -->\n{}<!-- end of strength -->\n"
+    page = "a\n" + place.format("x.csv", "old\n") + place.format("y.csv", "") + "b\n"
+    for name in ("x.csv", "y.csv"):
+        page = strength.written(page, name, f"{name}\n")
+    assert page == "a\n" + place.format("x.csv", "x.csv\n") + place.format("y.csv", "y.csv\n") + "b\n"
+    told = strength.PAGE.read_text(encoding="utf-8")
+    assert all(told.count(f"<!-- strength on {name} -->\n") == 1 for name in ("Bi11.csv", "sampleBi.csv"))
