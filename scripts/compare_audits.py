@@ -19,27 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
+from scripts.audit_cases import FIRST_SEED, TITLES, census, made_cases
 
-from kakurenbo.anonymizers.tables.synthesis import Synthetic
-from kakurenbo.datasets.adult import SCHEMA, read_uci
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, Source, Table
-
-SEED = 1
-PLANTED = 100
-TITLES = {
-    "a": "a identity",
-    "b": "b cells swapped 20 %",
-    "b2": "b2 swapped 50 %",
-    "c": "c `synthetic`",
-    "d": f"d c + the {PLANTED} rarest originals",
-    "e": "e synthetic without originals",
-    "f": "f values relabelled by a secret bijection",
-    "g": "g ten-year bands",
-    "z": "z fresh sample (control)",
-}
 PEERS = {"anonymeter": "anonymeter", "mostlyai-qa": "mostlyai-qa", "SDMetrics": "sdmetrics", "SynthEval": "syntheval"}
 """What the package index calls each of the other tools."""
 
@@ -106,8 +87,8 @@ def compared(
     files: Sequence[Path], rows: int, tools: Sequence[str], cases: Sequence[str], folder: Path, environments: Path
 ) -> list[str]:
     """The lines of the Markdown table, seconds and what was left out below it."""
-    original, releases, holdout = made_cases(files, rows)
-    for name, frame in {"original": original, "holdout": holdout, **{case: releases[case] for case in cases}}.items():
+    original, releases, holdout = made_cases(census(files), rows, cases=cases)
+    for name, frame in {"original": original, "holdout": holdout, **releases}.items():
         frame.write_csv(folder / f"{name}.csv")
     told: dict[str, dict[str, str]] = {}
     seconds: dict[str, float] = {}
@@ -120,70 +101,6 @@ def compared(
     lines += [f"| {TITLES[case]} | {' | '.join(told[tool][case] for tool in told)} |" for case in cases]
     lines += ["", f"CPU seconds per release: {', '.join(f'{tool} {seconds[tool]:.0f}' for tool in told)}."]
     return [*lines, *(f"- {line}" for line in left_out)]
-
-
-# -- releases ------------------------------------------------------------------------------------------------------------
-
-
-def made_cases(files: Sequence[Path], rows: int) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], pl.DataFrame]:
-    """Original, releases by case, and holdout: disjoint random rows of the complete records."""
-    read = [read_uci(Source.of(path)) for path in files]
-    if problems := Problems.of(*read):
-        sys.exit("\n".join(map(str, problems)))
-    people = Table.stack([reading.value for reading in read if not isinstance(reading, Problems)])
-    order = stream(SEED, "people").permutation(len(people))
-    original, holdout, fresh = (people.take(order[start : start + rows]) for start in (0, rows, 2 * rows))
-    if len(fresh) < rows:
-        sys.exit(f"--rows {rows}: there are {len(people)} records, which must be enough for three tables")
-    synthetic = Synthetic()(original, stream(SEED, "synthetic")).table
-    tables = {
-        "a": original,
-        "b": _swapped(original, 0.2),
-        "b2": _swapped(original, 0.5),
-        "c": synthetic,
-        "d": Table.stack([_rarest(original), synthetic.take(np.arange(len(synthetic) - PLANTED))]),
-        "e": _without_originals(original, rows),
-        "f": _relabelled(original),
-        "z": fresh,
-    }
-    frames = {case: _frame(table.take(stream(SEED, "order", case).permutation(len(table)))) for case, table in tables.items()}
-    decade = (pl.col("age").cast(pl.Int64) // 10 * 10).cast(pl.String)
-    band = pl.concat_str([decade, (pl.col("age").cast(pl.Int64) // 10 * 10 + 9).cast(pl.String)], separator="-")
-    frames["g"] = frames["a"].with_columns(band.alias("age"))
-    return _frame(original), frames, _frame(holdout)
-
-
-def _frame(table: Table) -> pl.DataFrame:
-    return pl.DataFrame([table.texts(name) for name in SCHEMA.names])
-
-
-def _swapped(table: Table, share: float) -> Table:
-    """A share of the cells of each column, permuted among themselves."""
-    rng, changed = stream(SEED, "swap", str(share)), {}
-    for name in SCHEMA.names:
-        codes = table.codes[name].copy()
-        places = np.flatnonzero(rng.random(len(codes)) < share)
-        codes[places] = codes[rng.permutation(places)]
-        changed[name] = codes
-    return table.with_codes(changed)
-
-
-def _rarest(table: Table) -> Table:
-    """The records whose values are the least frequent, columns taken for independent."""
-    surprise = sum(-np.log(table.frequencies(name)[table.codes[name]] / len(table)) for name in SCHEMA.names)
-    return table.take(np.argsort(-np.asarray(surprise), kind="stable")[:PLANTED])
-
-
-def _without_originals(original: Table, rows: int) -> Table:
-    """Synthetic records, none of which is an original."""
-    drawn = Synthetic(rows=4 * rows)(original, stream(SEED, "near")).table
-    strangers = np.flatnonzero(~np.isin(drawn.keys(), original.keys()))
-    return drawn.take(strangers[:rows])
-
-
-def _relabelled(table: Table) -> Table:
-    rng = stream(SEED, "relabel")
-    return table.with_codes({name: rng.permutation(table.schema[name].size or 1)[table.codes[name]] for name in SCHEMA.names})
 
 
 # -- tools ---------------------------------------------------------------------------------------------------------------
@@ -231,7 +148,7 @@ def _figures(tool: str, command: Sequence[str], files: Sequence[str], folder: Pa
             "--holdout",
             files[2],
             "--seed",
-            str(SEED),
+            str(FIRST_SEED),
             "--json",
         ]
     else:

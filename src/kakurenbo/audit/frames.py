@@ -14,7 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from kakurenbo.audit.cells import joined_cells
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import Phrase
 from kakurenbo.tables import Problem, Problems, Read, Source, refused, sources_of
 from kakurenbo.tables.lines import cells_of, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Severity
@@ -24,6 +26,7 @@ MOST_BYTES = 250 * 1000 * 1000  # after unpacking
 MOST_CELLS = 20 * 1000 * 1000
 MOST_COLUMNS = 256
 _PARQUET = b"PAR1"
+_SEPARATORS = {";": Phrase("audit.semicolons"), "\t": Phrase("audit.tabs"), "|": Phrase("audit.bars")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +139,14 @@ def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
     if text is None:
         return None
     note_line_ends(text, found)
-    text = unix_lines(text)
+    text = joined_cells(unix_lines(text), found)
     head = text[: text.find(b"\n")] if b"\n" in text else text
     names = cells_of(head[: MOST_COLUMNS * 1000].decode("utf-8", "replace"))
     if names is None:
         found.add("line.open_quote", row=1, value=head[:200].decode("utf-8", "replace"), severity=Severity.MALFORMED)
+        return None
+    if len(names) == 1 and (sign := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
+        found.add("audit.separator", row=1, value=names[0], severity=Severity.MALFORMED, sign=_SEPARATORS[sign])
         return None
     if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n"), len(names), found):
         return None

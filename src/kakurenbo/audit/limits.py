@@ -30,8 +30,12 @@ def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name not in DEFAULTS:
             found.add("audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, names=tuple(DEFAULTS))
-        elif not number or not (0 <= value <= 1 or (name == RECORDS and value >= 0)):
+        elif name == RECORDS and not (isinstance(value, int) and number and value >= 0):
+            found.add("audit.limit_records", column=name, value=str(value), severity=Severity.MALFORMED)
+        elif name != RECORDS and not (number and 0 <= value <= 1):
             found.add("audit.limit_value", column=name, value=str(value), severity=Severity.MALFORMED)
+    if not content:
+        found.add("audit.no_limits", severity=Severity.MALFORMED, names=tuple(DEFAULTS))
     return found.problems() if found else Read({**DEFAULTS, **content}, found.notices)
 
 

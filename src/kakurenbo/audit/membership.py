@@ -21,6 +21,8 @@ from kakurenbo.audit.tracing import released_form, trace
 
 FALSE_POSITIVES = 0.01  # at which the rate is measured
 FIGURES = (0.001, 0.01)
+EXPOSED_LEVEL = 0.05
+_LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
 REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
 _DECIMALS = 9  # of scores: rounding in the last bits must not decide between equals
@@ -49,6 +51,16 @@ class Membership:
     risk: Risk
     scores: Mapping[str, Floats]
     p_value: float
+
+    def exposed(self, members: int) -> list[tuple[int, float, float]]:
+        """Members whom hardly any control resembles: number, score and p-value of each, at ``EXPOSED_LEVEL`` false ones."""
+        found: dict[int, tuple[int, float, float]] = {}
+        for attack, level in _LEVELS.items():
+            scores = self.scores[attack]
+            p_values = statistics.conformal(scores[:members], scores[members:])
+            for place in statistics.discoveries(p_values, level).tolist():
+                found.setdefault(place, (place, float(scores[place]), float(p_values[place])))
+        return list(found.values())
 
 
 def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator) -> Membership:

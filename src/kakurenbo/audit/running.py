@@ -18,7 +18,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
 from kakurenbo.audit.linking import attack_linkability
-from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
+from kakurenbo.audit.membership import EXPOSED_LEVEL, REVERSED, Membership, attack_membership
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
@@ -41,8 +41,6 @@ from kakurenbo.errors import ParameterError
 
 MOST_TARGETS = 10_000  # members, and as many controls
 FEWEST = 40  # people of a table below which nothing can be said
-EXPOSED_LEVEL = 0.05
-_LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
 _SIGNIFICANT = 0.05
 
 
@@ -157,7 +155,9 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
     names = [name for name in told if name in release.columns and name not in options.identifiers]
     if not names:
         raise ParameterError(
-            "release", f"a table of some columns of the original ({', '.join(original.columns)})", release.name
+            "release",
+            f"a table of some columns of the original ({', '.join(original.columns)})",
+            f"{release.name} ({', '.join(release.columns)})",
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
         raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
@@ -307,13 +307,8 @@ class _Audit:
         if membership is None:
             return ExposedRecords(False, EXPOSED_LEVEL, 0)
         count = len(self._members)
-        exposed: dict[int, ExposedRecord] = {}
-        for attack, level in _LEVELS.items():
-            scores = membership.scores[attack]
-            p_values = statistics.conformal(scores[:count], scores[count:])
-            for place in statistics.discoveries(p_values, level).tolist():
-                exposed.setdefault(place, self._record(place, float(scores[place]), float(p_values[place])))
-        flagged = sorted(exposed.values(), key=lambda record: (record.p_value, -record.score, record.digest))
+        exposed = [self._record(place, score, p_value) for place, score, p_value in membership.exposed(count)]
+        flagged = sorted(exposed, key=lambda record: (record.p_value, -record.score, record.digest))
         return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged))
 
     @cached_property

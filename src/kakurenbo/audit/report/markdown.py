@@ -128,6 +128,7 @@ def _method(result: AuditResult) -> Iterator[str]:
         for test in result.self_tests
     ]
     if tests:
-        yield from ("", *table(_heads("self_test", "attack", "read", "expected", "standing"), tests))
+        yield from ("", f"### {safe(said('self_tests'))}", "", safe(said("self_tests_hint")), "")
+        yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
     for notice in result.notices:
         yield from ("", safe(notice))
