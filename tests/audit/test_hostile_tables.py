@@ -71,7 +71,7 @@ def test_a_table_of_one_column_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "code"), [("", "document.empty"), ("\n\n", "document.empty"), ("# none\n", "audit.no_limits")]
+    ("content", "code"), [("", "audit.empty_settings"), ("\n\n", "audit.empty_settings"), ("# none\n", "audit.no_limits")]
 )
 def test_a_file_that_sets_no_limit_is_told_so(content: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(content)
@@ -81,7 +81,7 @@ def test_a_file_that_sets_no_limit_is_told_so(content: str, code: str, tmp_path:
     assert "per record" not in str(problems[0])
 
 
-@pytest.mark.parametrize(("content", "code"), [("", "document.empty"), ("# none\n", "audit.no_columns")])
+@pytest.mark.parametrize(("content", "code"), [("", "audit.empty_settings"), ("# none\n", "audit.no_columns")])
 def test_a_file_that_names_no_column_is_told_so(content: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "schema.toml").write_text(content)
     problems = read_schema(Source.of(tmp_path / "schema.toml"))

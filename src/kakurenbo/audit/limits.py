@@ -7,7 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, ExposedRecords, Risk, Verdict
-from kakurenbo.tables import Problems, Read, Source, read_toml
+from kakurenbo.audit.schema import read_settings
+from kakurenbo.tables import Problems, Read, Source
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
 RECORDS = "records"
@@ -22,7 +23,7 @@ _SIGNIFICANT = 0.05
 
 def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
     """The limits of a file: ``membership = 0.05`` and so on; what it does not name keeps its default."""
-    reading = read_toml(source)
+    reading = read_settings(source)
     if isinstance(reading, Problems):
         return reading
     content, found = reading.value, ProblemCollector(source.name)

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
-from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text, read_toml
+from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text, read_toml, refused
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
 KINDS = ("integer", "decimal", "date", "category", "text")
@@ -194,9 +194,17 @@ def _quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def read_settings(source: Source) -> Read[dict[str, Any]] | Problems:
+    """A TOML file that somebody may leave out: of one that is empty no records are wanted."""
+    reading = read_toml(source)
+    if isinstance(reading, Problems) and reading[0].code == "text.empty":
+        return refused("audit.empty_settings", source.name, severity=Severity.MALFORMED)
+    return reading
+
+
 def read_schema(source: Source) -> Read[TableSchema] | Problems:
     """The schema of a file that :meth:`TableSchema.as_toml` wrote, and that somebody may have edited."""
-    reading = read_toml(source)
+    reading = read_settings(source)
     if isinstance(reading, Problems):
         return reading
     content, found = reading.value, ProblemCollector(source.name)

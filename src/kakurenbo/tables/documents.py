@@ -67,9 +67,6 @@ def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> Read[V] 
     if isinstance(data, Problems):
         return data
     found = ProblemCollector(source.name)
-    if not data or data.isspace():
-        found.add("document.empty", severity=Severity.MALFORMED)
-        return found.problems()
     text = plain_text(data, found)
     if text is not None:
         try:
