@@ -10,7 +10,7 @@ from kakurenbo.audit.frames import Frame, frame_of, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Problem, Problems
 
@@ -30,6 +30,7 @@ def audit(
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
     show_records: bool = False,
+    targets: int = MOST_TARGETS,
 ) -> AuditResult:
     """What a planned release gives away.
 
@@ -51,6 +52,8 @@ def audit(
         Fixes all randomness.
     show_records : bool
         Show exposed records as they are; by default by keyed hashes.
+    targets : int
+        People of the original, and as many of the holdout, whose membership is tried; drawn by lot where there are more.
 
     Raises
     ------
@@ -70,6 +73,7 @@ def audit(
         seed,
         show_records=show_records,
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
+        targets=targets,
     )
     return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
 

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
-from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores
+from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores, nearest_to
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
+from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
 
 _TESTED = 2000  # people of each kind in a self-test, and where columns are left out
 _PLANTED = 100
+_MOST_COMPARED = 20_000  # released rows where columns are left out
+_MOST_RELEASED = 50_000  # released rows of a self-test, and that models are trained on and judged by
 _FEWEST_PLANTED = 20
 _SURE = 1e-3  # p-value below which a control that must read nothing reads something
 _MISTAKEN = 0.1  # share of those beside them that may be taken for planted: they are too few for less
@@ -57,8 +60,11 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
     """
     people = drawn[: _TESTED + _PLANTED]
     shown = released_form(coded, people)
-    _, group, counts = np.unique(np.concatenate([shown, coded.release]), axis=0, return_inverse=True, return_counts=True)
-    single = np.flatnonzero(counts[group[: len(people)]] == 1)[: min(2 * _PLANTED, len(coded.release) // 10)]
+    # Among so many released rows copies must be found; more of them take time and tell nothing else.
+    coded = coded.with_release(coded.release[:_MOST_RELEASED])
+    ours, theirs = row_keys(shown, coded.release)
+    counts = np.bincount(np.concatenate([ours, theirs]))
+    single = np.flatnonzero(counts[ours] == 1)[: min(2 * _PLANTED, len(coded.release) // 10)]
     half = len(single) // 2
     if half < _FEWEST_PLANTED:
         return None
@@ -73,6 +79,7 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
 def driving_columns(coded: Coded, members: Codes, controls: Codes) -> tuple[DrivingColumn, ...]:
     """How much of what the likelihood attack finds goes where a column is left out, the most important first."""
     ours, theirs = members[:_TESTED], controls[:_TESTED]
+    coded = coded.with_release(_telling_rows(coded, np.concatenate([ours, theirs])))
     places = list(range(len(coded.columns)))
     whole = _found(coded, ours, theirs, places)
     if whole <= 0 or len(places) < 2:
@@ -82,6 +89,15 @@ def driving_columns(coded: Coded, members: Codes, controls: Codes) -> tuple[Driv
         without = _found(coded, ours, theirs, [place for place in places if place != left_out])
         driving.append(DrivingColumn("membership", coded.names[left_out], without, max(0.0, 1 - without / whole)))
     return tuple(sorted(driving, key=lambda column: -column.share))
+
+
+def _telling_rows(coded: Coded, people: Codes) -> Codes:
+    """Released rows by which columns are compared: of very many an even share, and the one nearest to each of the people."""
+    if len(coded.release) <= _MOST_COMPARED:
+        return coded.release
+    _, nearest = nearest_to(coded, people)
+    even = np.arange(0, len(coded.release), len(coded.release) // _MOST_COMPARED)
+    return coded.release[np.union1d(nearest, even)]
 
 
 def _found(coded: Coded, ours: Codes, theirs: Codes, places: Sequence[int]) -> float:
@@ -122,7 +138,9 @@ def _models(coded: Coded, people: NDArray[np.int64], release: NDArray[np.int64],
         return ()
     from sklearn.tree import DecisionTreeClassifier
 
-    judges = released_form(coded, holdout)
+    # An even share of the rows, whatever order they have.
+    people, release = (table[:: max(1, len(table) // _MOST_RELEASED)] for table in (people, release))
+    judges = released_form(coded, holdout[:: max(1, len(holdout) // _MOST_RELEASED)])
     found = []
     for place, column in enumerate(coded.columns):
         levels = len(np.unique(people[:, place]))

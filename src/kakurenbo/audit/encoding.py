@@ -6,7 +6,7 @@ cannot tell the one from the other by how they were coded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +40,7 @@ class CodedColumn:
     covers : array of bool, shape (size, released)
         Which original codes a released code may stand for.
     shown : tuple of str
-        The released texts by released code.
+        A released text of each released code.
     exact : array of int32, shape (released,)
         The original code that a released code is, or -1 where it stands for several or none.
     """
@@ -113,7 +113,10 @@ _Encoded = tuple[CodedColumn, tuple[Codes, Codes, Codes]]
 
 
 def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series) -> _Encoded:
-    """Codes 0 .. groups - 1 in the order of the numbers, then one for a missing value."""
+    """Codes 0 .. groups - 1 in the order of the numbers, then one for a missing value.
+
+    Where numbers are grouped, released ones of a group share a code, too: what tells them apart is not known of anybody.
+    """
     ours, held = (schema.numbers(texts).to_numpy() for texts in (original, holdout))
     shown = release.unique().sort()
     released = schema.numbers(shown).to_numpy()
@@ -126,25 +129,50 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
         firsts = np.unique(told[np.linspace(0, len(told) - 1, MOST_CODES).astype(np.int64)])
     missing = len(firsts)
     exact = np.where(np.isnan(released), -1, _grouped(released, firsts)).astype(np.int32)
-    covers = np.zeros((missing + 1, len(shown)), dtype=bool)
+    own = np.arange(len(shown), dtype=np.int32)  # the released code of every text
+    if len(everything) > MOST_CODES:
+        first, own = _together(exact)
+        shown_codes, exact = shown.gather(first), exact[first]
+    else:
+        shown_codes = shown
+    covers = np.zeros((missing + 1, len(exact)), dtype=bool)
     told_places = np.flatnonzero(exact >= 0)
     covers[exact[told_places], told_places] = True
     for place in np.flatnonzero(exact < 0).tolist():
-        text = str(shown[place])
+        text = str(shown_codes[place])
         band = covered_numbers(text, everything)
         if band is None:
-            band = covered_texts(text, [f"{number:g}" for number in everything.tolist()])
+            band = _covered_digits(text, everything)
         if band is not None:
             covers[_grouped(everything[band], firsts), place] = True
         elif text.strip() in MISSING and bool(np.isnan(ours).any() or np.isnan(held).any()):
             exact[place], covers[missing, place] = missing, True
         else:
             covers[:, place] = True
-    codes = _grouped(ours, firsts), _positions(release, shown), _grouped(held, firsts)
+    codes = _grouped(ours, firsts), own[_positions(release, shown)], _grouped(held, firsts)
     position = np.append(np.arange(missing) / max(missing - 1, 1), np.nan)
     standard = _standardized(firsts, np.concatenate([codes[0], codes[2]]))
-    column = CodedColumn(schema.name, True, position, standard, covers, tuple(shown.to_list()), exact)
+    column = CodedColumn(schema.name, True, position, standard, covers, tuple(shown_codes.to_list()), exact)
     return _unrounded(column, np.concatenate([codes[0], codes[2]]), codes[1]), codes
+
+
+def _covered_digits(text: str, numbers: Floats) -> NDArray[np.bool_] | None:
+    """Which numbers a text such as ``12*`` may stand for by how they are written, shape (numbers,)."""
+    written = [f"{number:g}" for number in numbers.tolist()]
+    order = np.array(sorted(range(len(written)), key=written.__getitem__), dtype=np.int64)
+    found = covered_texts(text, [written[place] for place in order.tolist()])
+    if found is None:
+        return None
+    covered = np.zeros(len(numbers), dtype=bool)
+    covered[order[found]] = True
+    return covered
+
+
+def _together(exact: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Texts that are the same code as one: the first text of each released code, and the released code of every text."""
+    unlike = np.where(exact >= 0, exact.astype(np.int64), exact.max(initial=0) + 1 + np.arange(len(exact)))
+    _, first, own = np.unique(unlike, return_index=True, return_inverse=True)
+    return first, own.astype(np.int32)
 
 
 def _grouped(numbers: Floats, firsts: Floats) -> Codes:
@@ -202,13 +230,15 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     ours, held = (_one_missing(texts) for texts in (original, holdout))
     counts = pl.concat([ours, held]).alias("level").value_counts(sort=True)
     levels = counts["level"].head(MOST_TEXTS).sort()
-    shown = release.unique().sort()
     known = {level: code for code, level in enumerate(levels.to_list())}
     rest = len(known)  # what is too rare to have a code, or occurs in the release alone
-    covers = np.zeros((rest + 1, len(shown)), dtype=bool)
-    exact = np.full(len(shown), -1, dtype=np.int32)
+    shown, own = _commonest(release, known)
+    released = max(len(shown), int(own.max()) + 1)
+    covers = np.zeros((rest + 1, released), dtype=bool)
+    covers[rest, len(shown) :] = True
+    exact = np.full(released, -1, dtype=np.int32)
     ordered = list(known)
-    for place, text in enumerate(shown.to_list()):
+    for place, text in enumerate(shown):
         plain = "" if text.strip() in MISSING else text
         if plain in known:
             exact[place], covers[known[plain], place] = known[plain], True
@@ -220,8 +250,24 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
             covers[rest, place] = True  # a word that nobody else has: a recoded value, or one of the release's own
     coded = [texts.replace_strict(known, default=rest, return_dtype=pl.Int32).to_numpy() for texts in (ours, held)]
     none, zero = np.full(rest + 1, np.nan), np.zeros(rest + 1)
-    column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown.to_list()), exact)
-    return column, (coded[0], _positions(release, shown), coded[1])
+    column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown), exact)
+    return column, (coded[0], own, coded[1])
+
+
+def _commonest(release: pl.Series, known: Mapping[str, int]) -> tuple[list[str], Codes]:
+    """The released texts that have a code of their own, and every row's: all that are known, and the commonest others.
+
+    Rarer ones share the code after them.
+    """
+    every = release.unique().sort()
+    if len(every) <= len(known) + MOST_TEXTS:
+        return every.to_list(), _positions(release, every)
+    counts = release.alias("text").value_counts().sort("count", "text", descending=[True, False])
+    kept = counts["text"].filter(counts["text"].is_in(list(known)))
+    others = counts["text"].filter(~counts["text"].is_in(list(known))).head(MOST_TEXTS)
+    shown = pl.concat([kept, others]).sort()
+    codes = {text: code for code, text in enumerate(shown.to_list())}
+    return shown.to_list(), release.replace_strict(codes, default=len(shown), return_dtype=pl.Int32).to_numpy()
 
 
 def _one_missing(texts: pl.Series) -> pl.Series:

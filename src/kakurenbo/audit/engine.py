@@ -5,15 +5,19 @@ The pairs, and the sum of odds, are the contests' own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.pairs import BLOCK, GROUP_SIZE, Pairs
 from kakurenbo.audit.encoding import Codes, Floats
 
 _SMALLEST_GROUP = 128  # values of a group
 _PER_PERSON = 0.25  # values of a group for each person
+_FEW_GROUPS = 3
+_OF_MANY = 1024  # values of each of more groups than that: the factors of all of them stay in a fast cache
 
 
 def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats], strangers: Floats) -> Floats:
@@ -49,8 +53,10 @@ def _with_strangers(blocks: Iterator[Floats], strangers: Floats, groups: int) ->
         first += len(factors)
 
 
-def nearest_costs(people: Codes, release: Codes, costs: Sequence[Floats]) -> Floats:
-    """The least cost at which any released row can be taken for each person's, shape (n,); costs add up over columns.
+def nearest_rows(people: Codes, release: Codes, costs: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64]]:
+    """The least cost at which any released row can be taken for each person's, and the first such row, shapes (n,).
+
+    Costs add up over columns.
 
     Parameters
     ----------
@@ -60,10 +66,10 @@ def nearest_costs(people: Codes, release: Codes, costs: Sequence[Floats]) -> Flo
     from kakurenbo.audit.kernels import take_least
 
     pairs = _pairs(people, costs)
-    least = np.full(len(people), np.inf)
-    for added in pairs.sums(_columns(release)):
-        take_least(pairs.slots, added, least)
-    return least
+    least, nearest = np.full(len(people), np.inf), np.zeros(len(people), dtype=np.int64)
+    for number, added in enumerate(pairs.sums(_columns(release))):
+        take_least(pairs.slots, added, number * BLOCK, least, nearest)
+    return least, nearest
 
 
 def likelihoods(people: Codes, release: Codes, transitions: Sequence[Floats]) -> Iterator[Floats]:
@@ -113,6 +119,8 @@ def votes_for(
 def _pairs(people: Codes, matrices: Sequence[Floats]) -> Pairs:
     """The pairs of these people with released rows: for few people it costs more to fill a group than to look it up."""
     most = min(max(int(_PER_PERSON * len(people)), _SMALLEST_GROUP), GROUP_SIZE)
+    if math.prod(len(matrix) for matrix in matrices) > most**_FEW_GROUPS:
+        most = min(most, _OF_MANY)
     return Pairs.of(_columns(people), matrices, most)
 
 

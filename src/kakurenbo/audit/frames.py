@@ -148,7 +148,7 @@ def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
     if len(names) == 1 and (sign := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
         found.add("audit.separator", row=1, value=names[0], severity=Severity.MALFORMED, sign=_SEPARATORS[sign])
         return None
-    if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n"), len(names), found):
+    if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n") - 1, len(names), found):
         return None
     lines = split(text, len(names), found)
     cells = lines.without_first().cells

@@ -6,7 +6,7 @@ Every score is the same function of a member and of a control: under a release t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.density import densities
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
-from kakurenbo.audit.engine import likelihoods, membership_odds, nearest_costs
+from kakurenbo.audit.engine import likelihoods, membership_odds, nearest_rows
 from kakurenbo.audit.mechanism import transitions
 from kakurenbo.audit.result import Risk, ThreatRow
+from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form, trace
 
 FALSE_POSITIVES = 0.01  # at which the rate is measured
@@ -61,6 +62,10 @@ class Membership:
             for place in statistics.discoveries(p_values, level).tolist():
                 found.setdefault(place, (place, float(scores[place]), float(p_values[place])))
         return list(found.values())
+
+    def hiding(self, why: str) -> Membership:
+        """The same, with the code of what the figure hides."""
+        return replace(self, risk=replace(self.risk, why=why))
 
 
 def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator) -> Membership:
@@ -160,7 +165,12 @@ def _strangers(coded: Coded, pool: Codes, matrices: list[Floats], density: Float
 
 def nearest_scores(coded: Coded, pool: Codes) -> Floats:
     """Minus the distance to the nearest released row: differing words count 1, numbers by their ranks, shape (n,)."""
-    return -nearest_costs(pool, coded.release, [_costs(column) for column in coded.columns])
+    return -nearest_to(coded, pool)[0]
+
+
+def nearest_to(coded: Coded, people: Codes) -> tuple[Floats, NDArray[np.int64]]:
+    """How far the nearest released row of each person is, and which it is, shapes (n,)."""
+    return nearest_rows(people, coded.release, [_costs(column) for column in coded.columns])
 
 
 def _costs(column: CodedColumn) -> Floats:
@@ -175,10 +185,8 @@ def _costs(column: CodedColumn) -> Floats:
 
 def count_scores(coded: Coded, pool: Codes) -> Floats:
     """log of how often a person's whole row is released over how often the pool would have it, shape (n,)."""
-    both = np.concatenate([released_form(coded, pool), coded.release])
-    _, key = np.unique(both, axis=0, return_inverse=True)
-    people, released = key[: len(pool)], key[len(pool) :]
-    seen = np.bincount(released, minlength=int(key.max()) + 1)[people]
+    people, released = row_keys(released_form(coded, pool), coded.release)
+    seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
     expected = np.bincount(people)[people] * (len(released) / len(people))
     return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))
 

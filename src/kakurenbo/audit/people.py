@@ -14,6 +14,8 @@ from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.mechanism import transitions
 
 _LEAST = 1e-300
+_FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
+_MOST_PAIRS = 300_000_000  # of a released row and somebody of one kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +101,8 @@ class Asked:
 
     @classmethod
     def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator) -> Asked:
-        """At most so many of each kind."""
+        """At most so many of each kind, and fewer where there are very many released rows."""
+        most = max(min(most, _FEWEST_ASKED), min(most, _MOST_PAIRS // len(coded.release)))
         size = len(coded.original)
         count = min(most, size // 2, len(holdout)) if len(holdout) else min(most, size // 4)
         drawn = rng.permutation(size)[: 2 * count]

@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
 from kakurenbo.audit.result import RecodedColumn
+from kakurenbo.audit.rows import row_keys
 
 _SUSPECT = 0.1  # total variation of a column between release and pool, beyond that of two samples, at which it may be renamed
 _ROUNDS = 8
@@ -121,12 +122,8 @@ class _Names:
     def _votes(self, place: int) -> Floats:
         """How many pairs of a released and a pool row agree in all other columns, by their values here, (released, size)."""
         others = [other for other in self.labels if other != place]
-        ours, theirs = np.zeros(len(self._pool), dtype=np.int64), np.zeros(len(self._coded.release), dtype=np.int64)
-        for other in others:
-            joined = np.concatenate([self._pool[:, other], self._released(other, self.labels[other])])
-            keys = np.concatenate([ours, theirs]) * self._sizes[other] + joined
-            _, numbers = np.unique(keys, return_inverse=True)
-            ours, theirs = numbers[: len(ours)], numbers[len(ours) :]
+        named = np.column_stack([self._released(other, self.labels[other]) for other in others])
+        ours, theirs = row_keys(self._pool[:, others], named)
         # Keys that one pool row alone has say most, and cost least.
         counts = np.bincount(ours, minlength=int(max(ours.max(), theirs.max())) + 1)
         row_of = np.full(len(counts), -1)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
-from kakurenbo.audit.checking import driving_columns, measure_utility, self_tests
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.frames import Frame
-from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
-from kakurenbo.audit.linking import attack_linkability
-from kakurenbo.audit.membership import EXPOSED_LEVEL, REVERSED, Membership, attack_membership
+from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
@@ -26,7 +25,6 @@ from kakurenbo.audit.result import (
     NO_LIMIT,
     RISKS,
     AuditResult,
-    DrivingColumn,
     ExposedRecord,
     ExposedRecords,
     Method,
@@ -35,13 +33,11 @@ from kakurenbo.audit.result import (
     SelfTest,
 )
 from kakurenbo.audit.schema import TableSchema, infer_schema
-from kakurenbo.audit.singling import attack_singling_out, fitting_one
+from kakurenbo.audit.tasks import TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
-MOST_TARGETS = 10_000  # members, and as many controls
-FEWEST = 40  # people of a table below which nothing can be said
-_SIGNIFICANT = 0.05
+MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,8 @@ class Options:
         Inferred where there is none.
     persons : Persons or None
         What tells the rows of one person; None where every row is a person.
+    targets : int
+        People of the original, and as many of the holdout, whose membership is tried; drawn by lot where there are more.
     """
 
     know: tuple[str, ...] = ()
@@ -80,13 +78,16 @@ class Options:
     baseline: Mapping[str, object] = field(default_factory=dict)
     schema: TableSchema | None = None
     persons: Persons | None = None
-
-
-Told = Callable[[str], None]
+    targets: int = MOST_TARGETS
 
 
 def run_audit(
-    original: Frame, release: Frame, holdout: Frame | None, options: Options, tell: Told = lambda _: None
+    original: Frame,
+    release: Frame,
+    holdout: Frame | None,
+    options: Options,
+    tell: Told = lambda _: None,
+    crew: Crew | None = None,
 ) -> AuditResult:
     """Audit one release.
 
@@ -97,6 +98,8 @@ def run_audit(
     options : Options
     tell : callable
         Is told the code of every step, ``audit.step.NAME``.
+    crew : callable, optional
+        Who does the tasks, see :mod:`kakurenbo.audit.tasks`; threads of this process by default. The result is the same.
 
     Raises
     ------
@@ -120,7 +123,7 @@ def run_audit(
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
     asked = asked if recoded else coded.original
-    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit).result()
+    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit, crew or threads()).result()
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
@@ -168,7 +171,10 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
 
 def _same_people(one: Frame, other: Frame, names: Sequence[str]) -> bool:
     """Whether two tables hold the same rows, in whatever order."""
-    return one.cells.select(names).sort(names).equals(other.cells.select(names).sort(names))
+    if len(one) != len(other):
+        return False
+    hashes = [frame.cells.select(names).hash_rows().sort() for frame in (one, other)]
+    return hashes[0].equals(hashes[1])
 
 
 class _Audit:
@@ -185,37 +191,42 @@ class _Audit:
         options: Options,
         tell: Told,
         unit: Unit,
+        crew: Crew,
     ) -> None:
-        self._unit = unit
+        self._unit, self._crew = unit, crew
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
-        self._asked = replace(coded, original=asked)
         self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
         self._members = self._drawn(coded.original, "members")
-        self._controls = self._drawn(coded.holdout, "controls")
-
-    def _rng(self, name: str) -> np.random.Generator:
-        return rng.stream(self._options.seed, "audit", name)
+        controls = self._drawn(coded.holdout, "controls")
+        held, targets = replace(coded, original=asked), (self._members, controls)
+        self._prepared = Prepared(coded, held, *targets, options.know, options.secret, options.seed, unit.why_not)
 
     def _drawn(self, people: Codes, name: str) -> Codes:
-        self_drawn = np.sort(self._rng(name).permutation(len(people))[:MOST_TARGETS])
+        lot = rng.stream(self._options.seed, "audit", name)
+        drawn = np.sort(lot.permutation(len(people))[: self._options.targets])
         if name == "members":
-            self._rows = self_drawn
-        return people[self_drawn]
+            self._rows = drawn
+        return people[drawn]
 
     def result(self) -> AuditResult:
-        membership = self._membership()
-        p_values: dict[str, float] = {} if membership is None else {"membership": membership.p_value}
+        with self._crew(self._prepared, self._tell) as submit:
+            return self._gathered({name: submit(name) for name in TASKS if name != "columns"}, submit)
+
+    def _gathered(self, tasks: Mapping[str, Future[Any]], submit: Submit) -> AuditResult:
+        membership: Membership | None = tasks["membership"].result()
         risks = {name: Risk(name, False, "not_tried") for name in RISKS}
         risks["membership"] = membership.risk if membership is not None else Risk("membership", False, self._why_not())
+        driving = submit("columns") if self._is_driven(risks["membership"]) else None
+        p_values: dict[str, float] = {} if membership is None else {"membership": membership.p_value}
         risks["pseudonyms"] = self._unit.pseudonyms
         if self._unit.pseudonyms.assessed:
             p_values["pseudonyms"] = self._unit.p_value
         risks["recoding"] = self._recoding()
         for name in ("singling_out", "linkability", "inference"):
-            risks[name], p_value = self._attacked(name)
+            risks[name], p_value = tasks[name].result()
             if risks[name].assessed:
                 p_values[name] = p_value
-        tests = self._self_tests()
+        tests: tuple[SelfTest, ...] = tasks["self_tests"].result()
         corrected = statistics.holm(p_values)
         weak = any(not test.passed for test in tests)
         for name, risk in risks.items():
@@ -223,18 +234,14 @@ class _Audit:
             risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
         records = self._records(membership)
         regressions = worse_than(risks, self._options.baseline)
-        self._tell("columns")
-        driving = self._driving(risks["membership"])
-        self._tell("utility")
-        copies = None if self._unit.why_not else fitting_one(self._coded)
+        utility, copies = tasks["utility"].result()
         strict = self._options.strict
         verdict = verdict_of(risks, records, self._options.limits, regressions, strict=strict, copies=copies)
-        utility = measure_utility(self._coded, self._coded.holdout, len(self._coded.columns))
         return AuditResult(
             verdict,
             risks,
             records,
-            driving,
+            () if driving is None else driving.result(),
             utility,
             self._recoded,
             tests,
@@ -245,61 +252,15 @@ class _Audit:
             regressions,
         )
 
-    # -- attacks ----------------------------------------------------------------------------------------------------
-
-    def _places(self, names: Sequence[str]) -> list[int]:
-        """The numbers of these columns; of all where none is named."""
-        return [place for place, name in enumerate(self._coded.names) if not names or name in names]
-
     def _why_not(self) -> str:
         if self._unit.why_not:
             return self._unit.why_not
         return "too_few" if "holdout" in self._frames else "no_holdout"
 
-    def _membership(self) -> Membership | None:
-        if self._unit.why_not or min(len(self._members), len(self._controls)) < FEWEST:
-            return None
-        self._tell("membership")
-        known = self._places(self._options.know)
-        found = attack_membership(
-            self._coded.select(known), self._members[:, known], self._controls[:, known], self._rng("membership")
-        )
-        told = next(row for row in found.risk.rows if row.attack == REVERSED)
-        if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):
-            return replace(found, risk=replace(found.risk, why="non_members"))
-        return found
-
-    def _attacked(self, name: str) -> tuple[Risk, float]:
-        coded, holdout = self._asked, self._coded.holdout
-        know, secret = self._places(self._options.know), self._places(self._options.secret)
-        if self._unit.why_not:
-            return Risk(name, False, self._unit.why_not), 1.0
-        if len(coded.original) < FEWEST or len(coded.release) < FEWEST or 0 < len(holdout) < FEWEST:
-            return Risk(name, False, "too_few"), 1.0
-        if len(coded.columns) < 2:
-            return Risk(name, False, "one_column"), 1.0
-        self._tell(name)
-        if name == "singling_out":
-            return attack_singling_out(coded, holdout, self._rng(name))
-        if name == "linkability":
-            sides = (tuple(know), tuple(place for place in secret if place not in know))
-            given = [sides] if self._options.know and self._options.secret and all(sides) else None
-            return attack_linkability(coded, holdout, self._rng(name), given)
-        asked = [place for place in askable(coded) if place in secret and [one for one in know if one != place]]
-        if not asked:
-            return Risk(name, False, "nothing_secret"), 1.0
-        return attack_inference(coded, holdout, self._rng(name), know, asked)
-
     def _recoding(self) -> Risk:
         count = len(self._coded.columns)
         undone = statistics.rate(len(self._recoded), count)
         return Risk("recoding", True, attack="histograms_and_pairs", rate=undone, standing=NO_LIMIT)
-
-    def _self_tests(self) -> tuple[SelfTest, ...]:
-        if self._unit.why_not:
-            return ()
-        self._tell("self_tests")
-        return self_tests(self._coded, self._coded.holdout, self._rng("self_tests"))
 
     # -- what else is told ------------------------------------------------------------------------------------------
 
@@ -327,10 +288,10 @@ class _Audit:
             return ExposedRecord(digest, score, p_value, line, values)
         return ExposedRecord(digest, score, p_value)
 
-    def _driving(self, membership: Risk) -> tuple[DrivingColumn, ...]:
-        if membership.excess is None or membership.excess.low <= 0:
-            return ()
-        return driving_columns(self._coded, self._members, self._controls)
+    @staticmethod
+    def _is_driven(membership: Risk) -> bool:
+        """Whether there is anything that a column could drive."""
+        return membership.excess is not None and membership.excess.low > 0
 
     def _method(self) -> Method:
         options: dict[str, object] = {

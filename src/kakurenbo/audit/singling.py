@@ -8,7 +8,6 @@ who are not in the original as well, and its weight gives what chance alone woul
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +16,13 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.result import Risk, ThreatRow
+from kakurenbo.audit.rows import column_major, joined, row_keys
 from kakurenbo.audit.tracing import released_form
 
 LARGEST = 3  # columns of a predicate
 _MOST_SUBSETS = 300  # sets of columns, drawn where there are more
 _LIGHT = 0.1  # people that a predicate may be expected to fit, by how common its values are, to mean something
+_MOST_CANDIDATES = 20_000  # released rows for which predicates are sought
 _MOST_ROWS = 2000  # released rows whose predicates are reported
 Counts = NDArray[np.int64]
 
@@ -56,8 +57,8 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
     Risk, and the p-value that the original is isolated no more often than people who are not in it, or than 1/e.
     """
     size = min(len(coded.original), len(holdout)) if len(holdout) else len(coded.original)
-    people = released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]])
-    others = released_form(coded, holdout[rng.permutation(len(holdout))[:size]]) if len(holdout) else None
+    people = column_major(released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]]))
+    others = column_major(released_form(coded, holdout[rng.permutation(len(holdout))[:size]])) if len(holdout) else None
     chooses = rng.random(len(coded.release)) < 0.5
     ceiling = (1 - 1 / size) ** (size - 1)  # n w (1 - w)^(n - 1) at its highest, w = 1 / n: near 1/e
     rows, gains = [], []
@@ -81,38 +82,41 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
 
 def fitting_one(coded: Coded) -> int:
     """How many released rows show, in all columns, what exactly one person of the original would be shown as."""
-    people = released_form(coded, coded.original)
-    _, key = np.unique(np.concatenate([people, coded.release]), axis=0, return_inverse=True)
-    counts = np.bincount(key[: len(people)], minlength=int(key.max()) + 1)
-    return int((counts[key[len(people) :]] == 1).sum())
+    people, released = row_keys(released_form(coded, coded.original), coded.release)
+    counts = np.bincount(people, minlength=int(released.max()) + 1)
+    return int((counts[released] == 1).sum())
 
 
 def _isolated(coded: Coded, people: Counts, others: Counts | None, columns: int, rng: np.random.Generator) -> _Isolated:
-    release = coded.release.astype(np.int64)
-    sizes = [column.released for column in coded.columns]
+    from kakurenbo.audit.kernels import how_many
+
+    release, sizes = column_major(coded.release), [column.released for column in coded.columns]
+    # Of many released rows some, drawn by lot, can speak for all: more could not be reported.
+    some = np.sort(rng.permutation(len(release))[:_MOST_CANDIDATES]) if len(release) > _MOST_CANDIDATES else None
+    candidates = release if some is None else column_major(release[some])
     # A released value that may stand for nearly anything says nothing of anybody.
     telling = [column.covers.mean(axis=0) < 0.5 for column in coded.columns]
     shares = [np.bincount(release[:, place], minlength=size) / len(release) for place, size in enumerate(sizes)]
-    weights = np.zeros(len(release))
-    chosen, lot = np.full(len(release), -1), np.full(len(release), -1.0)
-    original, holdout = np.zeros(len(release), dtype=np.int64), np.zeros(len(release), dtype=np.int64)
+    weights = np.zeros(len(candidates))
+    chosen, lot = np.full(len(candidates), -1), np.full(len(candidates), -1.0)
+    original, holdout = np.zeros(len(candidates), dtype=np.int64), np.zeros(len(candidates), dtype=np.int64)
     for number, places in enumerate(_subsets(len(sizes), columns, rng)):
-        keys = [_keys(table, places, sizes) for table in (release, people)]
-        _, first, counts = np.unique(keys[0], return_index=True, return_counts=True)
-        alone = first[counts == 1]
-        alone = alone[np.logical_and.reduce([telling[place][release[alone, place]] for place in places])]
-        weight = np.prod([shares[place][release[alone, place]] for place in places], axis=0)
+        own = joined(candidates, places, sizes)
+        order = np.argsort(own, kind="stable")
+        alone = order[how_many(joined(release, places, sizes), own[order]) == 1]
+        alone = alone[np.logical_and.reduce([telling[place][candidates[alone, place]] for place in places])]
+        weight = np.prod([shares[place][candidates[alone, place]] for place in places], axis=0)
         light = weight * len(people) <= _LIGHT
         alone, weight = alone[light], weight[light]
         drawn = rng.random(len(alone))
         wins = drawn > lot[alone]
         rows = alone[wins]
         chosen[rows], lot[rows], weights[rows] = number, drawn[wins], weight[wins]
-        original[rows] = _how_many(keys[1], keys[0][rows])
+        original[rows] = how_many(joined(people, places, sizes), own[rows])
         if others is not None:
-            holdout[rows] = _how_many(_keys(others, places, sizes), keys[0][rows])
+            holdout[rows] = how_many(joined(others, places, sizes), own[rows])
     rows = rng.permutation(np.flatnonzero(chosen >= 0))
-    return _Isolated(rows, original[rows], holdout[rows], weights[rows])
+    return _Isolated(rows if some is None else some[rows], original[rows], holdout[rows], weights[rows])
 
 
 def _subsets(count: int, columns: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -120,19 +124,6 @@ def _subsets(count: int, columns: int, rng: np.random.Generator) -> list[tuple[i
     if len(every) <= _MOST_SUBSETS:
         return every
     return [every[place] for place in np.sort(rng.choice(len(every), _MOST_SUBSETS, replace=False)).tolist()]
-
-
-def _keys(table: Counts, places: Sequence[int], sizes: Sequence[int]) -> Counts:
-    key = np.zeros(len(table), dtype=np.int64)
-    for place in places:
-        key = key * sizes[place] + table[:, place]
-    return key
-
-
-def _how_many(keys: Counts, sought: Counts) -> Counts:
-    """How often each sought key occurs."""
-    ordered = np.sort(keys)
-    return np.searchsorted(ordered, sought, side="right") - np.searchsorted(ordered, sought, side="left")
 
 
 def _chance(weights: NDArray[np.float64], size: int) -> float | None:

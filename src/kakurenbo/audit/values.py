@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 
@@ -50,7 +51,7 @@ def covered_numbers(text: str, values: NDArray[np.float64]) -> Bools | None:
 
 
 def covered_texts(text: str, levels: Sequence[str]) -> Bools | None:
-    """Which levels a released text that is none of them may stand for, shape (levels,); None where nobody can tell.
+    """Which of the sorted levels a released text that is none of them may stand for, shape (levels,); None if nobody can tell.
 
     Examples
     --------
@@ -62,12 +63,32 @@ def covered_texts(text: str, levels: Sequence[str]) -> Bools | None:
     plain = text.strip()
     if plain.endswith("*") and (stem := plain.rstrip("*")):
         # One star may stand for one character or for any number of them; where the length fits, it tells more.
-        same_length = np.array([level.startswith(stem) and len(level) == len(plain) for level in levels])
-        started = np.array([level.startswith(stem) for level in levels])
+        started = _started(stem, levels)
+        same_length = started.copy()
+        same_length[started] = [len(levels[place]) == len(plain) for place in np.flatnonzero(started).tolist()]
         found = same_length if same_length.any() else started
         return found if found.any() else None
     parts = [part.strip() for part in _LIST.split(plain.strip("{}[]()")) if part.strip()]
-    if len(parts) > 1 and set(parts) <= set(levels):
-        return np.array([level in parts for level in levels])
-    started = np.array([level.startswith(plain) for level in levels]) if plain else np.zeros(len(levels), dtype=bool)
-    return started if started.sum() > 1 else None
+    if len(parts) > 1:
+        places = [_place(part, levels) for part in parts]
+        if all(place >= 0 for place in places):
+            found = np.zeros(len(levels), dtype=bool)
+            found[places] = True
+            return found
+    started = _started(plain, levels)
+    return started if plain and started.sum() > 1 else None
+
+
+def _started(stem: str, levels: Sequence[str]) -> Bools:
+    """Which of the sorted levels begin so: those from the stem on, up to what begins otherwise."""
+    begin = bisect.bisect_left(levels, stem)
+    end = bisect.bisect_right(levels, stem, key=lambda level: level[: len(stem)])
+    found = np.zeros(len(levels), dtype=bool)
+    found[begin:end] = True
+    return found
+
+
+def _place(text: str, levels: Sequence[str]) -> int:
+    """Where a text stands among the sorted levels; -1 where it is none of them."""
+    place = bisect.bisect_left(levels, text)
+    return place if place < len(levels) and levels[place] == text else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,14 +14,17 @@ import click
 
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.clock import PERIODS
+from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import limited, named, verdict_sentence
+from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
 from kakurenbo.audit.schema import read_schema
+from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
@@ -47,6 +51,7 @@ _RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
 
 def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
     as_json = bool(given["as_json"])
+    command = _command(release, holdout, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
@@ -64,14 +69,35 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         schema=schema.value if isinstance(schema, Read) else None,
         persons=_persons(given, key),
     )
+    if command is not None:
+        made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), threads(given["jobs"]))
+        if isinstance(made, Problems):
+            return output.refuse(made, as_json)
+        return _told(replace(made.value, notices=notices_as_texts(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
-    result = _audited(tables, held, options, notices, quiet=as_json)
+    result = _audited(tables, held, options, notices, threads(given["jobs"]), quiet=as_json)
+    return _told(result, out, as_json)
+
+
+def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
     if out is not None:
         write_file(out, _RENDERERS[out.suffix](result), private=True)
     _show(result, as_json)
     return result.verdict.exit_code
+
+
+def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any]) -> Anonymizing | None:
+    """The command of ``--run``, which makes releases and holdouts itself."""
+    if given["run"] is None:
+        if not release:
+            raise UsageError(text("usage.audit_release"))
+        return None
+    taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"]}
+    if beside := [name for name, value in taken.items() if value]:
+        raise UsageError(text("usage.audit_run_beside", name=beside[0]))
+    return Anonymizing.parsed(given["run"], given["time_limit"])
 
 
 def _frames(paths: Sequence[Path]) -> list[Read[Frame] | Problems]:
@@ -100,6 +126,7 @@ def _options(given: dict[str, Any]) -> Options:
         show_records=given["show_records"],
         strict=given["strict"],
         baseline={} if given["baseline"] is None else _baseline(given["baseline"]),
+        targets=given["targets"],
     )
 
 
@@ -112,15 +139,20 @@ def _baseline(path: Path) -> dict[str, Any]:
 
 
 def _audited(
-    tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], *, quiet: bool
+    tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], crew: Crew, *, quiet: bool
 ) -> AuditResult:
+    tell = _teller(quiet)
+    results = [run_audit(tables[0], release, held, options, tell, crew) for release in tables[1:]]
+    result = replace(results[0], notices=notices_as_texts(notices))
+    return replace(result, candidates=frontier(results)) if len(results) > 1 else result
+
+
+def _teller(quiet: bool) -> Callable[[str], None]:
     def tell(step: str) -> None:
         if not quiet:
             print(text(f"audit.step.{step}"), "…", file=sys.stderr, flush=True)
 
-    results = [run_audit(tables[0], release, held, options, tell) for release in tables[1:]]
-    result = replace(results[0], notices=notices_as_texts(notices))
-    return replace(result, candidates=frontier(results)) if len(results) > 1 else result
+    return tell
 
 
 def _show(result: AuditResult, as_json: bool) -> None:
@@ -142,8 +174,18 @@ def audit() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
         path_argument("original"),
-        click.Argument(["release"], type=PATH, nargs=-1, required=True),
+        click.Argument(["release"], type=PATH, nargs=-1),
         option("--holdout", code="option.audit_holdout", type=PATH),
+        option("--run", code="option.audit_run", metavar="COMMAND"),
+        option("--runs", code="option.audit_runs", type=click.IntRange(1, 100), default=3, show_default=True),
+        option(
+            "--time-limit",
+            code="option.audit_time_limit",
+            type=click.FloatRange(0, min_open=True),
+            default=600.0,
+            show_default=True,
+            metavar="SECONDS",
+        ),
         option("--know", code="option.audit_know", default="", metavar="COLUMN,..."),
         option("--secret", code="option.audit_secret", default="", metavar="COLUMN,..."),
         option("--id", "identifiers", code="option.audit_id", default="", metavar="COLUMN,..."),
@@ -157,6 +199,14 @@ def audit() -> click.Command:
         option("--strict", code="option.audit_strict", is_flag=True),
         option("--show-records", code="option.audit_show_records", is_flag=True),
         option("-o", "--out", code="option.audit_out", type=OUT_FILE),
+        option(
+            "--targets",
+            code="option.audit_targets",
+            type=click.IntRange(40, 1_000_000),
+            default=MOST_TARGETS,
+            show_default=True,
+        ),
+        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
         seed_option(),
         json_option(),
     ]

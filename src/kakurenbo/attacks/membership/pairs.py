@@ -100,6 +100,6 @@ def grouped(sizes: Sequence[int], most: int = GROUP_SIZE) -> list[list[int]]:
             smallest = products.index(min(products))
             groups[smallest].append(column)
             products[smallest] *= sizes[column]
-        if max(products) <= most:
+        if max(products) <= max(most, *sizes):  # a large column has a group in any case
             break
     return groups

@@ -1,0 +1,218 @@
+"""Audits without a holdout: half of the original is anonymized anew by the user's own command, the other half is the holdout.
+
+Several times, with other halves; made-up records, *canaries*, are planted in each, and as many kept out, which nothing but the
+release could tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from kakurenbo import rng
+from kakurenbo.audit import statistics
+from kakurenbo.audit.anonymizing import csv_bytes
+from kakurenbo.audit.commands import Anonymizing
+from kakurenbo.audit.encoding import encode
+from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.limits import held_to, verdict_of, worse_than
+from kakurenbo.audit.membership import likelihood_scores
+from kakurenbo.audit.result import AuditResult, Rate, Risk, ThreatRow
+from kakurenbo.audit.running import Options, run_audit, shared_columns
+from kakurenbo.audit.schema import infer_schema
+from kakurenbo.audit.tasks import FEWEST, Crew, Told
+from kakurenbo.errors import UsageError
+from kakurenbo.messages import text
+from kakurenbo.tables import Problems, Read
+
+CANARIES = "canaries"
+_PER_HALF, _MOST_CANARIES = 0.01, 100  # planted ones of a half, and at most
+_FEWEST_CANARIES = 20
+_MISTAKEN = 0.1  # share of those kept out that may be taken for planted
+_BESIDE = 5000  # people of each half who are scored with the canaries, so that common rows have somebody else to explain them
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One split and what came of it: the audit, and how the planted canaries and those kept out were told."""
+
+    result: AuditResult
+    rows: np.ndarray
+    planted: Rate
+    kept_out: Rate
+
+
+def audit_command(
+    original: Frame,
+    command: Anonymizing,
+    options: Options,
+    runs: int,
+    tell: Told = lambda _: None,
+    crew: Crew | None = None,
+) -> Read[AuditResult] | Problems:
+    """Audit what a command makes of halves of the original.
+
+    Parameters
+    ----------
+    original : Frame
+    command : Anonymizing
+    options : Options
+    runs : int
+        Halves that are drawn and anonymized.
+
+    Returns
+    -------
+    Read of AuditResult, or Problems
+        Hits and tries of all runs together; how the command failed, or what is wrong with a release.
+    """
+    if len(original) < 4 * FEWEST:
+        raise UsageError(text("usage.audit_run_small", rows=len(original), least=4 * FEWEST))
+    options = replace(options, schema=options.schema or infer_schema(original))
+    done = []
+    for number in range(runs):
+        tell("run")
+        run = _one(original, command, options, number, tell, crew)
+        if isinstance(run, Problems):
+            return run
+        done.append(run)
+    return Read(_combined(original, command, options, done))
+
+
+def _one(
+    original: Frame, command: Anonymizing, options: Options, number: int, tell: Told, crew: Crew | None
+) -> _Run | Problems:
+    lot = rng.stream(options.seed, "audit", "run", str(number))
+    order = lot.permutation(len(original))
+    rows, others = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+    ours, held = (Frame(name, original.cells[part], original.digest) for name, part in (("in", rows), ("out", others)))
+    count = min(max(int(_PER_HALF * len(rows)), _FEWEST_CANARIES), _MOST_CANARIES)
+    made = canaries(original, 2 * count, lot)
+    given = pl.concat([ours.cells, made[:count]])[lot.permutation(len(rows) + count)]
+    reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
+    if isinstance(reading, Problems):
+        return reading
+    release = replace(reading.value, name=f"release {number + 1}")
+    own = replace(options, seed=int(lot.integers(2**63)))
+    result = run_audit(ours, release, held, own, tell, crew)
+    return _Run(result, rows, *_told(ours, release, held, made, options, lot))
+
+
+def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFrame:
+    """Records that nobody has: every cell a value that occurs in its column, each value as likely as any other.
+
+    Common values are as rare in them as rare ones, so that what they combine hardly ever occurs; none is a record of the
+    original, or another canary.
+    """
+    found: pl.DataFrame | None = None
+    for _ in range(100):
+        columns = []
+        for column in original.cells:
+            values = column.unique().sort()
+            columns.append(values.gather(lot.integers(0, len(values), 2 * count)))
+        drawn = pl.DataFrame(columns).join(original.cells, on=original.columns, how="anti", maintain_order="left")
+        found = (drawn if found is None else pl.concat([found, drawn])).unique(maintain_order=True)
+        if found.height >= count:
+            return found[:count]
+    raise UsageError(text("usage.audit_run_canaries", count=count))
+
+
+def _told(
+    ours: Frame, release: Frame, held: Frame, made: pl.DataFrame, options: Options, lot: np.random.Generator
+) -> tuple[Rate, Rate]:
+    """How many canaries that were planted, and that were not, score above what one in ten of those kept out exceeds.
+
+    The threshold is told by half of those kept out, the rate by the other half.
+    """
+    names = shared_columns(ours, release, held, options)
+    assert options.schema is not None
+    count = made.height // 2
+    frames = [
+        replace(frame, cells=pl.concat([half, frame.cells])) for frame, half in ((ours, made[:count]), (held, made[count:]))
+    ]
+    coded = encode(options.schema, names, frames[0], release, frames[1])
+    beside = [count + lot.permutation(len(table) - count)[:_BESIDE] for table in (coded.original, coded.holdout)]
+    parts = [coded.original[:count], coded.holdout[:count], coded.original[beside[0]], coded.holdout[beside[1]]]
+    scores = np.round(likelihood_scores(coded, np.concatenate(parts)), 9)
+    planted, kept_out = scores[:count], scores[count : 2 * count]
+    line = statistics.threshold(kept_out[: count // 2], _MISTAKEN)
+    rest = kept_out[count // 2 :]
+    return statistics.rate(int((planted > line).sum()), count), statistics.rate(int((rest > line).sum()), len(rest))
+
+
+# -- all runs together ------------------------------------------------------------------------------------------------
+
+
+def _combined(original: Frame, command: Anonymizing, options: Options, runs: Sequence[_Run]) -> AuditResult:
+    first = runs[0].result
+    risks, p_values = {}, {}
+    for name, risk in first.risks.items():
+        every = [run.result.risks[name] for run in runs]
+        if not all(one.assessed and one.control is not None for one in every):
+            risks[name] = risk
+            continue
+        risks[name] = pooled(every)
+        p_values[name] = statistics.fisher(_rate(risks[name].rate), _rate(risks[name].control))
+    risks["membership"] = _with_canaries(risks["membership"], first, runs)
+    corrected = statistics.holm(p_values)
+    for name in p_values:
+        risks[name] = held_to(replace(risks[name], p_value=corrected[name]), options.limits)
+    records = replace(
+        first.records,
+        flagged=tuple(
+            one if one.row is None else replace(one, row=int(runs[0].rows[one.row])) for one in first.records.flagged
+        ),
+    )
+    regressions = worse_than(risks, options.baseline)
+    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict)
+    told = {**first.method.options, "run": " ".join(command.words), "runs": len(runs)}
+    files = {**first.method.files, "original": original.facts()}
+    method = replace(first.method, seed=options.seed, options=told, files=files)
+    return replace(first, verdict=verdict, risks=risks, records=records, regressions=regressions, method=method)
+
+
+def _rate(rate: Rate | None) -> Rate:
+    return rate or statistics.rate(0, 0)
+
+
+def pooled(risks: Sequence[Risk]) -> Risk:
+    """The hits and tries of one risk in several runs together; each run's own follow as rows that are not reported."""
+
+    def added(told: Callable[[Risk], Rate | None]) -> Rate:
+        rates = [_rate(told(risk)) for risk in risks]
+        return statistics.rate(sum(rate.hits for rate in rates), sum(rate.of for rate in rates))
+
+    rate, control = added(lambda risk: risk.rate), added(lambda risk: risk.control)
+    above = statistics.excess(rate, control)
+    reported = [next(row for row in risk.rows if row.reported) for risk in risks]
+    baseline = _mean([row.baseline for row in reported])
+    together = replace(reported[0], rate=rate, control=control, excess=above, baseline=baseline)
+    why = next((risk.why for risk in risks if risk.why), "")
+    figures = {name: float(np.mean([risk.figures[name] for risk in risks])) for name in risks[0].figures}
+    return replace(
+        risks[0],
+        why=why,
+        rate=rate,
+        control=control,
+        excess=above,
+        baseline=baseline,
+        rows=(together, *(replace(row, reported=False) for row in reported)),
+        figures=figures,
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return float(np.mean(told)) if told else None
+
+
+def _with_canaries(membership: Risk, first: AuditResult, runs: Sequence[_Run]) -> Risk:
+    """Membership with the canaries of all runs as a row and a figure of their own."""
+    planted = statistics.rate(sum(run.planted.hits for run in runs), sum(run.planted.of for run in runs))
+    kept_out = statistics.rate(sum(run.kept_out.hits for run in runs), sum(run.kept_out.of for run in runs))
+    above = statistics.excess(planted, kept_out)
+    columns = tuple(str(name) for name in first.method.files["release"]["columns"])
+    row = ThreatRow("data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN)
+    return replace(membership, rows=(*membership.rows, row), figures={**membership.figures, CANARIES: planted.value})

@@ -1,0 +1,155 @@
+"""``--run``: the user's own command on halves of the original, canaries planted, nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kakurenbo.audit.commands import Anonymizing
+from kakurenbo.audit.frames import frame_of
+from kakurenbo.audit.rerunning import canaries
+from kakurenbo.cli import main
+from kakurenbo.errors import UsageError
+from kakurenbo.tables import Read
+
+COPY = "import sys, pathlib; pathlib.Path(sys.argv[2]).write_bytes(pathlib.Path(sys.argv[1]).read_bytes())\n"
+LOOKING = """
+import os
+assert sorted(os.listdir()) == ["in.csv", "out.csv", "stderr"], os.listdir()
+pathlib.Path("left").write_text("something")
+"""
+FRESH = """
+import sys, numpy, polars
+told = polars.read_csv(sys.argv[1])
+rng = numpy.random.default_rng(int(sys.argv[3]))
+polars.DataFrame([column.gather(rng.integers(0, len(column), len(column))) for column in told]).write_csv(sys.argv[2])
+"""
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a call."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main([*arguments])
+    return int(left.value.code or 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of made-up people, and anonymizers that copy it, draw each column anew, fail, hang or write nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    rng = np.random.default_rng(4)
+    ages, towns = rng.integers(18, 90, 400), rng.integers(0, 30, 400)
+    wages = ages * 20 + towns * 7 + rng.integers(0, 40, 400)
+    pl.DataFrame({"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}).write_csv("original.csv")
+    scripts = {
+        "copying.py": COPY,
+        "looking.py": COPY + LOOKING,
+        "fresh.py": FRESH,
+        "broken.py": "import sys; print('first'); sys.exit('the last line')",
+        "hanging.py": "import time; time.sleep(600)",
+        "silent.py": "",
+    }
+    for name, script in scripts.items():
+        Path(name).write_text(script)
+    return tmp_path
+
+
+def command(script: str, *more: str) -> str:
+    return " ".join([sys.executable, script, "{in}", "{out}", *more])
+
+
+def test_a_command_that_copies_leaks_and_its_canaries_are_found(folder: Path) -> None:
+    code, out, err = run("audit", "original.csv", "--run", command("looking.py"), "--runs", "2", "--seed", "1", "--json")
+    assert code == 1, err
+    content = json.loads(out)
+    membership = content["risks"]["membership"]
+    assert content["verdict"]["code"] == "leaks"
+    assert membership["canaries"] > 0.9
+    row = membership["rows"][-1]
+    assert (row["attack"], row["of"]) == ("canaries", 40)
+    assert row["excess"]["interval"][0] > 0.5
+    assert membership["of"] == sum(one["of"] for one in membership["rows"][1:3])
+    assert content["method"]["options"]["runs"] == 2
+    assert list((folder / "temporary").iterdir()) == []
+    assert not (folder / "left").exists()
+
+
+def test_a_command_that_draws_every_column_anew_tells_no_canary_and_the_seed_fixes_every_byte() -> None:
+    call = ("audit", "original.csv", "--run", command("fresh.py", "{seed}"), "--runs", "2", "--seed", "1", "--json")
+    code, out, _ = run(*call)
+    content = json.loads(out)
+    assert "risks" in content, content
+    assert content["risks"]["membership"]["standing"] != "above"
+    assert content["risks"]["membership"]["canaries"] < 0.4
+    assert code in (1, 3)
+    assert run(*call)[1] == out
+
+
+@pytest.mark.parametrize(
+    ("script", "more", "said"),
+    [
+        ("broken.py", (), "the last line"),
+        ("hanging.py", ("--time-limit", "0.5"), "--time-limit"),
+        ("silent.py", (), "{out}"),
+        ("no-such.py", (), "no-such.py"),
+    ],
+)
+def test_a_command_that_fails_is_told_with_its_last_words(folder: Path, script: str, more: tuple[str, ...], said: str) -> None:
+    code, out, err = run("audit", "original.csv", "--run", command(script), *more)
+    assert code == 2
+    assert said in (out + err).replace("\n", " ")
+    assert "Traceback" not in err
+    assert list((folder / "temporary").iterdir()) == []
+
+
+def test_no_shell_ever_sees_the_command(folder: Path) -> None:
+    trap = f"{command('copying.py')} ; touch {folder}/trapped"
+    code, _, _ = run("audit", "original.csv", "--run", trap, "--runs", "1", "--json")
+    assert code == 1
+    assert not (folder / "trapped").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--run", "tool {in}"),
+        ("--run", "tool '{in} {out}"),
+        ("original.csv", "--run", "tool {in} {out}"),
+        ("--holdout", "original.csv", "--run", "tool {in} {out}"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(arguments: tuple[str, ...]) -> None:
+    code, _, err = run("audit", "original.csv", *arguments)
+    assert code == 2
+    assert "--run" in err
+
+
+def test_canaries_are_new_records_of_known_values_without_twins() -> None:
+    original = frame_of("original", pl.DataFrame({"a": [1, 1, 1, 2], "b": ["x", "y", "z", "w"], "c": [1, 2, 3, 4]}))
+    made = canaries(original, 20, np.random.default_rng(1))
+    assert made.height == made.unique().height == 20
+    assert made.join(original.cells, on=original.columns, how="semi").is_empty()
+    for name in original.columns:
+        assert set(made[name]) <= set(original.cells[name])
+    few = frame_of("few", pl.DataFrame({"a": [1, 2]}))
+    with pytest.raises(UsageError):
+        canaries(few, 20, np.random.default_rng(1))
+
+
+def test_kakurenbo_itself_is_a_command() -> None:
+    table = Path("original.csv").read_bytes()
+    release = Anonymizing.parsed("kakurenbo anonymize table rrp {in} {out} --p 0.8 --seed {seed}", 60).release_of(table, 5)
+    assert isinstance(release, Read)
+    assert len(release.value) == 400

@@ -1,0 +1,83 @@
+"""Wide and long tables: nothing grows with the square of the rows, and the number of threads changes no byte.
+
+``python -m benchmarks audit`` measures the full sizes; here a few seconds tell whether a step has become quadratic.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from benchmarks.bench_audit import swapped, wide_table, write_tables
+
+from kakurenbo.audit.encoding import MOST_CODES, MOST_TEXTS, encode
+from kakurenbo.audit.frames import frame_of
+from kakurenbo.audit.kernels import how_many
+from kakurenbo.audit.rows import row_keys
+from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.schema import infer_schema
+from kakurenbo.audit.tasks import threads
+from kakurenbo.audit.values import covered_texts
+from kakurenbo.tables import json_bytes
+
+
+def test_any_number_of_threads_gives_the_same_bytes() -> None:
+    original, holdout = (frame_of(name, wide_table(400, 9, name)) for name in ("original", "holdout"))
+    release = frame_of("release", swapped(original.cells, 0.2))
+    options = Options(seed=3, targets=200)
+    results = [run_audit(original, release, holdout, options, crew=threads(count)) for count in (1, 4)]
+    one, other = (json_bytes(result.as_json()) for result in results)
+    assert one == other
+    assert results[0].method.targets == 200
+
+
+def test_wide_numbers_and_rare_words_of_a_release_share_codes() -> None:
+    rows = 3 * MOST_TEXTS
+    original = pl.DataFrame({"cost": np.arange(rows) * 7, "name": [f"n{place:06}" for place in range(rows)]})
+    release = pl.DataFrame({"cost": np.arange(rows) * 7 + 1, "name": [f"x{place:06}" for place in range(rows)]})
+    frames = [frame_of(name, table) for name, table in (("original", original), ("release", release))]
+    coded = encode(infer_schema(frames[0]), ("cost", "name"), frames[0], frames[1], None)
+    assert coded.columns[0].released <= MOST_CODES + 1
+    assert coded.columns[1].released == MOST_TEXTS + 1
+    for place, column in enumerate(coded.columns):
+        assert coded.release[:, place].max() < column.released
+        assert column.covers[:, coded.release[:, place]].any(axis=0).all()
+
+
+def test_an_audit_of_ten_times_the_rows_takes_no_more_than_ten_times_as_long_to_encode() -> None:
+    took = []
+    for rows in (3_000, 30_000):
+        frames = [frame_of(name, wide_table(rows, 20, name)) for name in ("original", "release")]
+        schema = infer_schema(frames[0])
+        begun = time.process_time()
+        encode(schema, frames[0].columns, frames[0], frames[1], None)
+        took.append(time.process_time() - begun)
+    assert took[1] < 30 * max(took[0], 0.01)
+
+
+def test_counts_and_keys_are_those_of_sorting() -> None:
+    rng = np.random.default_rng(1)
+    keys, sought = rng.integers(0, 500, 3000) * 2**40, rng.integers(0, 600, 400) * 2**40
+    assert how_many(keys, sought).tolist() == [int((keys == key).sum()) for key in sought]
+    table = rng.integers(0, 9, (300, 30)).astype(np.int64)
+    table[:, 0] = 2**31  # so that one number cannot hold a row
+    table[150:] = table[:150]
+    (numbers,) = row_keys(table)
+    _, expected = np.unique(table, axis=0, return_inverse=True)
+    assert len(set(zip(numbers.tolist(), expected.tolist(), strict=True))) == len(set(expected.tolist()))
+
+
+@pytest.mark.parametrize(("text", "covered"), [("12*", "120 121"), ("12", "12 120 121"), ("{12|13}", "12 13"), ("9*", "")])
+def test_what_begins_so_is_found_among_sorted_levels(text: str, covered: str) -> None:
+    levels = ["12", "120", "121", "13", "2"]
+    found = covered_texts(text, levels)
+    told = [] if found is None else [level for level, one in zip(levels, found, strict=True) if one]
+    assert " ".join(told) == covered
+
+
+def test_the_tables_of_the_benchmark_have_the_size_that_they_should(tmp_path: Path) -> None:
+    for path in write_tables(tmp_path, 50, 20):
+        assert pl.read_csv(path).shape == (50, 20)
