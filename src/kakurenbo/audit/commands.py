@@ -110,7 +110,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _in_full(word: str) -> str:
-    return os.path.abspath(word) if Path(word).is_file() else word
+    return str(Path(word).absolute()) if Path(word).is_file() else word
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
