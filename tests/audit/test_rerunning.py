@@ -28,9 +28,10 @@ pathlib.Path("left").write_text("something")
 """
 FRESH = """
 import sys, numpy, polars
-told = polars.read_csv(sys.argv[1])
 rng = numpy.random.default_rng(int(sys.argv[3]))
-polars.DataFrame([column.gather(rng.integers(0, len(column), len(column))) for column in told]).write_csv(sys.argv[2])
+ages, towns = rng.integers(18, 90, 220), rng.integers(0, 30, 220)
+wages = ages * 20 + towns * 7 + rng.integers(0, 40, 220)
+polars.DataFrame({"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}).write_csv(sys.argv[2])
 """
 
 
@@ -44,7 +45,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table of made-up people, and anonymizers that copy it, draw each column anew, fail, hang or write nothing."""
+    """A table of made-up people, and anonymizers that copy it, make others up, fail, hang or write nothing."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -85,11 +86,10 @@ def test_a_command_that_copies_leaks_and_its_canaries_are_found(folder: Path) ->
     assert not (folder / "left").exists()
 
 
-def test_a_command_that_draws_every_column_anew_tells_no_canary_and_the_seed_fixes_every_byte() -> None:
+def test_a_command_that_never_looks_at_its_input_tells_no_canary_and_the_seed_fixes_every_byte() -> None:
     call = ("audit", "original.csv", "--run", command("fresh.py", "{seed}"), "--runs", "2", "--seed", "1", "--json")
     code, out, _ = run(*call)
     content = json.loads(out)
-    assert "risks" in content, content
     assert content["risks"]["membership"]["standing"] != "above"
     assert content["risks"]["membership"]["canaries"] < 0.4
     assert code in (1, 3)

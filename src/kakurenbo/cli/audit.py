@@ -14,6 +14,7 @@ import click
 
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.clock import PERIODS
+from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
@@ -70,14 +71,14 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         persons=_persons(given, key),
     )
     if command is not None:
-        made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), threads(given["jobs"]))
+        made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
         return _told(replace(made.value, notices=notices_as_texts(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
-    result = _audited(tables, held, options, notices, threads(given["jobs"]), quiet=as_json)
+    result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, as_json)
 
 
@@ -86,6 +87,10 @@ def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
         write_file(out, _RENDERERS[out.suffix](result), private=True)
     _show(result, as_json)
     return result.verdict.exit_code
+
+
+def _crew(given: dict[str, Any]) -> Crew:
+    return threads(given["jobs"]) if given["cluster"] is None else cluster(given["cluster"])
 
 
 def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any]) -> Anonymizing | None:
@@ -207,6 +212,7 @@ def audit() -> click.Command:
             show_default=True,
         ),
         option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
+        option("--cluster", code="option.audit_cluster", metavar="ADDRESS"),
         seed_option(),
         json_option(),
     ]

@@ -1,0 +1,66 @@
+"""The tasks of an audit on the workers of a Dask cluster, which need no folder of this machine.
+
+The tables travel as codes, under their digest and once to each worker; what comes back are figures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from kakurenbo.audit.tasks import Crew, Prepared, Submit, Told, perform
+from kakurenbo.clusters import connected, digest_of, parcel_key
+from kakurenbo.errors import KakurenboError
+
+
+def cluster(address: str) -> Crew:
+    """The workers of the cluster whose scheduler is at an address.
+
+    Raises
+    ------
+    UsageError
+        When it is used, where Dask is not installed or nobody answers.
+    """
+
+    @contextlib.contextmanager
+    def opened(prepared: Prepared, tell: Told) -> Iterator[Submit]:
+        with connected(address) as client:
+            key = parcel_key(digest_of(pickle.dumps(prepared, protocol=5)))
+            tables = client.scatter({key: prepared})[key]
+            executor = client.get_executor(pure=False)
+
+            def submit(name: str) -> Future[Any]:
+                tell(name)
+                return _understood(executor.submit(perform_there, name, tables))
+
+            yield submit
+
+    return opened
+
+
+def perform_there(name: str, prepared: Prepared) -> Any:
+    """Do one task on a worker, whose libraries may have any number of threads."""
+    with threadpool_limits(1):
+        return perform(name, prepared)
+
+
+def _understood(there: Future[Any]) -> Future[Any]:
+    """The same future; what goes wrong with workers is told in a sentence."""
+    done: Future[Any] = Future()
+
+    def arrived(_: Future[Any]) -> None:
+        error: BaseException | None = KakurenboError("the workers are gone") if there.cancelled() else there.exception()
+        if error is None:
+            done.set_result(there.result())
+        elif isinstance(error, KakurenboError):
+            done.set_exception(error)
+        else:
+            done.set_exception(KakurenboError(f"the cluster could not do it ({type(error).__name__}: {error})"))
+
+    there.add_done_callback(arrived)
+    return done
