@@ -23,7 +23,7 @@ def connected(address: str) -> Any:
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
     try:
-        return Client(address, timeout="10s", set_as_default=False)
+        return Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise UsageError(f"no Dask scheduler answers at {address} ({type(error).__name__})") from None
 

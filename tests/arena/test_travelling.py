@@ -1,4 +1,4 @@
-"""Players' jobs on workers that share no folder with the run: the same bytes, each input once per worker, no path of the run."""
+"""Jobs of players on workers that share no folder with the run: the same bytes, each input once per worker, no path of it."""
 
 from __future__ import annotations
 
