@@ -13,7 +13,9 @@ import numpy as np
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.checking import driving_columns, measure_utility, self_tests
+from kakurenbo.audit.combining import attack_files
 from kakurenbo.audit.encoding import Coded, Codes, encode
+from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
@@ -29,6 +31,7 @@ from kakurenbo.audit.result import (
     DrivingColumn,
     ExposedRecord,
     ExposedRecords,
+    FileRisk,
     Method,
     RecodedColumn,
     Risk,
@@ -68,6 +71,8 @@ class Options:
         Inferred where there is none.
     persons : Persons or None
         What tells the rows of one person; None where every row is a person.
+    earlier : tuple of Frame
+        What was released before of the same people.
     """
 
     know: tuple[str, ...] = ()
@@ -80,6 +85,7 @@ class Options:
     baseline: Mapping[str, object] = field(default_factory=dict)
     schema: TableSchema | None = None
     persons: Persons | None = None
+    earlier: tuple[Frame, ...] = ()
 
 
 Told = Callable[[str], None]
@@ -112,6 +118,9 @@ def run_audit(
         original, release, holdout, unit = found.original, found.release, found.holdout, found.unit
         told = None if options.schema is None or unit.lines is not None else options.schema.without(options.persons.column)
         options = replace(options, schema=told)
+    several = None
+    if release.parts or options.earlier:
+        release, several = _with_files(original, release, holdout, options)
     names = shared_columns(original, release, holdout, options)
     tell("encode")
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
@@ -120,7 +129,7 @@ def run_audit(
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
     asked = asked if recoded else coded.original
-    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit).result()
+    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit, several).result()
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
@@ -128,6 +137,13 @@ def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     stream = rng.stream(options.seed, "audit", "pseudonyms")
     return by_person(persons, schema, options.identifiers, (original, release, holdout), stream)
+
+
+def _with_files(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> tuple[Frame, Several]:
+    if options.persons is not None:
+        raise ParameterError("person", "nothing, where a release has several files or earlier ones", options.persons.column)
+    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    return arranged(schema, options.identifiers, (original, release, holdout), options.earlier)
 
 
 def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
@@ -185,8 +201,10 @@ class _Audit:
         options: Options,
         tell: Told,
         unit: Unit,
+        several: Several | None,
     ) -> None:
-        self._unit = unit
+        self._unit, self._several = unit, several
+        self._files: tuple[FileRisk, ...] = ()
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
         self._asked = replace(coded, original=asked)
         self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
@@ -243,6 +261,7 @@ class _Audit:
             self._method(),
             NOT_PROVED,
             regressions,
+            files=self._files,
         )
 
     # -- attacks ----------------------------------------------------------------------------------------------------
@@ -284,11 +303,20 @@ class _Audit:
         if name == "linkability":
             sides = (tuple(know), tuple(place for place in secret if place not in know))
             given = [sides] if self._options.know and self._options.secret and all(sides) else None
+            if self._several is not None:
+                return self._linked_by_files(self._several)
             return attack_linkability(coded, holdout, self._rng(name), given)
         asked = [place for place in askable(coded) if place in secret and [one for one in know if one != place]]
         if not asked:
             return Risk(name, False, "nothing_secret"), 1.0
         return attack_inference(coded, holdout, self._rng(name), know, asked)
+
+    def _linked_by_files(self, several: Several) -> tuple[Risk, float]:
+        know = [name for name in several.base.names if name in self._options.know]
+        secret = [name for name in several.base.names if name in self._options.secret and name not in know]
+        given = (know, secret) if know and secret else None
+        risk, p_value, self._files = attack_files(several.files, several.base, self._rng("linkability"), given)
+        return risk, p_value
 
     def _recoding(self) -> Risk:
         count = len(self._coded.columns)
@@ -342,5 +370,7 @@ class _Audit:
         if self._options.persons is not None:
             persons = self._options.persons
             options |= {"person": persons.column, "time": persons.time, "period": persons.period}
+        if self._options.earlier:
+            options |= {"earlier": [frame.name for frame in self._options.earlier]}
         facts = {role: frame.facts() for role, frame in {**self._frames, **self._unit.frames}.items()}
         return Method(__version__, self._options.seed, options, facts, len(self._members))
