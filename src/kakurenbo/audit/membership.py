@@ -110,8 +110,14 @@ def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.ran
 
 
 def _best(choosing: Mapping[str, Floats], is_member: Flags, chooses: Flags, share: float) -> str:
-    """The attack that finds most at this rate of false positives, among the half that chooses."""
-    found = {name: statistics.found_beyond(*_sides(score, is_member, chooses, name), share) for name, score in choosing.items()}
+    """The attack that finds most at this rate of false positives, and at half of it, among the half that chooses.
+
+    At both, because scores that many people share may by luck end right at the threshold of one.
+    """
+    found = {}
+    for name, score in choosing.items():
+        sides = _sides(score, is_member, chooses, name)
+        found[name] = sum(statistics.found_beyond(*sides, rate) for rate in (share, share / 2))
     return max(found, key=lambda name: found[name])
 
 
