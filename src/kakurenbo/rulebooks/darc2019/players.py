@@ -11,10 +11,10 @@ from kakurenbo.contracts import Player
 DEFAULT_PLAYERS = (
     Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
     Player("yearly pseudonyms", "monthly_pseudonyms:period=year", "fellegi_sunter"),
-    Player("noisy values", "values", "rhythm"),
+    Player("noisy values", "values", "two_owners"),
     Player("mixed crowds", "mixed_crowds", "shadow_shop"),
     Player("small crowds", "crowds:smallest=3", "blind_shop"),
-    Player("crowds", "crowds", "two_owners"),
+    Player("crowds", "crowds", "rhythm"),
     Player("shared baskets", "share_baskets:k=2", "profile"),
     Player("swapped baskets", "swap_baskets:k=10", "fellegi_sunter:fields=price,size"),
     Player("swapped items", "swap_items:share=0.05", "profile:link_months=true"),
