@@ -20,8 +20,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from typing import Any
 
+from kakurenbo.clusters import connected
 from kakurenbo.compiling import announce, announce_with
-from kakurenbo.errors import UsageError
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
@@ -102,28 +102,23 @@ def processes(count: int) -> Workers:
 def cluster(address: str, judges: int = 1) -> Workers:
     """The players' jobs on the workers of a Dask cluster, the judge's in processes of this machine.
 
-    Workers must see the run's folder under the same path, wherever they are.
+    Workers share no folder with the run: see :mod:`kakurenbo.arena.travelling`.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
+    from kakurenbo.arena.travelling import Travelling  # which takes the jobs, and these the names of this module
 
     @contextlib.contextmanager
     def opened() -> Iterator[Crews]:
-        try:
-            client = Client(address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"no Dask scheduler answers at {address} ({type(error).__name__})") from None
+        client = connected(address)
 
         def threads() -> int:
             known: dict[str, int] = client.nthreads()
             return max(1, sum(known.values()))
 
         with client, _pools((JUDGES,), judges) as pools:
-            players: Executor = client.get_executor(pure=False)
+            players: Executor = Travelling(client)
             quotas = (Quota(frozenset({JUDGES}), lambda: judges + 1), Quota(PLAYERS, lambda: threads() * _AHEAD))
-            yield Crews({**pools, **dict.fromkeys(PLAYERS, players)}, quotas, threads)
+            with players:
+                yield Crews({**pools, **dict.fromkeys(PLAYERS, players)}, quotas, threads)
 
     return Workers(f"the cluster at {address}", opened)
 
