@@ -9,9 +9,13 @@ import pytest
 
 from kakurenbo import registry
 from kakurenbo.arena import default_teams
+from kakurenbo.cli.demo import TEAMS
 from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
 from kakurenbo.tables import Problems, Source, write_folder
 
+BEST = {"amic2020": "champion", "darc2019": "shadow_shop", "pwscup2021": "likelihood_link", "pwscup2024": "posterior"}
+STRONG = {"amic2020": "hideout", "darc2019": "mixed_crowds", "pwscup2021": "swap_near", "pwscup2024": "even_tables"}
+NAIVE = {"amic2020": "kanony", "darc2019": "monthly_pseudonyms", "pwscup2021": "dp:", "pwscup2024": "swap_cells"}
 CONTESTS = ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
 
 
@@ -42,3 +46,14 @@ def test_no_two_players_of_a_default_field_have_the_same_method(name: str) -> No
         releases = [str(entrant.anonymizer) for entrant in entrants if entrant.anonymizer]
         assert len(set(attacks)) == len(attacks) >= 3
         assert len(set(releases)) == len(releases) == len(entrants)
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_the_demo_has_a_strong_and_a_naive_defence_a_blind_attacker_and_the_best_one(name: str) -> None:
+    entrants = default_teams(registry.load("rulebooks", name)()).entrants[:TEAMS]
+    attacks = {entrant.attack.name for entrant in entrants if entrant.attack}
+    assert BEST[name] in attacks
+    assert any(attack.startswith("blind") for attack in attacks)
+    releases = [str(entrant.anonymizer) for entrant in entrants]
+    for defence in (STRONG[name], NAIVE[name]):
+        assert any(defence in release for release in releases), defence

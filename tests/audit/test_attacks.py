@@ -8,7 +8,9 @@ import pytest
 from tests.audit.census import parts, swapped
 
 from kakurenbo.attacks.membership import membership_odds as contest_odds
+from kakurenbo.audit import checking
 from kakurenbo.audit.boosting import boosted_guesses, inputs
+from kakurenbo.audit.checking import self_tests
 from kakurenbo.audit.density import densities, mutual_information
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.engine import membership_odds
@@ -145,3 +147,16 @@ def test_what_boosting_learns_from_has_numbers_in_their_order(swap: tuple[Coded,
 def test_transitions_are_distributions(swap: tuple[Coded, Codes]) -> None:
     for matrix in transitions(*swap):
         np.testing.assert_allclose(matrix.sum(axis=1), 1)
+
+
+def test_planted_copies_are_found_at_the_rate_at_which_members_are_looked_for_and_strangers_are_not(
+    swap: tuple[Coded, Codes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coded, _ = swap
+    fresh, planted = self_tests(coded, coded.holdout, np.random.default_rng(4))
+    assert (fresh.name, planted.name, fresh.passed, planted.passed) == ("fresh", "planted", True, True)
+    assert abs(fresh.read) < 0.03
+    assert planted.read > 0.9
+    for attack in ("likelihood_scores", "nearest_scores"):
+        monkeypatch.setattr(checking, attack, lambda _, people: np.random.default_rng(5).random(len(people)))
+    assert not self_tests(coded, coded.holdout, np.random.default_rng(4))[1].passed  # of attacks that know nothing

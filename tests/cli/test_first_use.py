@@ -105,7 +105,7 @@ def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> N
         (
             ("attack", "darc2019"),
             "",
-            {"fellegi_sunter", "keys", "overlap", "profile", "rhythm", "shadow_shop", "tfidf", "two_owners"},
+            {"blind_shop", "fellegi_sunter", "keys", "overlap", "profile", "rhythm", "shadow_shop", "tfidf", "two_owners"},
         ),
         (("attack", "amic2020", "nearest", "--metric"), "", {"rules", "onehot"}),
         (("attack", "amic2020", "likelihood", "--trust"), "t", {"true"}),

@@ -136,8 +136,10 @@ def _attacked(
         phase = Path(place) / "phase"
         write_folder(phase, release_folders(prepared, judged))
         (phase / "attackers").symlink_to((prepared.path / "attackers").resolve(), target_is_directory=True)
+        own = [prepared.path / "teams" / RIVAL] if rules.attackers_use_handouts else []
         with remembering_tables(_TABLES):
-            target = accepted(rules.read_target(phase / "targets" / TEAM, declared=declared, attacker=RIVAL))
+            paths = (phase / "targets" / TEAM, phase / "attackers", *own)
+            target = accepted(rules.read_target(*paths, declared=declared, attacker=RIVAL))
         answer = rules.answer_for(accepted(rules.read_answer(phase / "answers" / TEAM)), RIVAL)
     for text in trial.attacks:
         attack, begun = registry.build("attacks", text), time.process_time()

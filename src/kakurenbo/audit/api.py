@@ -27,6 +27,7 @@ def audit(
     time: str = "",
     period: str = "month",
     key: object = None,
+    earlier: Sequence[object] = (),
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
     show_records: bool = False,
@@ -37,6 +38,7 @@ def audit(
     Parameters
     ----------
     original, release, holdout : Polars or pandas data frame, or path
+        ``release`` may be a folder of files of different columns of the same people.
         ``holdout``: people like those of the original whom the release was not made of. Without one, membership is not
         assessed, and the other risks are compared with what could be told without the release.
     know, secret, identifiers : sequence of str
@@ -46,6 +48,8 @@ def audit(
         long a pseudonym is kept: ``week``, ``month``, ``quarter`` or ``year``.
     key : Polars or pandas data frame, or path, optional
         Whom each pseudonym stands for, where the order of the rows does not tell: the person column and ``pseudonym``.
+    earlier : sequence of data frames or paths
+        What was released before of the same people: what all of it tells together is part of the linkability.
     limits : mapping of str to float, optional
         The most that a risk may be over its control: ``{"membership": 0.02}``.
     seed : int
@@ -63,7 +67,7 @@ def audit(
         Where an argument is off.
     """
     notices: list[Problem] = []
-    frames = [_frame(name, data, notices) for name, data in (("original", original), ("release", release))]
+    frames = [_frame("original", original, notices), _frame("release", release, notices, several=True)]
     held = None if holdout is None else _frame("holdout", holdout, notices)
     options = Options(
         tuple(know),
@@ -74,14 +78,15 @@ def audit(
         show_records=show_records,
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
         targets=targets,
+        earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
     )
     return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
 
 
-def _frame(name: str, data: object, notices: list[Problem]) -> Frame:
+def _frame(name: str, data: object, notices: list[Problem], *, several: bool = False) -> Frame:
     if not isinstance(data, str | Path):
         return frame_of(name, data)
-    reading = read_frame(data)
+    reading = read_frame(data, several=several)
     if isinstance(reading, Problems):
         raise UsageError(str(reading[0]))
     notices.extend(reading.notices)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
-from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores, nearest_to
+from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores, nearest_scores, nearest_to
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
 from kakurenbo.audit.rows import row_keys
@@ -23,15 +23,14 @@ _MOST_COMPARED = 20_000  # released rows where columns are left out
 _MOST_RELEASED = 50_000  # released rows of a self-test, and that models are trained on and judged by
 _FEWEST_PLANTED = 20
 _SURE = 1e-3  # p-value below which a control that must read nothing reads something
-_MISTAKEN = 0.1  # share of those beside them that may be taken for planted: they are too few for less
 _MEMBERS = 10_000
-_FOUND = 0.5  # share of planted copies that an attack must find to be believed
+_FOUND = 0.9  # share of planted copies that an attack must find to be believed, by the upper end of its interval
 _MOST_MODELS = 3
 _MODEL_LEVELS = (2, 12)
 
 
 def self_tests(coded: Coded, holdout: Codes, rng: np.random.Generator) -> tuple[SelfTest, ...]:
-    """The likelihood attack on two releases whose answers are known; none where the holdout is too small for it."""
+    """Attacks on two releases whose answers are known; none where the holdout is too small for it."""
     if len(holdout) < 8 * _FEWEST_PLANTED:
         return ()
     drawn = holdout[rng.permutation(len(holdout))]
@@ -54,7 +53,8 @@ def _fresh(coded: Coded, drawn: Codes) -> SelfTest:
 
 
 def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
-    """Half of some rare people of the holdout copied into the release: they must stand out from the other half.
+    """Some of the people of the holdout whom nobody resembles, copied into the release: they must stand out from the others,
+    at the same rate of false alarms at which members are looked for.
 
     None where the release can tell too few people apart.
     """
@@ -64,16 +64,25 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
     coded = coded.with_release(coded.release[:_MOST_RELEASED])
     ours, theirs = row_keys(shown, coded.release)
     counts = np.bincount(np.concatenate([ours, theirs]))
-    single = np.flatnonzero(counts[ours] == 1)[: min(2 * _PLANTED, len(coded.release) // 10)]
-    half = len(single) // 2
-    if half < _FEWEST_PLANTED:
+    single = np.flatnonzero(counts[ours] == 1)
+    count = min(_PLANTED, len(coded.release) // 20, len(single) // 2)
+    if count < _FEWEST_PLANTED:
         return None
     release = coded.release.copy()
-    release[:half] = shown[single[:half]]
+    release[:count] = shown[single[:count]]
     members = coded.original[:_MEMBERS]  # whoever made the other rows must be there to explain them
-    scores = likelihood_scores(coded.with_release(release), np.concatenate([people, members]))
-    read = statistics.found_beyond(scores[single[:half]], scores[single[half:]], _MISTAKEN)
-    return SelfTest("planted", "likelihood", read, 1.0, read >= _FOUND)
+    planted = coded.with_release(release)
+    # As the risk itself is that of the best attack, so is this; a copy of a lone person in a noisy release is the nearest's.
+    scores = {
+        "likelihood": likelihood_scores(planted, np.concatenate([people, members])),
+        "nearest": nearest_scores(planted, people),
+    }
+    found = {}
+    for name, score in scores.items():
+        line = statistics.threshold(score[single[count:]], FALSE_POSITIVES)
+        found[name] = statistics.rate(int((score[single[:count]] > line).sum()), count)
+    best = max(found, key=lambda name: found[name].hits)
+    return SelfTest("planted", best, found[best].value, 1.0, found[best].high >= _FOUND)
 
 
 def driving_columns(coded: Coded, members: Codes, controls: Codes) -> tuple[DrivingColumn, ...]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kakurenbo.audit.cells import joined_cells
 from kakurenbo.errors import ParameterError
@@ -41,11 +43,15 @@ class Frame:
         Missing cells are empty texts.
     digest : str
         sha256 of the bytes that were read; of the cells, where there was no file.
+    parts : tuple of Frame
+        The files that it is made of, where these have different columns of the same people; ``cells`` are then the first's
+        until they are put side by side.
     """
 
     name: str
     cells: pl.DataFrame
     digest: str
+    parts: tuple[Frame, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -56,11 +62,17 @@ class Frame:
 
     def facts(self) -> dict[str, Any]:
         """What a report says of it."""
-        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest}
+        files = {"files": [part.facts() for part in self.parts]} if self.parts else {}
+        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest, **files}
 
 
-def read_frame(path: str | Path) -> Read[Frame] | Problems:
+def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Problems:
     """One table from a file, or from all files of a folder that have the same columns, one below the other.
+
+    Parameters
+    ----------
+    several : bool
+        Whether the files of a folder may be about the same people: of different columns, or of the same in one order.
 
     Returns
     -------
@@ -75,7 +87,7 @@ def read_frame(path: str | Path) -> Read[Frame] | Problems:
         return problems
     frames = [reading.value for reading in readings if isinstance(reading, Read)]
     notices = tuple(notice for reading in readings if isinstance(reading, Read) for notice in reading.notices)
-    joined = _joined(Path(path).name, frames)
+    joined = _joined(Path(path).name, frames, several=several)
     return joined if isinstance(joined, Problems) else Read(joined, notices)
 
 
@@ -202,10 +214,15 @@ def _texts(table: pl.DataFrame, found: ProblemCollector) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _joined(name: str, frames: Sequence[Frame]) -> Frame | Problems:
+def _joined(name: str, frames: Sequence[Frame], *, several: bool) -> Frame | Problems:
     first = frames[0]
     if len(frames) == 1:
         return first
+    if several and _about_the_same_people(frames):
+        if (count := sum(len(frame) * len(frame.columns) for frame in frames)) > MOST_CELLS:
+            return refused("audit.too_many_cells", name, severity=Severity.MALFORMED, count=count, limit=MOST_CELLS)
+        digest = hashlib.sha256("".join(frame.digest for frame in frames).encode()).hexdigest()
+        return Frame(name, first.cells, digest, tuple(frames))
     for frame in frames[1:]:
         if set(frame.columns) != set(first.columns):
             other = sorted(set(frame.columns) ^ set(first.columns))
@@ -216,6 +233,29 @@ def _joined(name: str, frames: Sequence[Frame]) -> Frame | Problems:
     cells = pl.concat([frame.cells.select(first.columns) for frame in frames])
     digest = hashlib.sha256("".join(frame.digest for frame in frames).encode()).hexdigest()
     return Frame(name, cells, digest)
+
+
+def _about_the_same_people(frames: Sequence[Frame]) -> bool:
+    """Whether files have different columns, or the same ones that agree row by row more than chance allows."""
+    first = frames[0]
+    if any(set(frame.columns) != set(first.columns) for frame in frames):
+        return True
+    if any(len(frame) != len(first) for frame in frames):
+        return False
+    from kakurenbo.attacks.reconstruction.alignment import SIGNIFICANT, column_agreement
+
+    return any(
+        column_agreement(*codes_of_one_kind(first.cells[name], frame.cells[name])) > SIGNIFICANT
+        for frame in frames[1:]
+        for name in first.columns
+    )
+
+
+def codes_of_one_kind(one: pl.Series, other: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Two columns of texts as whole numbers, equal for equal texts."""
+    known = pl.Enum(pl.concat([one, other]).unique())
+    codes = [texts.cast(known).to_physical().to_numpy().astype(np.int64) for texts in (one, other)]
+    return codes[0], codes[1]
 
 
 def notices_as_texts(notices: Sequence[Problem]) -> tuple[str, ...]:

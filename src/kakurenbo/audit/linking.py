@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.audit import statistics
-from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.people import Asked, RowModel
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 
@@ -88,7 +88,11 @@ def linked(model: RowModel, people: Codes, split: Split) -> NDArray[np.bool_]:
     for one, other in zip(*(model.blocks(people, places) for places in split), strict=True):
         together += (one * weights[first : first + len(one), None]).T @ other  # (n, block) @ (block, n)
         first += len(one)
-    scores = np.log(np.maximum(together, _LEAST))
+    return assigned(np.log(np.maximum(together, _LEAST)), people, split)
+
+
+def assigned(scores: Floats, people: Codes, split: Split) -> NDArray[np.bool_]:
+    """Whether each person is the one that is assigned to her, one to one, shape (n,)."""
     # In an order of their own: where a source cannot tell people apart, a solver that goes by the rows would find them.
     order = np.lexsort(people[:, list(split[1])].T)
     _, partner = linear_sum_assignment(np.round(scores[:, order], 9), maximize=True)

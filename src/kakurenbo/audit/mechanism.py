@@ -44,7 +44,11 @@ def transitions(coded: Coded, pool: Codes) -> list[Floats]:
         People like those of the original, members or not.
     """
     maps = [coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)]
-    kept = retention(coded, pool, maps)
+    return with_retention(coded, pool, maps, retention(coded, pool, maps))
+
+
+def with_retention(coded: Coded, pool: Codes, maps: list[Floats], kept: Floats) -> list[Floats]:
+    """The same where it is known how often cells were kept."""
     found = []
     for place, (matrix, p) in enumerate(zip(maps, kept.tolist(), strict=True)):
         before = np.bincount(pool[:, place], minlength=len(matrix)) / len(pool) @ matrix

@@ -27,6 +27,7 @@ _LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of eac
 REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
 _DECIMALS = 9  # of scores: rounding in the last bits must not decide between equals
+_COARSE = "counts"
 _TOP = 100
 _MEMBERS = 0.5  # share of members among those who are asked about
 _WEIGHT = 2.0  # of what histograms and pairs tell beside the rows
@@ -115,8 +116,17 @@ def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.ran
 
 
 def _best(choosing: Mapping[str, Floats], is_member: Flags, chooses: Flags, share: float) -> str:
-    """The attack that finds most at this rate of false positives, among the half that chooses."""
-    found = {name: statistics.found_beyond(*_sides(score, is_member, chooses, name), share) for name, score in choosing.items()}
+    """The attack that finds most at this rate of false positives, and at half of it, among the half that chooses.
+
+    At both, because scores that many people share may by luck end right at the threshold of one; ``counts``, which has but few
+    scores, is never chosen: what it tells of members the likelihood tells more finely.
+    """
+    found = {}
+    for name, score in choosing.items():
+        if name == _COARSE:
+            continue
+        sides = _sides(score, is_member, chooses, name)
+        found[name] = sum(statistics.found_beyond(*sides, rate) for rate in (share, share / 2))
     return max(found, key=lambda name: found[name])
 
 

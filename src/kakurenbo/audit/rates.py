@@ -55,7 +55,7 @@ class ThreatRow:
     Attributes
     ----------
     threat : str
-        ``stranger``, ``neighbour``, ``data_holder``, ``two_sources``, ``insider``, ``rival`` or ``archivist``.
+        ``stranger``, ``neighbour``, ``data_holder``, ``two_sources``, ``insider`` or ``archivist``.
     knows, wants : tuple of str
         Columns; ``wants`` is empty where the attacker wants to know who was there at all.
     attack : str
@@ -66,7 +66,7 @@ class ThreatRow:
     excess : Excess or None
         Rate over control; where there is none, over what could be told without the release.
     baseline : float or None
-        What somebody gets who never looks at the release.
+        What somebody gets who never looks at the release; of pseudonyms, who looks at nothing but how many rows each has.
     chance : float or None
     reported : bool
         Whether this is the row that the risk reports: the worst, by targets that took no part in choosing it.

@@ -24,6 +24,7 @@ __all__ = [
     "Excess",
     "ExposedRecord",
     "ExposedRecords",
+    "FileRisk",
     "Method",
     "Rate",
     "RecodedColumn",
@@ -209,6 +210,32 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class FileRisk:
+    """One of several files, and how many people it links alone.
+
+    ``order`` numbers the files that list people in the same order: equal numbers, one order. ``earlier`` says that it was
+    released before.
+    """
+
+    name: str
+    rows: int
+    columns: tuple[str, ...]
+    order: int
+    earlier: bool
+    rate: Rate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "order": self.order,
+            "earlier": self.earlier,
+            **self.rate.as_json(),
+        }
+
+
+@dataclass(frozen=True)
 class RegulationRow:
     """Which risk speaks to which word of a text; no claim that anything complies.
 
@@ -297,6 +324,8 @@ class AuditResult:
         Risks that got worse since the baseline that was given.
     notices : tuple of str
         What was put right while reading.
+    files : tuple of FileRisk
+        Each of several files alone; all of them together are the linkability.
     """
 
     verdict: Verdict
@@ -312,6 +341,7 @@ class AuditResult:
     not_proved: tuple[str, ...]
     regressions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    files: tuple[FileRisk, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The stable form that ``--json`` prints; there is no NaN in it."""
@@ -329,6 +359,7 @@ class AuditResult:
             "not_proved": list(self.not_proved),
             "regressions": list(self.regressions),
             "notices": list(self.notices),
+            "files": [file.as_json() for file in self.files],
         }
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, encode
+from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership
@@ -27,6 +28,7 @@ from kakurenbo.audit.result import (
     AuditResult,
     ExposedRecord,
     ExposedRecords,
+    FileRisk,
     Method,
     RecodedColumn,
     Risk,
@@ -66,6 +68,8 @@ class Options:
         What tells the rows of one person; None where every row is a person.
     targets : int
         People of the original, and as many of the holdout, whose membership is tried; drawn by lot where there are more.
+    earlier : tuple of Frame
+        What was released before of the same people.
     """
 
     know: tuple[str, ...] = ()
@@ -79,6 +83,7 @@ class Options:
     schema: TableSchema | None = None
     persons: Persons | None = None
     targets: int = MOST_TARGETS
+    earlier: tuple[Frame, ...] = ()
 
 
 def run_audit(
@@ -115,6 +120,9 @@ def run_audit(
         original, release, holdout, unit = found.original, found.release, found.holdout, found.unit
         told = None if options.schema is None or unit.lines is not None else options.schema.without(options.persons.column)
         options = replace(options, schema=told)
+    several = None
+    if release.parts or options.earlier:
+        release, several = _with_files(original, release, holdout, options)
     names = shared_columns(original, release, holdout, options)
     tell("encode")
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
@@ -123,7 +131,8 @@ def run_audit(
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
     asked = asked if recoded else coded.original
-    return _Audit(coded, asked, recoded, original, release, holdout, options, tell, unit, crew or threads()).result()
+    frames = original, release, holdout
+    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, crew or threads()).result()
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
@@ -131,6 +140,13 @@ def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     stream = rng.stream(options.seed, "audit", "pseudonyms")
     return by_person(persons, schema, options.identifiers, (original, release, holdout), stream)
+
+
+def _with_files(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> tuple[Frame, Several]:
+    if options.persons is not None:
+        raise ParameterError("person", "nothing, where a release has several files or earlier ones", options.persons.column)
+    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    return arranged(schema, options.identifiers, (original, release, holdout), options.earlier)
 
 
 def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
@@ -185,21 +201,21 @@ class _Audit:
         coded: Coded,
         asked: Codes,
         recoded: tuple[RecodedColumn, ...],
-        original: Frame,
-        release: Frame,
-        holdout: Frame | None,
+        frames: tuple[Frame, Frame, Frame | None],
         options: Options,
         tell: Told,
         unit: Unit,
+        several: Several | None,
         crew: Crew,
     ) -> None:
         self._unit, self._crew = unit, crew
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
-        self._frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
+        named = zip(("original", "release", "holdout"), frames, strict=True)
+        self._frames = {name: frame for name, frame in named if frame is not None}
         self._members = self._drawn(coded.original, "members")
         controls = self._drawn(coded.holdout, "controls")
         held, targets = replace(coded, original=asked), (self._members, controls)
-        self._prepared = Prepared(coded, held, *targets, options.know, options.secret, options.seed, unit.why_not)
+        self._prepared = Prepared(coded, held, *targets, options.know, options.secret, options.seed, unit.why_not, several)
 
     def _drawn(self, people: Codes, name: str) -> Codes:
         lot = rng.stream(self._options.seed, "audit", name)
@@ -222,8 +238,9 @@ class _Audit:
         if self._unit.pseudonyms.assessed:
             p_values["pseudonyms"] = self._unit.p_value
         risks["recoding"] = self._recoding()
+        files: tuple[FileRisk, ...] = tasks["linkability"].result()[2]
         for name in ("singling_out", "linkability", "inference"):
-            risks[name], p_value = tasks[name].result()
+            risks[name], p_value, *_ = tasks[name].result()
             if risks[name].assessed:
                 p_values[name] = p_value
         tests: tuple[SelfTest, ...] = tasks["self_tests"].result()
@@ -250,6 +267,7 @@ class _Audit:
             self._method(),
             NOT_PROVED,
             regressions,
+            files=files,
         )
 
     def _why_not(self) -> str:
@@ -303,5 +321,7 @@ class _Audit:
         if self._options.persons is not None:
             persons = self._options.persons
             options |= {"person": persons.column, "time": persons.time, "period": persons.period}
+        if self._options.earlier:
+            options |= {"earlier": [frame.name for frame in self._options.earlier]}
         facts = {role: frame.facts() for role, frame in {**self._frames, **self._unit.frames}.items()}
         return Method(__version__, self._options.seed, options, facts, len(self._members))

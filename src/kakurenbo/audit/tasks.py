@@ -18,11 +18,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.checking import driving_columns, measure_utility, self_tests
+from kakurenbo.audit.combining import attack_files
 from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.files import Several
 from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
-from kakurenbo.audit.result import DrivingColumn, Risk, SelfTest, Utility
+from kakurenbo.audit.result import DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 
 FEWEST = 40  # people of a table below which nothing can be said
@@ -45,6 +47,8 @@ class Prepared:
     seed : int
     why_not : str
         Why rows are not taken for people; empty where they are.
+    several : Several or None
+        The files of a release that has several, or of earlier ones beside it.
     """
 
     coded: Coded
@@ -55,6 +59,7 @@ class Prepared:
     secret: tuple[str, ...]
     seed: int
     why_not: str = ""
+    several: Several | None = None
 
     def places(self, names: tuple[str, ...]) -> list[int]:
         """The numbers of these columns; of all where none is named."""
@@ -98,13 +103,19 @@ def _singling_out(prepared: Prepared) -> tuple[Risk, float]:
     return attack_singling_out(prepared.asked, prepared.coded.holdout, prepared.stream("singling_out"))
 
 
-def _linkability(prepared: Prepared) -> tuple[Risk, float]:
+def _linkability(prepared: Prepared) -> tuple[Risk, float, tuple[FileRisk, ...]]:
+    """With what each file does alone, where there are several."""
     if why := _why_not(prepared):
-        return Risk("linkability", False, why), 1.0
+        return Risk("linkability", False, why), 1.0, ()
+    stream, several = prepared.stream("linkability"), prepared.several
+    if several is not None:
+        known = [name for name in several.base.names if name in prepared.know]
+        wanted = [name for name in several.base.names if name in prepared.secret and name not in known]
+        return attack_files(several.files, several.base, stream, (known, wanted) if known and wanted else None)
     know, secret = prepared.places(prepared.know), prepared.places(prepared.secret)
     sides = (tuple(know), tuple(place for place in secret if place not in know))
     given = [sides] if prepared.know and prepared.secret and all(sides) else None
-    return attack_linkability(prepared.asked, prepared.coded.holdout, prepared.stream("linkability"), given)
+    return (*attack_linkability(prepared.asked, prepared.coded.holdout, stream, given), ())
 
 
 def _inference(prepared: Prepared) -> tuple[Risk, float]:

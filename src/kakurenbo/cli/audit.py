@@ -58,8 +58,9 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
-    frames = _frames([original, *release, *([holdout] if holdout is not None else [])])
-    if problems := Problems.of(limits, schema, *frames, *key):
+    earlier = _frames(given["earlier"], several=True)
+    frames = [*_frames([original]), *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
+    if problems := Problems.of(limits, schema, *frames, *key, *earlier):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
     notices = [notice for reading in (limits, schema, *frames) if isinstance(reading, Read) for notice in reading.notices]
@@ -69,6 +70,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         limits=limits.value if isinstance(limits, Read) else {},
         schema=schema.value if isinstance(schema, Read) else None,
         persons=_persons(given, key),
+        earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
     if command is not None:
         made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), _crew(given))
@@ -105,9 +107,9 @@ def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any
     return Anonymizing.parsed(given["run"], given["time_limit"])
 
 
-def _frames(paths: Sequence[Path]) -> list[Read[Frame] | Problems]:
+def _frames(paths: Sequence[Path], *, several: bool = False) -> list[Read[Frame] | Problems]:
     check_there(*paths)
-    return [read_frame(path) for path in paths]
+    return [read_frame(path, several=several) for path in paths]
 
 
 def _persons(given: dict[str, Any], key: Sequence[Read[Frame] | Problems]) -> Persons | None:
@@ -198,6 +200,7 @@ def audit() -> click.Command:
         option("--time", code="option.audit_time", default="", metavar="COLUMN"),
         option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS)),
         option("--key", code="option.audit_key", type=PATH),
+        option("--earlier", code="option.audit_earlier", type=PATH, multiple=True),
         option("--schema", code="option.schema", type=PATH),
         option("--limits", code="option.audit_limits", type=PATH),
         option("--baseline", code="option.audit_baseline", type=PATH),

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from kakurenbo.tables import Table
 
-_SIGNIFICANT = 6.0  # standard deviations: chance reaches this in one of a thousand comparisons about once in a million
+SIGNIFICANT = 6.0  # standard deviations: chance reaches this in one of a thousand comparisons about once in a million
 
 
 def aligned_groups(files: Sequence[Table]) -> list[tuple[int, ...]]:
     """Numbers of the files in groups whose rows stand for the same people; a shuffled file is alone in its group."""
-    count = len(files)
+    return groups_by(len(files), lambda first, second: agreement(files[first], files[second]))
+
+
+def groups_by(count: int, agreement_of: Callable[[int, int], float]) -> list[tuple[int, ...]]:
+    """So many files in groups, those together that agree in more than six standard deviations."""
     linked = np.zeros((count, count), dtype=bool)
     for first in range(count):
         for second in range(first + 1, count):
-            linked[first, second] = agreement(files[first], files[second]) > _SIGNIFICANT
+            linked[first, second] = agreement_of(first, second) > SIGNIFICANT
     _, labels = connected_components(linked, directed=False)
     return [tuple(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
 
@@ -30,14 +36,17 @@ def agreement(first: Table, second: Table) -> float:
     """
     if len(first) != len(second):
         return 0.0
-    scores = []
-    for name in first.schema.names:
-        if name in second.schema:
-            chance = float(first.frequencies(name) @ second.frequencies(name)) / len(first) ** 2
-            deviation = np.sqrt(len(first) * chance * (1 - chance))
-            if deviation > 0:
-                scores.append(((first.codes[name] == second.codes[name]).sum() - len(first) * chance) / deviation)
-    return float(max(scores, default=0.0))
+    shared = [name for name in first.schema.names if name in second.schema]
+    return max((column_agreement(first.codes[name], second.codes[name]) for name in shared), default=0.0)
+
+
+def column_agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """The same of two columns of codes of one kind, both of shape (n,)."""
+    size = 1 + int(max(first.max(initial=0), second.max(initial=0)))
+    counts = [np.bincount(codes, minlength=size) for codes in (first, second)]
+    chance = float(counts[0] @ counts[1]) / max(len(first), 1) ** 2
+    deviation = np.sqrt(len(first) * chance * (1 - chance))
+    return float(((first == second).sum() - len(first) * chance) / deviation) if deviation > 0 else 0.0
 
 
 def shared_noise(copies: Sequence[np.ndarray], size: int, keep: float) -> float:

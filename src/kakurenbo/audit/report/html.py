@@ -11,6 +11,7 @@ from kakurenbo.audit.report.markup import element, marked, paragraph, plain
 from kakurenbo.audit.report.pictures import NARROW, WIDE, Drawing, audit_pictures, frontier_picture, risk_picture
 from kakurenbo.audit.report.sections import (
     columns_section,
+    files_section,
     matrix_section,
     method_section,
     not_proved_section,
@@ -48,6 +49,7 @@ def _page(result: AuditResult, spoken: str) -> list[str]:
     sections = {
         "risks": [paragraph(said("risks_hint")), _risks(result)],
         "matrix": matrix_section(result),
+        "files": files_section(result),
         "frontier": _frontier(result),
         "records": records_section(result),
         "columns": columns_section(result),

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
-from kakurenbo.audit.report.words import limited, named, probability, rated, said, shown_record, threat_told, verdict_sentence
+from kakurenbo.audit.report.words import (
+    file_rows,
+    limited,
+    named,
+    probability,
+    rated,
+    said,
+    shown_record,
+    threat_told,
+    verdict_sentence,
+)
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.reporting.markdown import safe, table
 from kakurenbo.reporting.numbers import count, share
@@ -21,6 +31,7 @@ def markdown_audit(result: AuditResult) -> str:
     parts = {
         "risks": _risks(result),
         "matrix": _attacks(result),
+        "files": _files(result),
         "frontier": _candidates(result),
         "records": _records(result),
         "columns": _columns(result),
@@ -59,6 +70,11 @@ def _attacks(result: AuditResult) -> Iterator[str]:
         for row in risk.rows
     ]
     yield from table(_heads("risk", "threat", "attack", "rate", "control"), rows) if rows else ()
+
+
+def _files(result: AuditResult) -> Iterator[str]:
+    rows = file_rows(result)
+    yield from (safe(said("files_hint")), "", *table(_heads("file", "columns", "order", "linked"), rows)) if rows else ()
 
 
 def _candidates(result: AuditResult) -> Iterator[str]:

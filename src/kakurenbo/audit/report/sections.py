@@ -8,6 +8,7 @@ from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, 
 from kakurenbo.audit.report.words import (
     LOOKS,
     columns_in_short,
+    file_rows,
     leading,
     limited,
     named,
@@ -149,6 +150,16 @@ def columns_section(result: AuditResult) -> list[str]:
         table = sheet(headings, rows, ["main", "below", "figure"])
         parts += [element("h3", plain(said("recoded"))), paragraph(said("recoded_hint")), element("div", table, class_="panel")]
     return parts
+
+
+def files_section(result: AuditResult) -> list[str]:
+    """What each of several files gives away alone, and all of them together."""
+    rows = [[plain(cell) for cell in row] for row in file_rows(result)]
+    if not rows:
+        return []
+    headings = [said(f"heading.{one}") for one in ("file", "columns", "order", "linked")]
+    table = sheet(headings, rows, ["main", "below", "below", "figure"])
+    return [paragraph(said("files_hint")), element("div", table, class_="panel")]
 
 
 def utility_section(result: AuditResult) -> list[str]:

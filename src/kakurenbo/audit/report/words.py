@@ -117,3 +117,14 @@ def leading(risk: Risk, threat: str) -> ThreatRow | None:
     """The row that stands for an attacker in the matrix: the reported one, else that with the highest lower bound."""
     rows = [row for row in risk.rows if row.threat == threat]
     return max(rows, key=lambda row: (row.reported, (row.excess or row.rate).low), default=None)
+
+
+def file_rows(result: AuditResult) -> list[tuple[str, str, str, str]]:
+    """Each of several files, its columns, the order that it lists people in, and what it links alone; then all together."""
+    rows = []
+    for file in result.files:
+        name = said("earlier_file", name=file.name) if file.earlier else file.name
+        rows.append((name, columns_in_short(file.columns), str(file.order), rated(file.rate)))
+    if rows:
+        rows.append((said("files_together"), "", "", rated(result.risks["linkability"].rate)))
+    return rows
