@@ -54,7 +54,8 @@ def _understood(there: Future[Any]) -> Future[Any]:
     done: Future[Any] = Future()
 
     def arrived(_: Future[Any]) -> None:
-        error: BaseException | None = KakurenboError("the workers are gone; start others and run the same command again") if there.cancelled() else there.exception()
+        gone = KakurenboError("the workers are gone; start others and run the same command again")
+        error: BaseException | None = gone if there.cancelled() else there.exception()
         if error is None:
             done.set_result(there.result())
         elif isinstance(error, KakurenboError):
