@@ -43,6 +43,11 @@ class CodedColumn:
         A released text of each released code.
     exact : array of int32, shape (released,)
         The original code that a released code is, or -1 where it stands for several or none.
+    not_understood : int
+        Released cells that are neither read as a value or a set of values nor suppressed or missing. Attacks take them for
+        something that tells nothing (numbers) or for a word of the release's own (texts), so no finding of theirs clears them.
+    example : str
+        The commonest text of such cells, empty where there is none.
     """
 
     name: str
@@ -52,6 +57,8 @@ class CodedColumn:
     covers: NDArray[np.bool_]
     shown: tuple[str, ...]
     exact: NDArray[np.int32]
+    not_understood: int = 0
+    example: str = ""
 
     @property
     def size(self) -> int:
@@ -138,6 +145,7 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
     covers = np.zeros((missing + 1, len(exact)), dtype=bool)
     told_places = np.flatnonzero(exact >= 0)
     covers[exact[told_places], told_places] = True
+    strange = []
     for place in np.flatnonzero(exact < 0).tolist():
         text = str(shown_codes[place])
         band = covered_numbers(text, everything)
@@ -149,11 +157,29 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
             exact[place], covers[missing, place] = missing, True
         else:
             covers[:, place] = True
+            if not _tells_nothing(text):
+                strange.append(text)
     codes = _grouped(ours, firsts), own[_positions(release, shown)], _grouped(held, firsts)
     position = np.append(np.arange(missing) / max(missing - 1, 1), np.nan)
     standard = _standardized(firsts, np.concatenate([codes[0], codes[2]]))
-    column = CodedColumn(schema.name, True, position, standard, covers, tuple(shown_codes.to_list()), exact)
+    column = CodedColumn(
+        schema.name, True, position, standard, covers, tuple(shown_codes.to_list()), exact, *_counted(strange, release)
+    )
     return _unrounded(column, np.concatenate([codes[0], codes[2]]), codes[1]), codes
+
+
+def _tells_nothing(text: str) -> bool:
+    """Whether a released text is missing or suppressed."""
+    return text.strip() in MISSING or SUPPRESSED.fullmatch(text.strip()) is not None
+
+
+def _counted(strange: Sequence[str], release: pl.Series) -> tuple[int, str]:
+    """How many released cells hold one of the texts, and the commonest of these texts."""
+    if not strange:
+        return 0, ""
+    found = release.filter(release.is_in(list(strange))).alias("text")
+    counts = found.value_counts().sort("count", "text", descending=[True, False])
+    return len(found), str(counts["text"][0])
 
 
 def _covered_digits(text: str, numbers: Floats) -> NDArray[np.bool_] | None:
@@ -237,20 +263,25 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     covers = np.zeros((rest + 1, released), dtype=bool)
     covers[rest, len(shown) :] = True
     exact = np.full(released, -1, dtype=np.int32)
-    ordered = list(known)
+    ordered, strange = list(known), []
     for place, text in enumerate(shown):
         plain = "" if text.strip() in MISSING else text
         if plain in known:
             exact[place], covers[known[plain], place] = known[plain], True
         elif (band := covered_texts(text, ordered)) is not None:
             covers[:rest, place] = band
-        elif plain == "" or SUPPRESSED.fullmatch(text.strip()):
+        elif _tells_nothing(text):
             covers[:, place] = True
         else:
+            strange.append(text)
             covers[rest, place] = True  # a word that nobody else has: a recoded value, or one of the release's own
     coded = [texts.replace_strict(known, default=rest, return_dtype=pl.Int32).to_numpy() for texts in (ours, held)]
     none, zero = np.full(rest + 1, np.nan), np.zeros(rest + 1)
-    column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown), exact)
+    told = set(counts["level"].to_list())  # also the levels that are too rare to have a code
+    if len(own) and len(shown) < released:
+        strange += release.filter(own == len(shown)).unique().to_list()
+    unknown = _counted([text for text in strange if text not in told], release)
+    column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown), exact, *unknown)
     return column, (coded[0], own, coded[1])
 
 
