@@ -22,6 +22,8 @@ def connected(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
+    if "://" not in address:  # Dask would say so in a traceback of its own
+        raise UsageError(f"--cluster {address}: give the address of a scheduler, such as tcp://10.0.0.1:8786")
     try:
         return Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

@@ -19,7 +19,7 @@ from typing import Any
 
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.messages import Phrase, text
 from kakurenbo.tables import Problems, Read, refused
 from kakurenbo.tables.problems import Severity
 
@@ -55,7 +55,7 @@ class Anonymizing:
         try:
             words = shlex.split(command)
         except ValueError:
-            words = []
+            raise UsageError(text("usage.audit_run_quote", command=command)) from None
         if not words or not all(any(place in word for word in words) for place in (IN, OUT)):
             raise UsageError(text("usage.audit_run", command=command))
         # It runs in another folder: what it names of this one is named in full.
@@ -123,4 +123,5 @@ def _failed(code: str, words: list[str], said: Path, **parameters: Any) -> Probl
     end = said.read_bytes()[-_LAST_BYTES:].decode("utf-8", "replace") if said.exists() else ""
     lines = [line for line in end.splitlines() if line.strip()][-_LAST_LINES:]
     name = Path(words[0]).name
-    return refused(code, name, severity=Severity.MALFORMED, lines=" / ".join(lines), **parameters)
+    told = " / ".join(lines) or Phrase("audit.run_silent")
+    return refused(code, name, severity=Severity.MALFORMED, lines=told, **parameters)

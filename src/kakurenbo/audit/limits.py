@@ -69,6 +69,7 @@ def verdict_of(
     *,
     strict: bool,
     copies: int | None = 0,
+    blocked: bool = False,
 ) -> Verdict:
     """The one sentence, and the exit code.
 
@@ -77,6 +78,8 @@ def verdict_of(
     copies : int
         Released rows that fit exactly one person of the original in every column; told where records could not be assessed.
         None where rows are not people.
+    blocked : bool
+        Whether something of the release could not be attacked, so that nobody may be reassured.
     """
     above = [name for name, risk in risks.items() if risk.standing == ABOVE]
     if len(records.flagged) > limits[RECORDS]:
@@ -93,7 +96,7 @@ def verdict_of(
     open_ = [name for name in asked if risks[name].standing in (INCONCLUSIVE, NOT_ASSESSED)]
     if open_:
         return Verdict("open", 1 if strict else 3, {"risks": open_})
-    return Verdict("within", 0, {})
+    return Verdict("not_all", 1 if strict else 3, {}) if blocked else Verdict("within", 0, {})
 
 
 def worse_than(risks: Mapping[str, Risk], baseline: Mapping[str, object]) -> tuple[str, ...]:

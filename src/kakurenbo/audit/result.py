@@ -266,6 +266,24 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Caveat:
+    """What could not be attacked, or not honestly: ``audit.caveat.CODE`` with its parameters.
+
+    Attributes
+    ----------
+    blocks : bool
+        Whether nobody may be told, because of it, that every risk is within its limit.
+    """
+
+    code: str
+    parameters: Mapping[str, Any]
+    blocks: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks}
+
+
+@dataclass(frozen=True)
 class Method:
     """How the figures were made, so that they can be made again.
 
@@ -326,6 +344,8 @@ class AuditResult:
         What was put right while reading.
     files : tuple of FileRisk
         Each of several files alone; all of them together are the linkability.
+    caveats : tuple of Caveat
+        What of the release was not attacked.
     """
 
     verdict: Verdict
@@ -342,6 +362,7 @@ class AuditResult:
     regressions: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     files: tuple[FileRisk, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The stable form that ``--json`` prints; there is no NaN in it."""
@@ -360,6 +381,7 @@ class AuditResult:
             "regressions": list(self.regressions),
             "notices": list(self.notices),
             "files": [file.as_json() for file in self.files],
+            "caveats": [caveat.as_json() for caveat in self.caveats],
         }
 
     def _repr_html_(self) -> str:

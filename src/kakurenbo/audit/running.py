@@ -14,6 +14,7 @@ import numpy as np
 
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
+from kakurenbo.audit.caveats import column_caveats, overlap_caveats, unread_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -26,6 +27,7 @@ from kakurenbo.audit.result import (
     NO_LIMIT,
     RISKS,
     AuditResult,
+    Caveat,
     ExposedRecord,
     ExposedRecords,
     FileRisk,
@@ -113,6 +115,9 @@ def run_audit(
     UsageError
         Where rows of a table of several per person name nobody or no time.
     """
+    caveats = [*column_caveats(original, release, options.identifiers)]
+    if holdout is not None:
+        caveats += overlap_caveats(original, holdout)
     unit = Unit()
     if options.persons is not None:
         tell("pseudonyms")
@@ -127,12 +132,13 @@ def run_audit(
     tell("encode")
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     coded = encode(schema, names, original, release, holdout)
+    caveats += unread_caveats(coded)
     tell("recoding")
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
     asked = asked if recoded else coded.original
     frames = original, release, holdout
-    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, crew or threads()).result()
+    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads()).result()
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
@@ -180,17 +186,7 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
         raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
-    if holdout is not None and _same_people(original, holdout, names):
-        raise ParameterError("holdout", "people who are not in the original", "the rows of the original itself")
     return names
-
-
-def _same_people(one: Frame, other: Frame, names: Sequence[str]) -> bool:
-    """Whether two tables hold the same rows, in whatever order."""
-    if len(one) != len(other):
-        return False
-    hashes = [frame.cells.select(names).hash_rows().sort() for frame in (one, other)]
-    return hashes[0].equals(hashes[1])
 
 
 class _Audit:
@@ -206,9 +202,10 @@ class _Audit:
         tell: Told,
         unit: Unit,
         several: Several | None,
+        caveats: Sequence[Caveat],
         crew: Crew,
     ) -> None:
-        self._unit, self._crew = unit, crew
+        self._unit, self._crew, self._caveats = unit, crew, tuple(caveats)
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
         named = zip(("original", "release", "holdout"), frames, strict=True)
         self._frames = {name: frame for name, frame in named if frame is not None}
@@ -252,8 +249,9 @@ class _Audit:
         records = self._records(membership)
         regressions = worse_than(risks, self._options.baseline)
         utility, copies = tasks["utility"].result()
-        strict = self._options.strict
-        verdict = verdict_of(risks, records, self._options.limits, regressions, strict=strict, copies=copies)
+        strict, blocked = self._options.strict, any(caveat.blocks for caveat in self._caveats)
+        limits = self._options.limits
+        verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, blocked=blocked)
         return AuditResult(
             verdict,
             risks,
@@ -268,6 +266,7 @@ class _Audit:
             NOT_PROVED,
             regressions,
             files=files,
+            caveats=self._caveats,
         )
 
     def _why_not(self) -> str:

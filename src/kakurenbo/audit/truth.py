@@ -44,7 +44,7 @@ def _by_key(persons: Persons, key: Frame, original: Rows, release: Rows, clock: 
     shown = key.cells[PSEUDONYM].replace_strict(pseudonyms, default=-1, return_dtype=pl.Int64).to_numpy()
     if (shown < 0).all():
         return refused(
-            "audit.key_pseudonym", key.name, column=PSEUDONYM, severity=Severity.MALFORMED, file_of=release.frame.name
+            "audit.key_pseudonym", key.name, column=PSEUDONYM, severity=Severity.MALFORMED, release=release.frame.name
         )
     pairs = np.column_stack([who.to_numpy(), shown])
     cells = _cells(release.owner, release.period)

@@ -11,8 +11,9 @@ from kakurenbo import registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, check_there, chosen_seed, json_option, method_verb, option, out_option, seed_option
 from kakurenbo.cli.examples import attack_example
-from kakurenbo.contracts import AnyRulebook, Attack
+from kakurenbo.contracts import AnyRulebook, Attack, misfit
 from kakurenbo.contracts.facts import parts_in
+from kakurenbo.errors import UsageError
 from kakurenbo.messages import text, text_or
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, write_file
@@ -28,8 +29,8 @@ def _attack(
     as_json: bool,
 ) -> int:
     check_there(*target)
-    declared = registry.build("anonymizers", mechanism) if mechanism else None
     rules = rulebook.in_folder(target[0])
+    declared = _declared(rules, mechanism) if mechanism else None
     known = rules.read_target(*target, declared=declared)
     if isinstance(known, Problems):
         return output.refuse(known, as_json)
@@ -42,6 +43,13 @@ def _attack(
     else:
         output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
     return output.DONE
+
+
+def _declared(rules: AnyRulebook, mechanism: str) -> Any:
+    method = registry.build("anonymizers", mechanism)
+    if reason := misfit(type(rules), method):
+        raise UsageError(f"{registry.name_of(mechanism)} {reason}")
+    return method
 
 
 def _parts_left(target: tuple[Path, ...]) -> list[str]:

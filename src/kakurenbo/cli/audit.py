@@ -20,7 +20,7 @@ from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
-from kakurenbo.audit.report.words import limited, named, verdict_sentence
+from kakurenbo.audit.report.words import caveat_sentences, limited, named, verdict_sentence
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
@@ -168,6 +168,8 @@ def _show(result: AuditResult, as_json: bool) -> None:
         return
     console = output.console()
     console.print(verdict_sentence(result), markup=False, style="bold")
+    for caveat in caveat_sentences(result):
+        console.print(caveat, markup=False, style="yellow")
     table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
     for risk in result.risks.values():
         standing = text(f"audit.report.standing.{risk.standing}")

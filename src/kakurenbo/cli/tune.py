@@ -110,8 +110,8 @@ def _print(rules: AnyRulebook, search: arena.Search, tuned: arena.Tuned, documen
     if with_points:
         output.add_column(table, text("tune.points"))
     for line in tuned.lines[:_SHOWN]:
-        cells = [escape(line.method), _passed(line), _shown(line.rate, Unit.SHARE)]
-        table.add_row(*cells, *([_shown(line.points, _unit(rules))] if with_points else []))
+        cells = [escape(line.method), _passed(line), _shown(line.rate, Unit.SHARE, line.draws)]
+        table.add_row(*cells, *([_shown(line.points, _unit(rules), line.draws)] if with_points else []))
     console.print(output.titled(text("tune.tried", count=len(tuned.lines), draws=search.draws), table))
     if len(tuned.lines) > _SHOWN:
         console.print(text("tune.more", count=len(tuned.lines) - _SHOWN), markup=False)
@@ -134,8 +134,11 @@ def _passed(line: arena.TunedLine) -> str:
     return text("tune.passed", passed=line.passed, draws=line.draws)
 
 
-def _shown(found: Estimate | None, unit: Unit) -> str:
-    return "–" if found is None else estimated(found, unit)
+def _shown(found: Estimate | None, unit: Unit, draws: int) -> str:
+    """A mean; of how many draws, where attacks played fewer than the thresholds."""
+    if found is None:
+        return "–"
+    return estimated(found, unit) + (f" (n = {found.n})" if found.n < draws and found.half != 0 else "")
 
 
 def _unit(rules: AnyRulebook) -> Unit:

@@ -20,7 +20,7 @@ from kakurenbo.audit.report.sections import (
     risk_table,
     utility_section,
 )
-from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, caveat_sentences, limited, named, said, verdict_sentence
 from kakurenbo.audit.result import AuditResult, Risk
 from kakurenbo.messages import LANGUAGES, language, speaking
 from kakurenbo.reporting.assets import asset
@@ -78,7 +78,8 @@ def _header(result: AuditResult) -> str:
     )
     names = element("div", element("h1", plain(said("title", file=_file(result)))), element("p", plain(files)), class_="names")
     controls = element("div", _choices("language", _LANGUAGE_NAMES), _choices("theme", _theme_names()), class_="controls")
-    verdict = element("div", element("p", plain(verdict_sentence(result))), class_=f"verdict verdict-{look}")
+    caveats = [paragraph(caveat, "note") for caveat in caveat_sentences(result)]
+    verdict = element("div", element("p", plain(verdict_sentence(result))), *caveats, class_=f"verdict verdict-{look}")
     worse = [] if not result.regressions else [_worse(result)]
     cards = (_card(risk) for risk in result.risks.values() if risk.assessed or risk.why)
     inside = [element("div", names, controls, class_="bar"), verdict, *worse, element("div", *cards, class_="cards")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
 from kakurenbo.audit.report.words import (
+    caveat_sentences,
     file_rows,
     limited,
     named,
@@ -25,6 +26,9 @@ def markdown_audit(result: AuditResult) -> str:
     """The same figures as the page, without the pictures."""
     file = str(result.method.files.get("release", {}).get("name", ""))
     lines = [f"# {safe(said('title', file=file))}", "", f"**{safe(verdict_sentence(result))}**", ""]
+    for caveat in caveat_sentences(result):
+        lines += [f"- {safe(caveat)}"]
+    lines += [""] * bool(result.caveats)
     if result.regressions:
         risks = [named("risk", name) for name in result.regressions]
         lines += [f"**{safe(said('regressions', risks=risks))}**", ""]

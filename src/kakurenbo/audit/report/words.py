@@ -30,6 +30,11 @@ def verdict_sentence(result: AuditResult) -> str:
     return text(f"audit.verdict.{result.verdict.code}", **_in_words(result.verdict.parameters))
 
 
+def caveat_sentences(result: AuditResult) -> list[str]:
+    """What was not attacked, a sentence each."""
+    return [text(f"audit.caveat.{caveat.code}", **caveat.parameters) for caveat in result.caveats]
+
+
 def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
     """Risks and attacks as people call them, shares in percent."""
     told: dict[str, object] = {}

@@ -1,0 +1,59 @@
+"""What an audit could not attack, or not honestly: told beside the verdict, which must not reassure where it cannot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from kakurenbo.audit.encoding import Coded
+from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.result import Caveat
+from kakurenbo.errors import ParameterError
+
+_MUCH_UNREAD = 0.02  # share of the cells of a column
+_SURE = 4.0  # standard deviations beyond which an overlap is no accident
+_SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
+
+
+def column_caveats(original: Frame, release: Frame, identifiers: Sequence[str]) -> Iterator[Caveat]:
+    """Columns of a release that no attack looks at."""
+    known = {name.casefold(): name for name in original.columns}
+    for name in dict.fromkeys(column for frame in (release, *release.parts) for column in frame.columns):
+        like = known.get(name.casefold(), "")
+        if name in identifiers:
+            yield Caveat("identifier_released", {"column": name}, blocks=True)
+        elif like and name not in original.columns and like not in release.columns:
+            yield Caveat("column_by_case", {"column": name, "like": like}, blocks=True)
+        elif name not in original.columns:
+            yield Caveat("foreign_column", {"column": name}, blocks=False)
+
+
+def unread_caveats(coded: Coded) -> Iterator[Caveat]:
+    """Columns of which released values are neither understood nor said to be suppressed."""
+    for column in coded.columns:
+        if column.not_understood:
+            told = {"column": column.name, "cells": column.not_understood, "example": column.example}
+            yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
+
+
+def overlap_caveats(original: Frame, holdout: Frame) -> Iterator[Caveat]:
+    """People of the original in the holdout, whom no attack must tell from others.
+
+    Rows that two people share by accident are no overlap: a row of the holdout has an equal one in the original about as often
+    as a row of the original has another one there.
+
+    Raises
+    ------
+    ParameterError
+        Where nearly the whole holdout is from the original.
+    """
+    names = [name for name in original.columns if name in holdout.columns]
+    ours, theirs = (frame.cells.select(names).hash_rows() for frame in (original, holdout))
+    shared = theirs.is_in(ours.unique().implode()).to_numpy()
+    alike = float((~ours.is_unique()).to_numpy().mean())
+    by_accident = max(alike, 1 / max(1, len(ours)))
+    beyond = float(shared.mean()) - by_accident - _SURE * math.sqrt(by_accident / len(theirs))
+    if beyond > 0 and shared.mean() > _ALL_OVERLAP:
+        raise ParameterError("holdout", "people who are not in the original", f"{int(shared.sum())} rows of the original")
+    if beyond > _SOME_OVERLAP:
+        yield Caveat("holdout_overlap", {"rows": int(shared.sum()), "of": len(theirs)}, blocks=True)
