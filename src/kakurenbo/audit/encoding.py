@@ -14,8 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.reading import Reader
 from kakurenbo.audit.schema import MISSING, ColumnSchema, TableSchema
-from kakurenbo.audit.values import SUPPRESSED, covered_numbers, covered_texts
+from kakurenbo.audit.values import SUPPRESSED, are_prefixes, covered_texts
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -126,10 +127,9 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
     """
     ours, held = (schema.numbers(texts).to_numpy() for texts in (original, holdout))
     shown = release.unique().sort()
-    released = schema.numbers(shown).to_numpy()
     pooled = np.concatenate([ours, held])
-    everything = np.unique(np.concatenate([pooled, released]))
-    everything = everything[~np.isnan(everything)]
+    reader = Reader(schema, shown, pooled)
+    released, everything = reader.released, reader.everything
     firsts = everything
     if len(everything) > MOST_CODES:
         told = np.sort(pooled[~np.isnan(pooled)])
@@ -148,10 +148,7 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
     strange = []
     for place in np.flatnonzero(exact < 0).tolist():
         text = str(shown_codes[place])
-        band = covered_numbers(text, everything)
-        if band is None:
-            band = _covered_digits(text, everything)
-        if band is not None:
+        if (band := reader.covered(text)) is not None:
             covers[_grouped(everything[band], firsts), place] = True
         elif text.strip() in MISSING and bool(np.isnan(ours).any() or np.isnan(held).any()):
             exact[place], covers[missing, place] = missing, True
@@ -180,18 +177,6 @@ def _counted(strange: Sequence[str], release: pl.Series) -> tuple[int, str]:
     found = release.filter(release.is_in(list(strange))).alias("text")
     counts = found.value_counts().sort("count", "text", descending=[True, False])
     return len(found), str(counts["text"][0])
-
-
-def _covered_digits(text: str, numbers: Floats) -> NDArray[np.bool_] | None:
-    """Which numbers a text such as ``12*`` may stand for by how they are written, shape (numbers,)."""
-    written = [f"{number:g}" for number in numbers.tolist()]
-    order = np.array(sorted(range(len(written)), key=written.__getitem__), dtype=np.int64)
-    found = covered_texts(text, [written[place] for place in order.tolist()])
-    if found is None:
-        return None
-    covered = np.zeros(len(numbers), dtype=bool)
-    covered[order[found]] = True
-    return covered
 
 
 def _together(exact: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -264,11 +249,13 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     covers[rest, len(shown) :] = True
     exact = np.full(released, -1, dtype=np.int32)
     ordered, strange = list(known), []
+    foreign = [text for text in shown if text not in known and not _tells_nothing(text) and not text.endswith("*")]
+    cut = are_prefixes(foreign, ordered)
     for place, text in enumerate(shown):
         plain = "" if text.strip() in MISSING else text
         if plain in known:
             exact[place], covers[known[plain], place] = known[plain], True
-        elif (band := covered_texts(text, ordered)) is not None:
+        elif (band := covered_texts(text, ordered, cut=cut and not _tells_nothing(text))) is not None:
             covers[:rest, place] = band
         elif _tells_nothing(text):
             covers[:, place] = True
