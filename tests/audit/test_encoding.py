@@ -93,6 +93,24 @@ def test_what_is_no_date_is_not_taken_for_one(text: str) -> None:
     assert (column.not_understood, column.example) == (1, text)
 
 
+@pytest.mark.parametrize(
+    ("released", "text", "first", "last"),
+    [
+        (["1980-02-01", "1980-03-01", "1979-12-01"], "1980-02-01", "1980-02-01", "1980-02-29"),
+        (["1980-02-15", "1980-03-15", "1979-12-15"], "1980-02-15", "1980-02-01", "1980-02-29"),
+        (["1980-01-01", "1980-04-01", "1979-10-01"], "1980-01-01", "1980-01-01", "1980-03-31"),
+        (["1980-01-01", "1979-01-01", "1984-01-01"], "1980-01-01", "1980-01-01", "1980-12-31"),
+        (["1980-02-01", "1980-03-01", "1979-12-31"], "1980-02-01", "1980-02-01", "1980-02-01"),
+    ],
+    ids=["months", "middles", "quarters", "years", "not_rounded"],
+)
+def test_dates_on_one_day_of_each_month_are_rounded(released: list[str], text: str, first: str, last: str) -> None:
+    own = [*DAYS, "1982-05-05", "1983-07-17", "1986-08-09"]
+    assert read(own, text, *released, *([] if first != last else own)) == [day for day in own if first <= day <= last]
+    firsts = [f"198{year}-0{month}-01" for year in range(10) for month in (1, 2, 5)]
+    assert read(firsts, firsts[3], *firsts) == [firsts[3]]  # as the original has them
+
+
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 NUMBERS = [0, 17, 18, 49, 50, 55, 59, 60, 89, 90, 1980, 1984, 1985, 84_000, 84_600, 85_900, 86_000, 1_160_000, 1_300_000]
@@ -146,7 +164,7 @@ def _people(count: int, rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame({name: values.astype(str) for name, values in days.items()})
 
 
-@pytest.mark.parametrize("form", ["%Y-%m", "%b %Y", "%Y"])
+@pytest.mark.parametrize("form", ["%Y-%m", "%b %Y", "%Y", "%Y-%m-01"])
 def test_three_dates_by_month_or_year_give_everybody_away(form: str) -> None:
     rng = np.random.default_rng(4)
     original, holdout = _people(600, rng), _people(600, rng)
