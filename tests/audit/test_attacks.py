@@ -8,17 +8,17 @@ import pytest
 from tests.audit.census import parts, swapped
 
 from kakurenbo.attacks.membership import membership_odds as contest_odds
-from kakurenbo.audit import checking
+from kakurenbo.audit import checking, engine, membership
 from kakurenbo.audit.boosting import boosted_guesses, inputs
 from kakurenbo.audit.checking import self_tests
 from kakurenbo.audit.density import densities, mutual_information
 from kakurenbo.audit.encoding import Coded, Codes, encode
-from kakurenbo.audit.engine import membership_odds
+from kakurenbo.audit.engine import expected_makers, membership_odds
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.inferring import attack_inference
 from kakurenbo.audit.linking import linked
 from kakurenbo.audit.mechanism import transitions
-from kakurenbo.audit.membership import attack_membership
+from kakurenbo.audit.membership import Others, attack_membership, likelihood_scores
 from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.tracing import released_form, steps_of, trace
@@ -63,6 +63,62 @@ def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Code
         rates.append(figures["tpr_at_0.01"])
     assert 42 < np.mean(tops) < 58
     assert np.mean(rates) < 0.02
+
+
+def test_people_who_are_not_asked_about_explain_their_rows_as_if_they_were(swap: tuple[Coded, Codes]) -> None:
+    coded, pool = swap
+    whole = likelihood_scores(coded, pool)
+    for asked in (np.arange(0, 2000, 7), np.arange(3)):
+        rest = np.delete(np.arange(2000), asked)
+        some = likelihood_scores(coded, pool[asked], pool[rest], pool)
+        np.testing.assert_allclose(some, whole[asked], rtol=1e-6)
+
+
+def test_expected_makers_are_the_same_in_any_number_of_parts(
+    swap: tuple[Coded, Codes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coded, pool = swap
+    matrices = transitions(coded, pool)
+    whole = expected_makers(pool, coded.release[:300], matrices)
+    monkeypatch.setattr(engine, "_AT_A_TIME", 99)
+    np.testing.assert_allclose(expected_makers(pool, coded.release[:300], matrices), whole, rtol=1e-9)
+
+
+def gained(coded: Coded, people: tuple[Codes, Codes], targets: int, seed: int = 0) -> float:
+    """How many more members than controls are found where so many of each are asked about."""
+    orders = [np.random.default_rng(seed).permutation(len(table)) for table in people]
+    members, controls = (table[order[:targets]] for table, order in zip(people, orders, strict=True))
+    others = Others(*(table[order[targets:]] for table, order in zip(people, orders, strict=True)))
+    excess = attack_membership(coded, members, controls, np.random.default_rng(3), others).risk.excess
+    assert excess is not None
+    return excess.value
+
+
+@pytest.mark.parametrize(("pairs", "least"), [(membership._PAIRS, 0.9), (0, 0.8)])
+def test_few_targets_are_attacked_as_strongly_as_all(
+    pairs: int, least: float, swap: tuple[Coded, Codes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nearly so where only the likeliest row of each can be explained by everybody."""
+    coded, _ = swap
+    people = coded.original, coded.holdout
+    whole = gained(coded, people, 1000)
+    monkeypatch.setattr(membership, "_PAIRS", pairs)
+    few = np.mean([gained(coded, people, 250, seed) for seed in range(6)])
+    assert few > least * whole > 0.1
+
+
+@pytest.mark.parametrize(("pairs", "held"), [(membership._PAIRS, 1000), (membership._PAIRS, 300), (0, 300)])
+def test_few_targets_find_nothing_where_labels_mean_nothing(
+    pairs: int, held: int, swap: tuple[Coded, Codes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither where there are as many people in the holdout as in the original nor where there are fewer."""
+    coded, pool = swap
+    monkeypatch.setattr(membership, "_PAIRS", pairs)
+    found = []
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(len(pool))
+        found.append(gained(coded, (pool[order[held:]], pool[order[:held]]), 200, seed))
+    assert abs(np.mean(found)) < 0.02
 
 
 def test_histograms_and_rows_together_find_more_than_either(swap: tuple[Coded, Codes]) -> None:
@@ -158,5 +214,5 @@ def test_planted_copies_are_found_at_the_rate_at_which_members_are_looked_for_an
     assert abs(fresh.read) < 0.03
     assert planted.read > 0.9
     for attack in ("likelihood_scores", "nearest_scores"):
-        monkeypatch.setattr(checking, attack, lambda _, people: np.random.default_rng(5).random(len(people)))
+        monkeypatch.setattr(checking, attack, lambda _, people, *__: np.random.default_rng(5).random(len(people)))
     assert not self_tests(coded, coded.holdout, np.random.default_rng(4))[1].passed  # of attacks that know nothing

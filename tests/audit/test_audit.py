@@ -109,6 +109,31 @@ def test_without_a_holdout_a_copy_is_told_by_what_could_be_known_without_it(name
     assert result.verdict.parameters["copies"] > SIZE / 2
 
 
+@pytest.mark.parametrize("held", [1, 39])
+def test_a_holdout_that_is_too_small_hides_nothing_that_is_told_without_one(held: int, tables: Tables) -> None:
+    original, holdout, _ = tables
+    without, small = (kakurenbo.audit(original, original, holdout=some, seed=3) for some in (None, holdout[:held]))
+    assert small.verdict.exit_code == without.verdict.exit_code == 1
+    assert (small.risks["membership"].assessed, small.risks["membership"].why) == (False, "too_few")
+    for name in ("singling_out", "linkability", "inference"):
+        told = [
+            (one.assessed, one.standing, one.attack, one.rate, one.excess) for one in (without.risks[name], small.risks[name])
+        ]
+        assert told[0] == told[1]
+        assert told[0][1] == ABOVE
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("held", [0, 1])
+def test_one_person_is_too_few(rows: int, held: int, tables: Tables) -> None:
+    original, holdout, _ = tables
+    result = kakurenbo.audit(original[:rows], original[:rows], holdout=holdout[:held] if held else None)
+    assert result.verdict.exit_code == 3
+    for name in ("singling_out", "linkability", "inference"):
+        assert (result.risks[name].assessed, result.risks[name].why) == (False, "too_few")
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_without_a_holdout_columns_that_follow_from_each_other_accuse_no_release_of_strangers(seed: int) -> None:
     """A postcode tells its town to anybody: chance alone, 1 / n, would call that a link."""

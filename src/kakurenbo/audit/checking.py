@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
-from kakurenbo.audit.membership import FALSE_POSITIVES, likelihood_scores, nearest_scores, nearest_to
+from kakurenbo.audit.membership import FALSE_POSITIVES, Others, likelihood_scores, nearest_scores, nearest_to
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
 from kakurenbo.audit.rows import row_keys
@@ -70,11 +70,12 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
         return None
     release = coded.release.copy()
     release[:count] = shown[single[:count]]
-    members = coded.original[:_MEMBERS]  # whoever made the other rows must be there to explain them
+    # Whoever made the other rows must be there to explain them, as where members are looked for.
+    known = np.concatenate([people, coded.original[:_MEMBERS]])
     planted = coded.with_release(release)
     # As the risk itself is that of the best attack, so is this; a copy of a lone person in a noisy release is the nearest's.
     scores = {
-        "likelihood": likelihood_scores(planted, np.concatenate([people, members])),
+        "likelihood": likelihood_scores(planted, people, coded.original, known),
         "nearest": nearest_scores(planted, people),
     }
     found = {}
@@ -85,17 +86,18 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
     return SelfTest("planted", best, found[best].value, 1.0, found[best].high >= _FOUND)
 
 
-def driving_columns(coded: Coded, members: Codes, controls: Codes) -> tuple[DrivingColumn, ...]:
+def driving_columns(coded: Coded, members: Codes, controls: Codes, others: Others) -> tuple[DrivingColumn, ...]:
     """How much of what the likelihood attack finds goes where a column is left out, the most important first."""
     ours, theirs = members[:_TESTED], controls[:_TESTED]
+    rest = others.filling(len(ours), len(theirs), _TESTED)
     coded = coded.with_release(_telling_rows(coded, np.concatenate([ours, theirs])))
     places = list(range(len(coded.columns)))
-    whole = _found(coded, ours, theirs, places)
+    whole = _found(coded, (ours, theirs, rest), places)
     if whole <= 0 or len(places) < 2:
         return ()
     driving = []
     for left_out in places:
-        without = _found(coded, ours, theirs, [place for place in places if place != left_out])
+        without = _found(coded, (ours, theirs, rest), [place for place in places if place != left_out])
         driving.append(DrivingColumn("membership", coded.names[left_out], without, max(0.0, 1 - without / whole)))
     return tuple(sorted(driving, key=lambda column: -column.share))
 
@@ -109,10 +111,11 @@ def _telling_rows(coded: Coded, people: Codes) -> Codes:
     return coded.release[np.union1d(nearest, even)]
 
 
-def _found(coded: Coded, ours: Codes, theirs: Codes, places: Sequence[int]) -> float:
-    """Members found at one in a hundred controls, over that."""
-    pool = np.concatenate([ours, theirs])[:, list(places)]
-    scores = likelihood_scores(coded.select(places), pool)
+def _found(coded: Coded, people: tuple[Codes, Codes, Codes], places: Sequence[int]) -> float:
+    """Members found at one in a hundred controls, over that; of members, controls, and others who are not asked about."""
+    ours, theirs, rest = (some[:, list(places)] for some in people)
+    pool = np.concatenate([ours, theirs])
+    scores = likelihood_scores(coded.select(places), pool, rest, np.concatenate([pool, rest]))
     return statistics.found_beyond(scores[: len(ours)], scores[len(ours) :], FALSE_POSITIVES) - FALSE_POSITIVES
 
 

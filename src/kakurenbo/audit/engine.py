@@ -17,6 +17,7 @@ from kakurenbo.audit.encoding import Codes, Floats
 _SMALLEST_GROUP = 128  # values of a group
 _PER_PERSON = 0.25  # values of a group for each person
 _FEW_GROUPS = 3
+_AT_A_TIME = 32_768  # people whose likelihoods are summed together
 _OF_MANY = 1024  # values of each of more groups than that: the factors of all of them stay in a fast cache
 
 
@@ -87,6 +88,21 @@ def likelihoods(people: Codes, release: Codes, transitions: Sequence[Floats]) ->
     for factors in pairs.products(_columns(release)):
         fill_products(pairs.slots, factors, products)
         yield products[: len(factors)]
+
+
+def expected_makers(people: Codes, release: Codes, transitions: Sequence[Floats]) -> Floats:
+    """How many of these people are expected to make each released row: their likelihoods, summed, shape (m,).
+
+    Parameters
+    ----------
+    people, release : arrays of int32, shape (n, columns), (m, columns)
+    transitions : sequence of arrays, shape (size, released)
+    """
+    summed = np.zeros(len(release))
+    for first in range(0, len(people), _AT_A_TIME):
+        part = people[first : first + _AT_A_TIME]
+        summed += np.concatenate([made.sum(axis=1) for made in likelihoods(part, release, transitions)])
+    return summed
 
 
 def votes_for(

@@ -5,7 +5,7 @@ Every score is the same function of a member and of a control: under a release t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.density import densities
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
-from kakurenbo.audit.engine import likelihoods, membership_odds, nearest_rows
+from kakurenbo.audit.engine import expected_makers, membership_odds, nearest_rows
 from kakurenbo.audit.mechanism import transitions
 from kakurenbo.audit.result import Risk, ThreatRow
 from kakurenbo.audit.rows import row_keys
@@ -33,6 +33,9 @@ _MEMBERS = 0.5  # share of members among those who are asked about
 _WEIGHT = 2.0  # of what histograms and pairs tell beside the rows
 _SAMPLED = 500  # released rows by which it is told how many were made of strangers
 _ITERATIONS = 30
+_KNOWN = 10_000  # people of each table from whom it is estimated how cells were changed and which values go together
+_SHOWN = 250_000  # people who are put into the form of the release at a time, for the sake of memory
+_PAIRS = 10_000_000_000  # of a released row and a person who is not asked about; beyond them only rows that tell are explained
 _LEAST = 1e-300
 Flags = NDArray[np.bool_]
 
@@ -69,7 +72,43 @@ class Membership:
         return replace(self, risk=replace(self.risk, why=why))
 
 
-def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator) -> Membership:
+@dataclass(frozen=True, eq=False)
+class Others:
+    """People of both tables whom the attacker knows and is not asked about: without them their rows would be our targets'.
+
+    Attributes
+    ----------
+    members, controls : arrays of int32, shape (n, columns), (h, columns)
+        All who were not drawn, of the original and of the holdout, in the order of the lot. Both wholly: a part of one of them
+        would tell who is a member.
+    """
+
+    members: Codes
+    controls: Codes
+
+    @classmethod
+    def nobody(cls, columns: int) -> Others:
+        """Where everybody is asked about."""
+        none = np.zeros((0, columns), dtype=np.int32)
+        return cls(none, none)
+
+    def select(self, places: Sequence[int]) -> Others:
+        """The same people in some columns."""
+        return Others(self.members[:, places], self.controls[:, places])
+
+    def filling(self, members: int, controls: int, size: int) -> Codes:
+        """So many of each that they are ``size`` with those who are asked about, shape (k, columns)."""
+        return np.concatenate([self.members[: max(0, size - members)], self.controls[: max(0, size - controls)]])
+
+    @property
+    def everybody(self) -> Codes:
+        """Members first, shape (n + h, columns)."""
+        return np.concatenate([self.members, self.controls])
+
+
+def attack_membership(
+    coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator, others: Others | None = None
+) -> Membership:
     """All attacks on these people.
 
     Parameters
@@ -80,12 +119,16 @@ def attack_membership(coded: Coded, members: Codes, controls: Codes, rng: np.ran
         People of the original, and of the holdout.
     rng : Generator
         Splits people into the half that chooses the attack and the half that is reported.
+    others : Others, optional
+        Everybody else of both tables; by default nobody.
     """
+    others = others or Others.nobody(members.shape[1])
     pool = np.concatenate([members, controls])
     is_member = np.arange(len(pool)) < len(members)
     chooses = _halves(is_member, rng)
     inner = rng.random(len(pool)) < 0.5
-    scores, features = _scores(coded, pool)
+    known = np.concatenate([pool, others.filling(len(members), len(controls), _KNOWN)])
+    scores, features = _scores(coded, pool, others.everybody, known)
     # Everybody is scored by a model that never saw his label.
     scores["learner"] = np.where(chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses)))
     # What the learner is chosen by in a half must not know the labels of the other, in which it is told how good it is.
@@ -138,11 +181,12 @@ def _halves(is_member: Flags, rng: np.random.Generator) -> Flags:
     return chosen
 
 
-def _scores(coded: Coded, pool: Codes) -> tuple[dict[str, Floats], Floats]:
-    odds = likelihood_scores(coded, pool)
+def _scores(coded: Coded, pool: Codes, rest: Codes, known: Codes) -> tuple[dict[str, Floats], Floats]:
+    """Of everybody in the pool; see :func:`likelihood_scores`. Those who are known begin with the pool."""
+    odds = likelihood_scores(coded, pool, rest, known)
     near = nearest_scores(coded, pool)
-    counted = count_scores(coded, pool)
-    traced = trace(coded, pool)
+    counted = count_scores(coded, pool, rest)
+    traced = trace(coded, known).first(len(pool))
     rows = np.log1p(odds / _MEMBERS)
     scores = {
         "likelihood": odds,
@@ -155,18 +199,54 @@ def _scores(coded: Coded, pool: Codes) -> tuple[dict[str, Floats], Floats]:
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
-def likelihood_scores(coded: Coded, pool: Codes) -> Floats:
-    """The odds that each person, and nobody else, made a released row, shape (n,)."""
-    matrices = transitions(coded, pool)
-    density = densities(released_form(coded, pool), coded.release, [column.released for column in coded.columns])
-    strangers = len(pool) * _strangers(coded, pool, matrices, density) * density
-    return membership_odds(pool, coded.release, matrices, strangers)
+def likelihood_scores(coded: Coded, pool: Codes, rest: Codes | None = None, known: Codes | None = None) -> Floats:
+    """The odds that each person of the pool, and nobody else, made a released row, shape (n,).
+
+    Parameters
+    ----------
+    coded : Coded
+    pool : array of int32, shape (n, columns)
+        Who is asked about.
+    rest : array of int32, shape (k, columns), optional
+        Who else may have made the rows; by default strangers alone.
+    known : array of int32, shape (j, columns), optional
+        People like these by whom changes of cells and the density of rows are estimated; by default the pool.
+    """
+    known = pool if known is None else known
+    matrices = transitions(coded, known)
+    density = densities(released_form(coded, known), coded.release, [column.released for column in coded.columns])
+    everybody = pool if rest is None else np.concatenate([pool, rest])
+    strangers = len(everybody) * _strangers(coded, everybody, matrices, density) * density
+    if rest is None or not len(rest):
+        return membership_odds(pool, coded.release, matrices, strangers)
+    rows, makers = _made_by(rest, coded.release, matrices, pool)
+    return membership_odds(pool, coded.release[rows], matrices, strangers[rows] + makers)
+
+
+def _made_by(rest: Codes, release: Codes, matrices: list[Floats], pool: Codes) -> tuple[NDArray[np.int64], Floats]:
+    """Released rows, and how many of the rest are expected to make each, shapes (k,).
+
+    All of them; where these are too many pairs, those that are likeliest for somebody of the pool, and their equals: they
+    are what tells of these people, members or not, and each of them is explained by everybody. As many for each person as the
+    number of pairs allows, at least one: the likeliest of each of so many parts of the release.
+    """
+    (keys,) = row_keys(release)
+    different = np.unique(keys, return_index=True)[1]
+    if len(different) * len(rest) > _PAIRS:
+        costs = [-np.log(np.maximum(matrix, _LEAST)) for matrix in matrices]
+        count = max(1, _PAIRS // (len(pool) * len(rest)))
+        parts = [different[first::count] for first in range(min(count, len(different)))]
+        different = np.unique([part[nearest_rows(pool, release[part], costs)[1]] for part in parts])
+    makers = np.full(int(keys.max()) + 1, np.nan)
+    makers[keys[different]] = expected_makers(rest, release[different], matrices)
+    rows = np.flatnonzero(~np.isnan(makers[keys]))
+    return rows, makers[keys[rows]]
 
 
 def _strangers(coded: Coded, pool: Codes, matrices: list[Floats], density: Floats) -> float:
     """The odds that a released row was made of nobody of the pool, by EM on some of the rows."""
     some = np.unique(np.linspace(0, len(coded.release) - 1, _SAMPLED).astype(np.int64))
-    ours = np.concatenate([part.mean(axis=1) for part in likelihoods(pool, coded.release[some], matrices)])
+    ours = expected_makers(pool, coded.release[some], matrices) / len(pool)
     share, theirs = 0.5, density[some]
     for _ in range(_ITERATIONS):
         share = float((share * theirs / np.maximum(share * theirs + (1 - share) * ours, _LEAST)).mean())
@@ -193,12 +273,14 @@ def _costs(column: CodedColumn) -> Floats:
     return np.where(column.covers, 0.0, np.where(np.isnan(apart), 1.0, apart))
 
 
-def count_scores(coded: Coded, pool: Codes) -> Floats:
-    """log of how often a person's whole row is released over how often the pool would have it, shape (n,)."""
-    people, released = row_keys(released_form(coded, pool), coded.release)
+def count_scores(coded: Coded, pool: Codes, rest: Codes) -> Floats:
+    """log of how often the whole row of each of the pool is released over how often pool and rest would have it, shape (n,)."""
+    parts = (part for who in (pool, rest) for part in np.split(who, range(_SHOWN, len(who), _SHOWN)))
+    shown = np.concatenate([released_form(coded, part).astype(np.int32) for part in parts])
+    people, released = row_keys(shown, coded.release)
     seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
     expected = np.bincount(people)[people] * (len(released) / len(people))
-    return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))
+    return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))[: len(pool)]
 
 
 def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:

@@ -34,6 +34,8 @@ def undo_recoding(coded: Coded, pool: Codes) -> tuple[Coded, tuple[RecodedColumn
     pool : array of int32, shape (n, columns)
         Original and holdout together: nothing here knows which is which. Without a holdout people who are not asked about.
     """
+    if not len(pool) or not len(coded.release):
+        return coded, ()  # of nobody it is not known how common a value is
     suspects = [place for place in range(len(coded.columns)) if _is_suspect(coded, pool, place)]
     if not suspects:
         return coded, ()

@@ -19,7 +19,7 @@ from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
-from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership
+from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
@@ -37,7 +37,7 @@ from kakurenbo.audit.result import (
     SelfTest,
 )
 from kakurenbo.audit.schema import TableSchema, infer_schema
-from kakurenbo.audit.tasks import TASKS, Crew, Prepared, Submit, Told, threads
+from kakurenbo.audit.tasks import FEWEST, TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
@@ -161,7 +161,7 @@ def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
     With a holdout everybody is both: names then know nothing of who is a member. Without one they would be fitted to the very
     people who are asked about, so half of the original names and the other half is asked.
     """
-    if len(coded.holdout):
+    if len(coded.holdout) >= FEWEST:
         return np.concatenate([coded.original, coded.holdout]), coded.original
     order = rng.stream(seed, "audit", "naming").permutation(len(coded.original))
     half = len(order) // 2
@@ -209,17 +209,18 @@ class _Audit:
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
         named = zip(("original", "release", "holdout"), frames, strict=True)
         self._frames = {name: frame for name, frame in named if frame is not None}
-        self._members = self._drawn(coded.original, "members")
-        controls = self._drawn(coded.holdout, "controls")
-        held, targets = replace(coded, original=asked), (self._members, controls)
+        self._members, other_members = self._drawn(coded.original, "members")
+        controls, other_controls = self._drawn(coded.holdout, "controls")
+        held, targets = replace(coded, original=asked), (self._members, controls, Others(other_members, other_controls))
         self._prepared = Prepared(coded, held, *targets, options.know, options.secret, options.seed, unit.why_not, several)
 
-    def _drawn(self, people: Codes, name: str) -> Codes:
-        lot = rng.stream(self._options.seed, "audit", name)
-        drawn = np.sort(lot.permutation(len(people))[: self._options.targets])
+    def _drawn(self, people: Codes, name: str) -> tuple[Codes, Codes]:
+        """Who is asked about, in the order of the table, and all others, in that of the lot."""
+        lot = rng.stream(self._options.seed, "audit", name).permutation(len(people))
+        drawn = np.sort(lot[: self._options.targets])
         if name == "members":
             self._rows = drawn
-        return people[drawn]
+        return people[drawn], people[lot[self._options.targets :]]
 
     def result(self) -> AuditResult:
         with self._crew(self._prepared, self._tell) as submit:

@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.files import Several
 from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.linking import attack_linkability
-from kakurenbo.audit.membership import REVERSED, Membership, attack_membership
+from kakurenbo.audit.membership import REVERSED, Membership, Others, attack_membership
 from kakurenbo.audit.result import DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 
@@ -42,6 +42,8 @@ class Prepared:
         People of the original who may be asked about, where names were undone by the others.
     members, controls : arrays of int32, shape (m, columns), (c, columns)
         Targets.
+    others : Others
+        Everybody else of both tables.
     know, secret : tuple of str
         Columns; all where none is named.
     seed : int
@@ -55,6 +57,7 @@ class Prepared:
     asked: Coded
     members: Codes
     controls: Codes
+    others: Others
     know: tuple[str, ...]
     secret: tuple[str, ...]
     seed: int
@@ -80,7 +83,8 @@ def _membership(prepared: Prepared) -> Membership | None:
         return None
     known = prepared.places(prepared.know)
     members, controls = prepared.members[:, known], prepared.controls[:, known]
-    found = attack_membership(prepared.coded.select(known), members, controls, prepared.stream("membership"))
+    coded, others = prepared.coded.select(known), prepared.others.select(known)
+    found = attack_membership(coded, members, controls, prepared.stream("membership"), others)
     told = next(row for row in found.risk.rows if row.attack == REVERSED)
     if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):
         return found.hiding("non_members")
@@ -91,16 +95,22 @@ def _why_not(prepared: Prepared) -> str:
     """Why nothing can be said of this table, or nothing."""
     if prepared.why_not:
         return prepared.why_not
-    coded, held = prepared.asked, len(prepared.coded.holdout)
-    if len(coded.original) < FEWEST or len(coded.release) < FEWEST or 0 < held < FEWEST:
+    coded = prepared.asked
+    if len(coded.original) < FEWEST or len(coded.release) < FEWEST:
         return "too_few"
     return "one_column" if len(coded.columns) < 2 else ""
+
+
+def _compared(coded: Coded) -> Coded:
+    """The same without a holdout that is too small to compare with: then what is released is compared with no release."""
+    return coded if len(coded.holdout) >= FEWEST else replace(coded, holdout=coded.holdout[:0])
 
 
 def _singling_out(prepared: Prepared) -> tuple[Risk, float]:
     if why := _why_not(prepared):
         return Risk("singling_out", False, why), 1.0
-    return attack_singling_out(prepared.asked, prepared.coded.holdout, prepared.stream("singling_out"))
+    asked = _compared(prepared.asked)
+    return attack_singling_out(asked, asked.holdout, prepared.stream("singling_out"))
 
 
 def _linkability(prepared: Prepared) -> tuple[Risk, float, tuple[FileRisk, ...]]:
@@ -111,11 +121,12 @@ def _linkability(prepared: Prepared) -> tuple[Risk, float, tuple[FileRisk, ...]]
     if several is not None:
         known = [name for name in several.base.names if name in prepared.know]
         wanted = [name for name in several.base.names if name in prepared.secret and name not in known]
-        return attack_files(several.files, several.base, stream, (known, wanted) if known and wanted else None)
+        return attack_files(several.files, _compared(several.base), stream, (known, wanted) if known and wanted else None)
     know, secret = prepared.places(prepared.know), prepared.places(prepared.secret)
     sides = (tuple(know), tuple(place for place in secret if place not in know))
     given = [sides] if prepared.know and prepared.secret and all(sides) else None
-    return (*attack_linkability(prepared.asked, prepared.coded.holdout, stream, given), ())
+    asked = _compared(prepared.asked)
+    return (*attack_linkability(asked, asked.holdout, stream, given), ())
 
 
 def _inference(prepared: Prepared) -> tuple[Risk, float]:
@@ -125,7 +136,8 @@ def _inference(prepared: Prepared) -> tuple[Risk, float]:
     asked = [place for place in askable(prepared.asked) if place in secret and [one for one in know if one != place]]
     if not asked:
         return Risk("inference", False, "nothing_secret"), 1.0
-    return attack_inference(prepared.asked, prepared.coded.holdout, prepared.stream("inference"), know, asked)
+    coded = _compared(prepared.asked)
+    return attack_inference(coded, coded.holdout, prepared.stream("inference"), know, asked)
 
 
 def _self_tests(prepared: Prepared) -> tuple[SelfTest, ...]:
@@ -135,7 +147,7 @@ def _self_tests(prepared: Prepared) -> tuple[SelfTest, ...]:
 
 
 def _columns(prepared: Prepared) -> tuple[DrivingColumn, ...]:
-    return driving_columns(prepared.coded, prepared.members, prepared.controls)
+    return driving_columns(prepared.coded, prepared.members, prepared.controls, prepared.others)
 
 
 def _utility(prepared: Prepared) -> tuple[Utility, int | None]:

@@ -55,6 +55,10 @@ class Traces:
     by_column: Floats
     ratios: Floats
 
+    def first(self, count: int) -> Traces:
+        """Those of the first so many people."""
+        return Traces(self.total[:count], self.logit[:count], self.by_column[:count], self.ratios[:count])
+
 
 def trace(coded: Coded, pool: Codes) -> Traces:
     """Scores of everybody in the pool, shape (n,), from histograms and pairs alone."""
