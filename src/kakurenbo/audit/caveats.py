@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
@@ -28,10 +28,10 @@ def column_caveats(original: Frame, release: Frame, identifiers: Sequence[str]) 
             yield Caveat("foreign_column", {"column": name}, blocks=False)
 
 
-def unread_caveats(coded: Coded) -> Iterator[Caveat]:
-    """Columns of which released values are neither understood nor said to be suppressed."""
+def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
+    """Columns of which released values are neither understood, nor said to be suppressed, nor other names that were undone."""
     for column in coded.columns:
-        if column.not_understood:
+        if column.not_understood and column.name not in undone:
             told = {"column": column.name, "cells": column.not_understood, "example": column.example}
             yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
 

@@ -132,10 +132,10 @@ def run_audit(
     tell("encode")
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     coded = encode(schema, names, original, release, holdout)
-    caveats += unread_caveats(coded)
     tell("recoding")
     naming, asked = _who_names(coded, options.seed)
     coded, recoded = undo_recoding(coded, naming)
+    caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout
     return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads()).result()
