@@ -74,7 +74,7 @@ def lines_of(table: ResultsTable, cells: Cells, variant: int) -> list[Line]:
         releases = {draw: one for draw in range(draws) if (one := cells.get(release_key(table, anonymizer, draw))) is not None}
         credits: dict[Column, dict[int, Credit]] = {column: {} for column in table.columns}
         for column in table.columns:
-            for draw in releases:
+            for draw in (number for number in releases if column.plays(anonymizer, number)):
                 one = cells.get(cell_key(table, anonymizer, column, draw))
                 if one is not None:
                     credits[column][draw] = _credit(one["credits"][variant])
