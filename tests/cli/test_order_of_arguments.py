@@ -86,3 +86,10 @@ def test_an_attack_on_the_table_of_everybody_names_the_parts(held: Path, capsys:
     assert code == 0
     assert str(target / "for_02") in err
     assert told(capsys, "attack", "pwscup2021", "rlink", target / "for_02", "-o", held / "own.csv", "--seed", "1") == (0, "")
+
+
+def test_a_mechanism_that_no_release_of_the_contest_has_is_refused(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target, out = held / "phase" / "targets" / "01" / "for_02", held / "never.csv"
+    code, err = told(capsys, "attack", "pwscup2021", "rlink", target, "-o", out, "--mechanism", "crowds")
+    assert (code, "crowds does not play pwscup2021" in err) == (2, True)
+    assert not out.exists()
