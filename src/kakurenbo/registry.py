@@ -68,18 +68,34 @@ def build(group: str, text: str) -> Any:
 
     A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``.
     """
-    name, rest = name_of(text), text.partition(":")[2]
-    given: dict[str, str] = {}
+    given = settings_of(text)
+    return make(load(group, name_of(text)), given)
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Values by parameter, as they are written; a part without ``=`` belongs to the list before it.
+
+    Raises
+    ------
+    UsageError
+        Where a first part has no ``=``.
+
+    Examples
+    --------
+    >>> settings_of("kanony:k=2,columns=sex,age")
+    {'k': '2', 'columns': 'sex,age'}
+    """
+    found: dict[str, str] = {}
     last = ""
-    for part in filter(None, rest.split(",")):
+    for part in filter(None, text.partition(":")[2].split(",")):
         key, equals, value = part.partition("=")
         if equals:
-            last, given[key.strip()] = key.strip(), value.strip()
+            last, found[key.strip()] = key.strip(), value.strip()
         elif last:
-            given[last] += f",{part.strip()}"
+            found[last] += f",{part.strip()}"
         else:
-            raise UsageError(f"{text!r}: write {name}:parameter=value,...")
-    return make(load(group, name), given)
+            raise UsageError(f"{text!r}: write {name_of(text)}:parameter=value,...")
+    return found
 
 
 def name_of(text: str) -> str:

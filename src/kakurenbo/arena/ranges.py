@@ -150,7 +150,7 @@ def _step(text: str) -> Step:
     name = registry.name_of(text)
     known = {described.name: described for described in parameters_of(registry.load("anonymizers", name))}
     settings: dict[str, str | Numbers | Words] = {}
-    for key, value in _settings(text).items():
+    for key, value in registry.settings_of(text).items():
         if key in known and _RANGE in value:
             settings[key] = _numbers(known[key], value)
         elif key in known and _OR in value:
@@ -158,21 +158,6 @@ def _step(text: str) -> Step:
         else:
             settings[key] = value
     return Step(name, settings)
-
-
-def _settings(text: str) -> dict[str, str]:
-    """Values by parameter; a part without ``=`` belongs to the list before it, as ``registry.build`` reads it."""
-    found: dict[str, str] = {}
-    last = ""
-    for part in filter(None, text.partition(":")[2].split(",")):
-        key, equals, value = part.partition("=")
-        if equals:
-            last, found[key.strip()] = key.strip(), value.strip()
-        elif last:
-            found[last] += f",{part.strip()}"
-        else:
-            raise UsageError(f"{text!r}: write {registry.name_of(text)}:parameter=value,...")
-    return found
 
 
 def _numbers(parameter: Parameter, value: str) -> Numbers:
