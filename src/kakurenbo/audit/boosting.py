@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.audit.encoding import Coded, Floats
+from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.tracing import steps_of
 
 MOST_VALUES = 20  # of a secret: there is a tree for each value in every round
@@ -32,6 +32,11 @@ def inputs(coded: Coded, shown: Labels) -> Floats:
     return np.column_stack(columns).astype(np.float64)
 
 
+def learned_from(rows: Codes) -> Codes:
+    """An even share of the rows, as many as trees need, shape (k, columns)."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(_MOST_ROWS, len(rows))).astype(np.int64))]
+
+
 def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[Floats]) -> list[Labels]:
     """The likeliest label of each of those who are asked, group by group.
 
@@ -43,14 +48,13 @@ def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[F
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    some = np.unique(np.linspace(0, len(rows) - 1, min(_MOST_ROWS, len(rows))).astype(np.int64))
-    known = np.unique(labels[some])
+    known = np.unique(labels)
     if len(known) < 2:
         return [np.full(len(group), known[0], dtype=np.int64) for group in asked]
     # Without early stopping nothing is drawn: the state only says so.
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, learning_rate=_RATE, early_stopping=False, random_state=0
     )
-    model.fit(rows[some], labels[some])
+    model.fit(rows, labels)
     # Of nobody it would refuse to say anything.
     return [np.asarray(model.predict(group) if len(group) else [], dtype=np.int64) for group in asked]

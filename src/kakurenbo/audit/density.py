@@ -15,6 +15,7 @@ from kakurenbo.audit.encoding import Floats
 _SMOOTHING = 0.5  # people added to every column of a pair, spread as its values are
 _EDGE = 1e-6  # nats that any two columns are taken to tell: what is nearly nothing counts as no edge
 _TELLING = 20_000  # people by whom the pairs are chosen
+_COUNTED = 1_000_000  # pairs of values that have a counter each; of more, those that occur are sorted
 Rows = NDArray[Any]
 
 
@@ -33,13 +34,21 @@ def densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | Non
     shares = [_share(people[:, place], size) for place, size in enumerate(sizes)]
     found = shares[0][rows[:, 0]]
     for child, parent in _tree(mutual_information(people) if told is None else told):
-        keys, counts = np.unique(_keys(people, parent, child, sizes), return_counts=True)
-        asked = _keys(rows, parent, child, sizes)
-        places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        together = np.where(keys[places] == asked, counts[places], 0)
+        together = _together(
+            _keys(people, parent, child, sizes), _keys(rows, parent, child, sizes), sizes[parent] * sizes[child]
+        )
         alone = np.bincount(people[:, parent], minlength=sizes[parent])[rows[:, parent]]
         found = found * (together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING)
     return np.asarray(found)
+
+
+def _together(keys: NDArray[np.int64], asked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """How often each number that is asked for occurs among the keys, all below ``size``; shape of ``asked``."""
+    if size <= max(_COUNTED, len(keys)):
+        return np.asarray(np.bincount(keys, minlength=size)[asked])
+    different, counts = np.unique(keys, return_counts=True)
+    places = np.minimum(np.searchsorted(different, asked), len(different) - 1)
+    return np.where(different[places] == asked, counts[places], 0)
 
 
 def mutual_information(people: Rows) -> Floats:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.audit import statistics
-from kakurenbo.audit.boosting import MOST_VALUES, boosted_guesses, inputs
-from kakurenbo.audit.encoding import Coded, Codes
-from kakurenbo.audit.engine import votes_for
+from kakurenbo.audit.boosting import MOST_VALUES, boosted_guesses, inputs, learned_from
+from kakurenbo.audit.encoding import Coded, Codes, Floats
+from kakurenbo.audit.engine import Sought, votes_on
 from kakurenbo.audit.mechanism import coarsening
 from kakurenbo.audit.people import Asked, RowModel
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
@@ -48,16 +48,16 @@ def attack_inference(
     asked = Asked.of(coded, holdout, ASKED, rng)
     groups = [asked.choosing, asked.reported, asked.controls, asked.choosing_controls]
     pool = np.concatenate([coded.original, holdout])
+    forms = {place: coarsening(coded.columns[place], coded.release[:, place]).argmax(axis=1) for place in secrets}
     attacks: dict[str, _Guessing] = {
-        "row_model": _RowModels(asked, coded, pool, groups),
-        "boosting": _Boosting(asked, coded, groups),
+        "row_model": _RowModels(asked, coded, pool, groups, know, forms),
+        "boosting": _Boosting(asked, coded, groups, know, forms),
     }
     tried = []
     for secret in secrets:
         known = [place for place in know if place != secret]
-        form = coarsening(coded.columns[secret], coded.release[:, secret]).argmax(axis=1).astype(np.int32)
-        truths = [form[group[:, secret]] for group in groups]
-        others = form[asked.others[:, secret]]
+        truths = [forms[secret][group[:, secret]] for group in groups]
+        others = forms[secret][asked.others[:, secret]]
         row = ThreatRow(
             "neighbour",
             tuple(coded.names[place] for place in known),
@@ -67,10 +67,10 @@ def attack_inference(
             chance=_majority(others, truths[1]),
         )
         for name, attack in attacks.items():
-            guesses = attack.guesses(known, secret, form)
+            guesses = attack.guesses(secret)
             if guesses is not None:
                 # The same attack with other people in the place of the release, their secret as coarse as it is released.
-                hits, without = _hits(guesses, truths), _hits([attack.without(known, secret, others)], [truths[1]])[0]
+                hits, without = _hits(guesses, truths), _hits([attack.without(secret)], [truths[1]])[0]
                 tried.append(_Tried.of(replace(row, attack=name), hits, without))
     best = max(range(len(tried)), key=lambda place: tried[place].gain)
     risk = Risk.reporting("inference", [one.row for one in tried], best)
@@ -98,7 +98,7 @@ class _Tried:
         return cls(told, compared, gain)
 
 
-def _hits(guesses: Sequence[NDArray[np.integer]], truths: Sequence[Codes]) -> list[Rate]:
+def _hits(guesses: Sequence[NDArray[np.integer]], truths: Sequence[NDArray[np.integer]]) -> list[Rate]:
     return [statistics.rate(int((guess == truth).sum()), len(truth)) for guess, truth in zip(guesses, truths, strict=True)]
 
 
@@ -114,62 +114,90 @@ def askable(coded: Coded) -> list[int]:
 class _Guessing(Protocol):
     """An attack on secrets: released codes of theirs, group by group."""
 
-    def guesses(self, known: Sequence[int], secret: int, form: Codes) -> Sequence[NDArray[np.integer]] | None:
+    def guesses(self, secret: int) -> Sequence[NDArray[np.integer]] | None:
         """By the release; None where the secret is none for this attack."""
 
-    def without(self, known: Sequence[int], secret: int, others: Codes) -> NDArray[np.integer]:
+    def without(self, secret: int) -> NDArray[np.integer]:
         """Of those who are reported, the second group, where others' secrets are all that is known."""
 
 
+Forms = Mapping[int, NDArray[np.int64]]
+"""By secret, the released code that each original code would most likely have, shape (size,)."""
+
+
 class _RowModels:
-    """Votes of the released rows, and of other people in their place."""
+    """Votes of the released rows, and of other people in their place; on all secrets at once."""
 
-    def __init__(self, asked: Asked, coded: Coded, pool: Codes, groups: Sequence[Codes]) -> None:
-        self._model = RowModel.of(asked.attacked, pool)
-        self._by_others = RowModel.of_others(coded, asked.others)
-        self._groups = groups
+    def __init__(
+        self, asked: Asked, coded: Coded, pool: Codes, groups: Sequence[Codes], know: Sequence[int], forms: Forms
+    ) -> None:
+        model = RowModel.of(asked.attacked, pool)
+        shown = {secret: model.release[:, secret] for secret in forms}
+        values = {secret: max(int(shown[secret].max()), int(form.max())) + 1 for secret, form in forms.items()}
+        told = _voted(model, np.concatenate(groups), know, shown, values)
+        ends = np.cumsum([len(group) for group in groups])[:-1]
+        self._guesses = {secret: np.split(found, ends) for secret, found in told.items()}
+        others = {secret: form[asked.others[:, secret]] for secret, form in forms.items()}
+        values = {secret: int(theirs.max()) + 1 for secret, theirs in others.items()}
+        self._without = _voted(RowModel.of_others(coded, asked.others), groups[1], know, others, values)
 
-    def guesses(self, known: Sequence[int], secret: int, form: Codes) -> list[Codes]:
-        shown = np.ascontiguousarray(self._model.release[:, secret])
-        found = _voted(self._model, np.concatenate(self._groups), known, shown, int(form.max()) + 1)
-        return np.split(found, np.cumsum([len(group) for group in self._groups])[:-1])
+    def guesses(self, secret: int) -> list[Codes]:
+        return self._guesses[secret]
 
-    def without(self, known: Sequence[int], secret: int, others: Codes) -> Codes:
-        return _voted(self._by_others, self._groups[1], known, others, 1)
+    def without(self, secret: int) -> Codes:
+        return self._without[secret]
 
 
-def _voted(model: RowModel, people: Codes, known: Sequence[int], shown: Codes, least: int) -> Codes:
-    """The value with most votes, of at least so many values, shape (n,)."""
-    own, values = list(known), max(int(shown.max()) + 1, least)
+def _voted(
+    model: RowModel,
+    people: Codes,
+    know: Sequence[int],
+    shown: Mapping[int, NDArray[np.integer]],
+    values: Mapping[int, int],
+) -> dict[int, Codes]:
+    """By secret, the value with most votes of those who show it, shape (n,)."""
+    own = list(know)
+    sought = []
+    for secret in shown:
+        weights = model.evidence([place for place in own if place != secret])
+        sought.append(Sought(own.index(secret) if secret in own else -1, weights, shown[secret], values[secret]))
     matrices = [model.matrices[place] for place in own]
-    votes = votes_for(people[:, own], model.release[:, own], matrices, model.evidence(own), shown, values)
-    # Where no row fits better than another, the commonest value.
-    common = np.bincount(shown, minlength=values) / len(shown)
-    shares = votes / np.maximum(votes.sum(axis=0), _LEAST) + 1e-9 * common[:, None]
-    return np.asarray(np.round(shares, 12).argmax(axis=0), dtype=np.int32)
+    counted = votes_on(people[:, own], model.release[:, own], matrices, sought)
+    return {secret: _elected(votes, shown[secret]) for secret, votes in zip(shown, counted, strict=True)}
+
+
+def _elected(votes: Floats, shown: NDArray[np.integer]) -> Codes:
+    """The value with most votes, shape (n,); where no row fits better than another, the commonest."""
+    common = np.bincount(shown, minlength=votes.shape[1]) / len(shown)
+    shares = votes / np.maximum(votes.sum(axis=1, keepdims=True), _LEAST) + 1e-9 * common
+    return np.asarray(np.round(shares, 12).argmax(axis=1), dtype=np.int32)
 
 
 class _Boosting:
     """Trees that learned from the released rows, and from other people in their place; of secrets of few values."""
 
-    def __init__(self, asked: Asked, coded: Coded, groups: Sequence[Codes]) -> None:
-        self._shown = asked.attacked.release
-        self._rows = inputs(coded, self._shown.astype(np.int64))
-        self._others = inputs(coded, released_form(coded, asked.others))
+    def __init__(self, asked: Asked, coded: Coded, groups: Sequence[Codes], know: Sequence[int], forms: Forms) -> None:
+        self._know, self._forms = know, forms
+        self._shown = learned_from(asked.attacked.release).astype(np.int64)
+        self._others = learned_from(asked.others)
+        self._rows, self._instead = (inputs(coded, rows) for rows in (self._shown, released_form(coded, self._others)))
         self._groups = [inputs(coded, released_form(coded, group)) for group in groups]
 
-    def guesses(self, known: Sequence[int], secret: int, form: Codes) -> list[NDArray[np.int64]] | None:
+    def guesses(self, secret: int) -> list[NDArray[np.int64]] | None:
         labels = self._shown[:, secret]
         if len(np.unique(labels)) > MOST_VALUES:
             return None
-        own = list(known)
+        own = self._known(secret)
         return boosted_guesses(self._rows[:, own], labels, [group[:, own] for group in self._groups])
 
-    def without(self, known: Sequence[int], secret: int, others: Codes) -> NDArray[np.int64]:
-        own = list(known)
-        return boosted_guesses(self._others[:, own], others, [self._groups[1][:, own]])[0]
+    def without(self, secret: int) -> NDArray[np.int64]:
+        own, theirs = self._known(secret), self._forms[secret][self._others[:, secret]]
+        return boosted_guesses(self._instead[:, own], theirs, [self._groups[1][:, own]])[0]
+
+    def _known(self, secret: int) -> list[int]:
+        return [place for place in self._know if place != secret]
 
 
-def _majority(before: Codes, asked: Codes) -> float:
+def _majority(before: NDArray[np.int64], asked: NDArray[np.int64]) -> float:
     """How often the commonest value is right."""
     return float((asked == np.bincount(before).argmax()).mean())

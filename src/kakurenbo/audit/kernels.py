@@ -9,17 +9,90 @@ from numpy.typing import NDArray
 
 from kakurenbo.compiling import compiled
 
+TILE = 128  # released rows that are looked up together: enough for wide registers, few enough to stay in a fast cache
+_TINY = 1e-300
+
 
 @compiled
-def take_least(slots: Any, costs: Any, first: int, least: Any, nearest: Any) -> None:  # pragma: no cover - compiled
-    """Lower each person's least cost to that of the cheapest of the given released rows.
+def multiply_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+    """Multiply each value's place by what the rows of the tile give it.
 
     Parameters
     ----------
-    slots : array of uint32, shape (g, n)
-        Where the costs of each person stand, at least three.
-    costs : array of float64, shape (m, s)
-        For each released row all costs that may occur.
+    tile : array of float64, shape (k, TILE)
+        Changed.
+    matrix : array of float64, shape (size, released)
+    values : array of uint32, shape (k,)
+    codes : array of uint32, shape (TILE,)
+        Of the released rows.
+    """
+    for place in range(len(values)):
+        given, made = matrix[values[place]], tile[place]
+        for row in range(TILE):
+            made[row] *= given[codes[row]]
+
+
+@compiled
+def add_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+    """The same with sums."""
+    for place in range(len(values)):
+        given, made = matrix[values[place]], tile[place]
+        for row in range(TILE):
+            made[row] += given[codes[row]]
+
+
+@compiled
+def divide_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+    """The same with quotients."""
+    for place in range(len(values)):
+        given, made = matrix[values[place]], tile[place]
+        for row in range(TILE):
+            made[row] /= given[codes[row]]
+
+
+@compiled
+def _multiply(slots: Any, tile: Any, made: Any) -> None:  # pragma: no cover - compiled
+    """Fill in the products of one person's places, shape (TILE,)."""
+    first = tile[slots[0]]
+    for row in range(TILE):
+        made[row] = first[row]
+    fours = 1 + (len(slots) - 1) // 4 * 4
+    for group in range(1, fours, 4):
+        one, two, three, four = tile[slots[group]], tile[slots[group + 1]], tile[slots[group + 2]], tile[slots[group + 3]]
+        for row in range(TILE):
+            made[row] *= one[row] * two[row] * three[row] * four[row]
+    for group in range(fours, len(slots)):
+        one = tile[slots[group]]
+        for row in range(TILE):
+            made[row] *= one[row]
+
+
+@compiled
+def _add_up(slots: Any, tile: Any, made: Any) -> None:  # pragma: no cover - compiled
+    """The same with sums."""
+    first = tile[slots[0]]
+    for row in range(TILE):
+        made[row] = first[row]
+    fours = 1 + (len(slots) - 1) // 4 * 4
+    for group in range(1, fours, 4):
+        one, two, three, four = tile[slots[group]], tile[slots[group + 1]], tile[slots[group + 2]], tile[slots[group + 3]]
+        for row in range(TILE):
+            made[row] += one[row] + two[row] + three[row] + four[row]
+    for group in range(fours, len(slots)):
+        one = tile[slots[group]]
+        for row in range(TILE):
+            made[row] += one[row]
+
+
+@compiled
+def take_least(slots: Any, tile: Any, first: int, least: Any, nearest: Any) -> None:  # pragma: no cover - compiled
+    """Lower each person's least cost to that of the cheapest of the rows of a tile.
+
+    Parameters
+    ----------
+    slots : array of uint32, shape (n, groups)
+    tile : array of float64, shape (places, TILE)
+        Costs.
     first : int
         The number of the first of these rows.
     least : array of float64, shape (n,)
@@ -27,80 +100,76 @@ def take_least(slots: Any, costs: Any, first: int, least: Any, nearest: Any) -> 
     nearest : array of int64, shape (n,)
         The row of the least cost.
     """
-    groups, count = slots.shape
-    total = np.empty(count)
-    for row in range(len(costs)):
-        cost = costs[row]
-        one, two, three = slots[0], slots[1], slots[2]
-        for person in range(count):
-            total[person] = cost[one[person]] + cost[two[person]] + cost[three[person]]
-        for group in range(3, groups - 2, 3):
-            one, two, three = slots[group], slots[group + 1], slots[group + 2]
-            for person in range(count):
-                total[person] += cost[one[person]] + cost[two[person]] + cost[three[person]]
-        for group in range(groups - groups % 3, groups):
-            one = slots[group]
-            for person in range(count):
-                total[person] += cost[one[person]]
-        for person in range(count):
-            if total[person] < least[person]:
-                least[person] = total[person]
-                nearest[person] = first + row
+    total = np.empty(TILE)
+    for person in range(len(slots)):
+        _add_up(slots[person], tile, total)
+        lowest, lower = least[person], 0
+        for row in range(TILE):
+            lower += total[row] < lowest
+        if lower:
+            for row in range(TILE):
+                if total[row] < lowest:
+                    lowest = total[row]
+                    nearest[person] = first + row
+            least[person] = lowest
 
 
 @compiled
-def fill_products(slots: Any, factors: Any, products: Any) -> None:  # pragma: no cover - compiled
-    """Fill in P(released row | person) of every pair, shape (m, n): the product of each person's factors.
+def fill_products(slots: Any, tile: Any, products: Any) -> None:  # pragma: no cover - compiled
+    """Fill in P(released row | person) of every pair, shape (n, TILE)."""
+    for person in range(len(slots)):
+        _multiply(slots[person], tile, products[person])
+
+
+@compiled
+def sum_products(slots: Any, tile: Any, summed: Any) -> None:  # pragma: no cover - compiled
+    """Add P(released row | person) of everybody to each row's sum, shape (TILE,)."""
+    product = np.empty(TILE)
+    for person in range(len(slots)):
+        _multiply(slots[person], tile, product)
+        for row in range(TILE):
+            summed[row] += product[row]
+
+
+@compiled
+def add_votes(
+    slots: Any, tile: Any, own: Any, ratios: Any, shown: Any, nothing: float, votes: Any, total: Any
+) -> None:  # pragma: no cover - compiled
+    """Let every released row vote for the values that it shows, with P(released row | person), for each person and column.
 
     Parameters
     ----------
-    slots : array of uint32, shape (g, n)
-        At least three groups.
-    factors : array of float64, shape (m, s)
-    products : array of float64, shape (m, n)
-    """
-    for row in range(len(factors)):
-        _multiply(slots, factors[row], products[row])
-
-
-@compiled
-def _multiply(slots: Any, factor: Any, made: Any) -> None:  # pragma: no cover - compiled
-    """Fill in the products of each person's factors, shape (n,)."""
-    groups, count = slots.shape
-    one, two, three = slots[0], slots[1], slots[2]
-    for person in range(count):
-        made[person] = factor[one[person]] * factor[two[person]] * factor[three[person]]
-    for group in range(3, groups - 2, 3):
-        one, two, three = slots[group], slots[group + 1], slots[group + 2]
-        for person in range(count):
-            made[person] *= factor[one[person]] * factor[two[person]] * factor[three[person]]
-    for group in range(groups - groups % 3, groups):
-        one = slots[group]
-        for person in range(count):
-            made[person] *= factor[one[person]]
-
-
-@compiled
-def add_votes(slots: Any, factors: Any, shown: Any, votes: Any) -> None:  # pragma: no cover - compiled
-    """Let every released row vote for the value that it shows, with P(released row | person), for each person.
-
-    Parameters
-    ----------
-    slots : array of uint32, shape (g, n)
-        At least three groups.
-    factors : array of float64, shape (m, s)
-    shown : array of int32, shape (m,)
-        The value that each row shows.
-    votes : array of float64, shape (values, n)
+    slots : array of uint32, shape (n, groups)
+    tile : array of float64, shape (places, TILE)
+    own : array of uint32, shape (n, sought)
+        Where each person's ratios stand.
+    ratios : array of float64, shape (r, TILE)
+        What takes the column that is voted on out of the product, times the weight of the row.
+    shown : array of uint32, shape (sought, TILE)
+        The place of the value that each row shows among the votes.
+    nothing : float
+        A share of a person's votes so far: a row that adds no more than that to any column is passed over.
+    votes : array of float64, shape (n, values of all columns)
         Added to.
+    total : array of float64, shape (n, sought)
+        The votes that each person has so far, raised.
     """
-    count = slots.shape[1]
-    product = np.empty(count)
-    for row in range(len(factors)):
-        _multiply(slots, factors[row], product)
-        vote = votes[shown[row]]
-        for person in range(count):
-            vote[person] += product[person]
+    product, most = np.empty(TILE), np.empty(TILE)
+    for person in range(len(slots)):
+        _multiply(slots[person], tile, product)
+        most[:] = 0
+        for column in range(len(shown)):
+            ratio, scale = ratios[own[person, column]], 1 / max(total[person, column], _TINY)
+            for row in range(TILE):
+                share = ratio[row] * scale
+                most[row] = share if share > most[row] else most[row]
+        cast = votes[person]
+        for row in range(TILE):
+            if product[row] * most[row] > nothing:
+                for column in range(len(shown)):
+                    vote = product[row] * ratios[own[person, column], row]
+                    cast[shown[column, row]] += vote
+                    total[person, column] += vote
 
 
 def how_many(keys: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
