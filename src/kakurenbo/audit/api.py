@@ -10,7 +10,7 @@ from kakurenbo.audit.frames import Frame, frame_of, notices_as_texts, read_frame
 from kakurenbo.audit.limits import DEFAULTS
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit, with_rival
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Problem, Problems
 
@@ -28,6 +28,7 @@ def audit(
     period: str = "month",
     key: object = None,
     earlier: Sequence[object] = (),
+    method: str = "",
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
     show_records: bool = False,
@@ -50,6 +51,9 @@ def audit(
         Whom each pseudonym stands for, where the order of the rows does not tell: the person column and ``pseudonym``.
     earlier : sequence of data frames or paths
         What was released before of the same people: what all of it tells together is part of the linkability.
+    method : str
+        The method that made the release, ``NAME:param=value,...`` as ``kakurenbo anonymize table`` knows it: a rival who knows
+        it rehearses it. Takes a holdout, and one file without ``person``.
     limits : mapping of str to float, optional
         The most that a risk may be over its control: ``{"membership": 0.02}``.
     seed : int
@@ -80,6 +84,8 @@ def audit(
         targets=targets,
         earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
     )
+    if method:
+        options = with_rival(options, method, (frames[0], frames[1], held))
     return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
 
 

@@ -1,4 +1,4 @@
-"""Was this person in the original? Six attacks on members and controls, the best chosen on half of them.
+"""Was this person in the original? Seven attacks on members and controls, the best chosen on half of them.
 
 Every score is the same function of a member and of a control: under a release that knows neither, labels are exchangeable.
 """
@@ -26,6 +26,8 @@ EXPOSED_LEVEL = 0.05
 _LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
 REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
+RIVAL = "rehearsed"
+"""The attack of somebody who knows the method."""
 _DECIMALS = 9  # of scores: rounding in the last bits must not decide between equals
 _COARSE = "counts"
 _TOP = 100
@@ -106,8 +108,29 @@ class Others:
         return np.concatenate([self.members, self.controls])
 
 
+@dataclass(frozen=True, eq=False)
+class Rehearsed:
+    """A release that a rival made.
+
+    Attributes
+    ----------
+    coded : Coded
+        With that release.
+    members : array of bool, shape (n + h,)
+        Which of those who are asked about, members and then controls, it was made of.
+    """
+
+    coded: Coded
+    members: Flags
+
+
 def attack_membership(
-    coded: Coded, members: Codes, controls: Codes, rng: np.random.Generator, others: Others | None = None
+    coded: Coded,
+    members: Codes,
+    controls: Codes,
+    rng: np.random.Generator,
+    others: Others | None = None,
+    rehearsed: Sequence[Rehearsed] = (),
 ) -> Membership:
     """All attacks on these people.
 
@@ -121,6 +144,8 @@ def attack_membership(
         Splits people into the half that chooses the attack and the half that is reported.
     others : Others, optional
         Everybody else of both tables; by default nobody.
+    rehearsed : sequence of Rehearsed
+        Releases that a rival made of these people by the same method; by default there is no rival.
     """
     others = others or Others.nobody(members.shape[1])
     pool = np.concatenate([members, controls])
@@ -137,6 +162,9 @@ def attack_membership(
         one, other = half & inner, half & ~inner
         inside[one] = _learned(features, is_member, other)[one]
         inside[other] = _learned(features, is_member, one)[other]
+    if rehearsed:
+        tried = [_scores(one.coded, pool, others.everybody, known)[1] for one in rehearsed]
+        scores[RIVAL] = _rehearsed(features, tried, [one.members for one in rehearsed])
     choosing = {**scores, "learner": inside, REVERSED: scores["counts"]}
     named = {**scores, REVERSED: scores["counts"]}
     best = _best(choosing, is_member, chooses, FALSE_POSITIVES)
@@ -186,6 +214,7 @@ def _scores(coded: Coded, pool: Codes, rest: Codes, known: Codes) -> tuple[dict[
     odds = likelihood_scores(coded, pool, rest, known)
     near = nearest_scores(coded, pool)
     counted = count_scores(coded, pool, rest)
+    copied = copy_scores(coded, pool, known)
     traced = trace(coded, known).first(len(pool))
     rows = np.log1p(odds / _MEMBERS)
     scores = {
@@ -193,9 +222,10 @@ def _scores(coded: Coded, pool: Codes, rest: Codes, known: Codes) -> tuple[dict[
         "combined": rows + _WEIGHT * traced.logit,
         "nearest": near,
         "counts": counted,
+        "copies": copied,
         "tracing": traced.total,
     }
-    features = np.column_stack([rows, near, counted, traced.total, traced.logit, traced.by_column, traced.ratios])
+    features = np.column_stack([rows, near, counted, copied, traced.total, traced.logit, traced.by_column, traced.ratios])
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
@@ -283,17 +313,46 @@ def count_scores(coded: Coded, pool: Codes, rest: Codes) -> Floats:
     return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))[: len(pool)]
 
 
+def copy_scores(coded: Coded, pool: Codes, known: Codes) -> Floats:
+    """log of 1 + how often the row of each of the pool is released over how often chance would release it, shape (n,).
+
+    What finds the few rare people whom a generator learned by heart, among rows that are nobody's.
+
+    Parameters
+    ----------
+    known : array of int32, shape (j, columns)
+        People by whom it is estimated how common a row is: a row that nobody else has is not taken for impossible.
+    """
+    shown = released_form(coded, pool)
+    common = densities(released_form(coded, known), shown, [column.released for column in coded.columns])
+    people, released = row_keys(shown, coded.release)
+    seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
+    return np.asarray(np.log1p(seen / np.maximum(len(released) * common, _LEAST)))
+
+
 def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:
     """What a logistic regression that knows the labels of ``train`` says of everybody, shape (n,): an insider's attack."""
+    scaled = _scaled(features)
+    return _regressed(scaled[train], is_member[train], scaled)
+
+
+def _rehearsed(features: Floats, tried: Sequence[Floats], members: Sequence[Flags]) -> Floats:
+    """The same of somebody who knows no label here, but all of rehearsals: what was told of the same people, and who was in."""
+    return _regressed(np.concatenate([_scaled(one) for one in tried]), np.concatenate(members), _scaled(features))
+
+
+def _scaled(features: Floats) -> Floats:
+    """Standardized over everybody, so that releases can be compared."""
+    return np.asarray(np.clip((features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9), -10, 10))
+
+
+def _regressed(known: Floats, labels: Flags, asked: Floats) -> Floats:
     from sklearn.linear_model import LogisticRegression
 
-    middle, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
-    scaled = np.clip((features - middle) / spread, -10, 10)
-    labels = is_member[train]
     if labels.all() or not labels.any():
-        return np.zeros(len(features))  # of too few people to learn from
-    model = LogisticRegression(C=0.1, max_iter=200).fit(scaled[train], labels)
-    return np.asarray(np.round(model.decision_function(scaled), _DECIMALS))
+        return np.zeros(len(asked))  # of too few people to learn from
+    model = LogisticRegression(C=0.1, max_iter=200).fit(known, labels)
+    return np.asarray(np.round(model.decision_function(asked), _DECIMALS))
 
 
 def _sides(score: Floats, is_member: Flags, among: Flags, name: str) -> tuple[Floats, Floats]:
@@ -308,7 +367,7 @@ def _row(coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flag
     sought, others = _sides(score, is_member, ~chooses, name)
     rate = statistics.rate(int((sought > line).sum()), len(sought))
     control = statistics.rate(int((others > line).sum()), len(others))
-    threat = "insider" if name == "learner" else "data_holder"
+    threat = {"learner": "insider", RIVAL: "rival"}.get(name, "data_holder")
     above = statistics.excess(rate, control)
     return ThreatRow(threat, coded.names, (), name, rate, control, above, FALSE_POSITIVES, FALSE_POSITIVES, reported)
 

@@ -11,15 +11,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kakurenbo import __version__, rng
+from kakurenbo import __version__, registry, rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.caveats import column_caveats, overlap_caveats, unread_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
-from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others
+from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehearsed
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
@@ -36,11 +37,13 @@ from kakurenbo.audit.result import (
     Risk,
     SelfTest,
 )
+from kakurenbo.audit.rivals import Rehearsal, rehearsals
 from kakurenbo.audit.schema import TableSchema, infer_schema
 from kakurenbo.audit.tasks import FEWEST, TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
+Rows = NDArray[np.int64]
 MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
 
 
@@ -72,6 +75,10 @@ class Options:
         People of the original, and as many of the holdout, whose membership is tried; drawn by lot where there are more.
     earlier : tuple of Frame
         What was released before of the same people.
+    rehearsals : tuple of Rehearsal
+        What a rival made of the same people, by the method that made the release.
+    method : str
+        That method, where it is known.
     """
 
     know: tuple[str, ...] = ()
@@ -86,6 +93,30 @@ class Options:
     persons: Persons | None = None
     targets: int = MOST_TARGETS
     earlier: tuple[Frame, ...] = ()
+    rehearsals: tuple[Rehearsal, ...] = ()
+    method: str = ""
+
+
+def with_rival(options: Options, method: str, tables: tuple[Frame, Frame, Frame | None]) -> Options:
+    """The same options with what a rival rehearses who knows that the release was made by a method, ``NAME:param=value,...``.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no holdout, or rows are not people.
+    UsageError
+        Where there is no such method, or it does not fit the table.
+    """
+    original, release, holdout = tables
+    if holdout is None:
+        raise ParameterError("method", "together with a holdout: without one nobody can be told from members", method)
+    if options.persons is not None or release.parts or options.earlier:
+        raise ParameterError("method", "one file of one row per person", method)
+    schema = options.schema or infer_schema(original, holdout)
+    shared_columns(original, release, holdout, options)
+    schema = schema.only([name for name in schema.names if name not in options.identifiers])
+    made = rehearsals(registry.build("anonymizers", method), (original, release, holdout), schema, options.seed)
+    return replace(options, rehearsals=made, method=method)
 
 
 def run_audit(
@@ -138,7 +169,8 @@ def run_audit(
     caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout
-    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads()).result()
+    rehearsed = [(encode(schema, names, original, one.release, holdout), one) for one in options.rehearsals]
+    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
@@ -204,23 +236,33 @@ class _Audit:
         several: Several | None,
         caveats: Sequence[Caveat],
         crew: Crew,
+        rehearsed: Sequence[tuple[Coded, Rehearsal]],
     ) -> None:
         self._unit, self._crew, self._caveats = unit, crew, tuple(caveats)
         self._coded, self._recoded, self._options, self._tell = coded, recoded, options, tell
         named = zip(("original", "release", "holdout"), frames, strict=True)
         self._frames = {name: frame for name, frame in named if frame is not None}
-        self._members, other_members = self._drawn(coded.original, "members")
-        controls, other_controls = self._drawn(coded.holdout, "controls")
-        held, targets = replace(coded, original=asked), (self._members, controls, Others(other_members, other_controls))
-        self._prepared = Prepared(coded, held, *targets, options.know, options.secret, options.seed, unit.why_not, several)
+        self._rows, others = self._drawn(len(coded.original), "members")
+        held, held_others = self._drawn(len(coded.holdout), "controls")
+        self._members = coded.original[self._rows]
+        self._prepared = Prepared(
+            coded,
+            replace(coded, original=asked),
+            self._members,
+            coded.holdout[held],
+            Others(coded.original[others], coded.holdout[held_others]),
+            options.know,
+            options.secret,
+            options.seed,
+            unit.why_not,
+            several,
+            tuple(Rehearsed(there, one.of(self._rows, held, len(coded.original))) for there, one in rehearsed),
+        )
 
-    def _drawn(self, people: Codes, name: str) -> tuple[Codes, Codes]:
-        """Who is asked about, in the order of the table, and all others, in that of the lot."""
-        lot = rng.stream(self._options.seed, "audit", name).permutation(len(people))
-        drawn = np.sort(lot[: self._options.targets])
-        if name == "members":
-            self._rows = drawn
-        return people[drawn], people[lot[self._options.targets :]]
+    def _drawn(self, count: int, name: str) -> tuple[Rows, Rows]:
+        """Rows of those who are asked about, in the order of the table, and of all others, in that of the lot."""
+        lot = rng.stream(self._options.seed, "audit", name).permutation(count)
+        return np.sort(lot[: self._options.targets]), lot[self._options.targets :]
 
     def result(self) -> AuditResult:
         with self._crew(self._prepared, self._tell) as submit:
@@ -321,6 +363,8 @@ class _Audit:
         if self._options.persons is not None:
             persons = self._options.persons
             options |= {"person": persons.column, "time": persons.time, "period": persons.period}
+        if self._options.method:
+            options |= {"method": self._options.method}
         if self._options.earlier:
             options |= {"earlier": [frame.name for frame in self._options.earlier]}
         facts = {role: frame.facts() for role, frame in {**self._frames, **self._unit.frames}.items()}

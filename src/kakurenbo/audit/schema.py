@@ -108,6 +108,10 @@ class TableSchema:
         """The other columns."""
         return TableSchema(tuple(column for column in self.columns if column.name != name))
 
+    def only(self, names: Sequence[str]) -> TableSchema:
+        """Some columns, in this table's order."""
+        return TableSchema(tuple(column for column in self.columns if column.name in names))
+
     def as_schema(self) -> Schema:
         """As methods for tables know it."""
         return Schema(column.as_column() for column in self.columns)

@@ -23,7 +23,7 @@ from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.files import Several
 from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.linking import attack_linkability
-from kakurenbo.audit.membership import REVERSED, Membership, Others, attack_membership
+from kakurenbo.audit.membership import REVERSED, Membership, Others, Rehearsed, attack_membership
 from kakurenbo.audit.result import DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 
@@ -51,6 +51,8 @@ class Prepared:
         Why rows are not taken for people; empty where they are.
     several : Several or None
         The files of a release that has several, or of earlier ones beside it.
+    rehearsed : tuple of Rehearsed
+        What a rival made of the same people.
     """
 
     coded: Coded
@@ -63,6 +65,7 @@ class Prepared:
     seed: int
     why_not: str = ""
     several: Several | None = None
+    rehearsed: tuple[Rehearsed, ...] = ()
 
     def places(self, names: tuple[str, ...]) -> list[int]:
         """The numbers of these columns; of all where none is named."""
@@ -84,7 +87,8 @@ def _membership(prepared: Prepared) -> Membership | None:
     known = prepared.places(prepared.know)
     members, controls = prepared.members[:, known], prepared.controls[:, known]
     coded, others = prepared.coded.select(known), prepared.others.select(known)
-    found = attack_membership(coded, members, controls, prepared.stream("membership"), others)
+    rehearsed = [replace(one, coded=one.coded.select(known)) for one in prepared.rehearsed]
+    found = attack_membership(coded, members, controls, prepared.stream("membership"), others, rehearsed)
     told = next(row for row in found.risk.rows if row.attack == REVERSED)
     if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):
         return found.hiding("non_members")
