@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
-from kakurenbo.messages import speaking
+from kakurenbo.messages import render, speaking
 from kakurenbo.messages.catalogue import catalogue_of
+from kakurenbo.tables import Problem
 
 
 def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> None:
@@ -60,6 +62,21 @@ def test_markdown_shows_the_records_that_the_page_shows_with_the_line_of_the_fil
         assert "見出しを含めて 9 行目: age 71" in markdown_audit(full())
     hidden = [line for line in markdown_audit(full()).splitlines() if line.startswith("| 0000000000000003")]
     assert hidden == ["| 0000000000000003 | 0.0002 |"]
+
+
+def test_what_was_put_right_is_told_in_the_language_of_the_reader_and_in_english_in_json() -> None:
+    notices = tuple(Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv"))
+    result = replace(full(), notices=notices)
+    english, japanese = ("a.csv, b.csv: " + render("text.bom", {}, spoken).message for spoken in ("en", "ja"))
+    assert english in markdown_audit(result)
+    with speaking("ja"):
+        told = markdown_audit(result)
+        stored = result.as_json()["notices"]
+    assert japanese in told
+    assert english not in told
+    page = html_audit(result)
+    assert page.index(english) < page.index('<div lang="ja"') < page.index(japanese)
+    assert stored == [notice.in_language("en") for notice in notices]
 
 
 def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
+from kakurenbo.tables import Problem
 
 __all__ = [
     "ABOVE",
@@ -340,8 +341,8 @@ class AuditResult:
         Codes, ``audit.not_proved.NAME``: what this does not prove.
     regressions : tuple of str
         Risks that got worse since the baseline that was given.
-    notices : tuple of str
-        What was put right while reading.
+    notices : tuple of Problem or str
+        What was put right while reading: readers are told in their language, and the JSON is English.
     files : tuple of FileRisk
         Each of several files alone; all of them together are the linkability.
     caveats : tuple of Caveat
@@ -360,7 +361,7 @@ class AuditResult:
     method: Method
     not_proved: tuple[str, ...]
     regressions: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Problem | str, ...] = ()
     files: tuple[FileRisk, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
@@ -379,7 +380,7 @@ class AuditResult:
             "method": self.method.as_json(),
             "not_proved": list(self.not_proved),
             "regressions": list(self.regressions),
-            "notices": list(self.notices),
+            "notices": [one if isinstance(one, str) else one.in_language("en") for one in self.notices],
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }

@@ -16,7 +16,7 @@ from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
-from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
+from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
@@ -60,10 +60,11 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     key = _frames([] if given["key"] is None else [given["key"]])
     earlier = _frames(given["earlier"], several=True)
     frames = [*_frames([original]), *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
-    if problems := Problems.of(limits, schema, *frames, *key, *earlier):
+    readings = (limits, schema, *frames, *key, *earlier)
+    if problems := Problems.of(*readings):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
-    notices = [notice for reading in (limits, schema, *frames) if isinstance(reading, Read) for notice in reading.notices]
+    notices = [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
     output.print_notices(notices)
     options = replace(
         _options(given),
@@ -76,7 +77,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
-        return _told(replace(made.value, notices=notices_as_texts(notices)), out, as_json)
+        return _told(replace(made.value, notices=tuple(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
@@ -150,7 +151,7 @@ def _audited(
 ) -> AuditResult:
     tell = _teller(quiet)
     results = [run_audit(tables[0], release, held, options, tell, crew) for release in tables[1:]]
-    result = replace(results[0], notices=notices_as_texts(notices))
+    result = replace(results[0], notices=tuple(notices))
     return replace(result, candidates=frontier(results)) if len(results) > 1 else result
 
 

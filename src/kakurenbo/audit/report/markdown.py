@@ -20,6 +20,7 @@ from kakurenbo.audit.report.words import (
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.reporting.markdown import safe, table
 from kakurenbo.reporting.numbers import count, share
+from kakurenbo.tables import summed_up
 
 
 def markdown_audit(result: AuditResult) -> str:
@@ -150,5 +151,5 @@ def _method(result: AuditResult) -> Iterator[str]:
     if tests:
         yield from ("", f"### {safe(said('self_tests'))}", "", safe(said("self_tests_hint")), "")
         yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
-    for notice in result.notices:
+    for notice in summed_up(result.notices):
         yield from ("", safe(notice))

@@ -21,6 +21,7 @@ from kakurenbo.audit.report.words import (
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
 from kakurenbo.reporting.numbers import count, share, shown_value
+from kakurenbo.tables import summed_up
 
 _LISTED = 8  # exposed records that are shown at once
 MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
@@ -245,7 +246,7 @@ def method_section(result: AuditResult) -> list[str]:
             paragraph(said("self_tests_hint")),
             element("div", table, class_="panel"),
         ]
-    notices = [paragraph(notice, "note") for notice in result.notices]
+    notices = [paragraph(notice, "note") for notice in summed_up(result.notices)]
     return [*parts, *notices]
 
 
