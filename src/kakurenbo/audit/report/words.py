@@ -105,9 +105,16 @@ def columns_in_short(names: Sequence[str]) -> str:
     return said("columns_and_more", columns=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
 
 
+def _files_in_short(names: Sequence[str]) -> str:
+    if len(names) <= _SHOWN_COLUMNS:
+        return ", ".join(names)
+    return said("files_and_more", files=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+
+
 def threat_told(row: ThreatRow) -> str:
-    """Who knows what and wants what."""
+    """Who knows what and wants what, and by which of several files."""
     parts = [named("threat", row.threat)]
+    parts += [said("looks_at", files=_files_in_short(row.files))] if row.files else []
     parts += [said("knows", columns=columns_in_short(row.knows))] if row.knows else []
     parts += [said("wants", columns=columns_in_short(row.wants))] if row.wants else []
     return " · ".join(parts)
