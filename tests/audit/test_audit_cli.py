@@ -127,6 +127,29 @@ def test_a_call_that_is_off_exits_with_2(given: tuple[str, ...]) -> None:
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        (("--period", "month"), "--person"),
+        (("--time", "age"), "--person"),
+        (("--key", "original.csv"), "--person"),
+        (("--person", "town", "--period", "month"), "--time"),
+        (("--runs", "3"), "--run"),
+        (("--time-limit", "600"), "--run"),
+        (("--jobs", "1", "--cluster", "tcp://127.0.0.1:9"), "--cluster"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_an_option_that_would_change_nothing_is_refused_even_where_it_says_what_is_the_default(
+    given: tuple[str, ...], needed: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    code, out, err = run(*CALL, "original.csv", *given)
+    assert (code, out) == (2, "")
+    assert given[-2] in err or given[0] in err
+    assert needed in err
+
+
 def test_the_digest_of_a_record_takes_more_than_the_report_to_make() -> None:
     content = json.loads(run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")[1])
     lines = Path("original.csv").read_text().splitlines()[1:]

@@ -39,6 +39,7 @@ from kakurenbo.cli.common import (
     path_argument,
     seed_option,
 )
+from kakurenbo.cli.given import given_options
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes, read_json, write_file
@@ -49,9 +50,13 @@ _RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
     ".json": lambda result: json_bytes(result.as_json()),
 }
 
+_NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": ("runs", "time_limit")}
+"""Options that say something only where another one is given."""
+
 
 def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
     as_json = bool(given["as_json"])
+    _check_effect(given)
     command = _command(release, holdout, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
@@ -83,6 +88,15 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, as_json)
+
+
+def _check_effect(given: dict[str, Any]) -> None:
+    """Refuse options that would change nothing: whoever gives one believes that it does."""
+    for needed, idle_ones in _NEEDED_BY.items():
+        if not given[needed] and (idle := given_options(idle_ones)):
+            raise UsageError(text("usage.audit_without_effect", option=idle[0], needed=f"--{needed}"))
+    if given["cluster"] is not None and given_options(["jobs"]):
+        raise UsageError(text("usage.audit_jobs_and_cluster"))
 
 
 def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
