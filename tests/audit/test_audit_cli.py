@@ -103,6 +103,55 @@ def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
     assert "membership" in json.loads(out)["regressions"]
 
 
+LOOSE = "membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000"
+
+
+def audited_before(folder: Path, *given: str) -> tuple[str, ...]:
+    """A baseline of the release of strangers within limits that nothing exceeds, and the options that are the same later."""
+    (folder / "limits.toml").write_text(LOOSE)
+    call = (*given, "--seed", "1", "--limits", "limits.toml", "--json")
+    (folder / "old.json").write_text(run(*CALL, "strangers.csv", *call)[1])
+    return (*call, "--baseline", "old.json")
+
+
+def caveats(out: str) -> dict[str, bool]:
+    return {caveat["code"]: caveat["blocks"] for caveat in json.loads(out)["caveats"]}
+
+
+def test_the_same_audit_as_the_baseline_has_nothing_to_tell_of_it(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)) == (0, {})
+
+
+def test_a_missing_baseline_and_one_that_is_no_audit_are_told_apart(folder: Path) -> None:
+    (folder / "other.json").write_text('{"risks": {}}')
+    said = {name: run(*CALL, "strangers.csv", "--baseline", name) for name in ("none.json", "holdout.csv", "other.json")}
+    assert {code for code, *_ in said.values()} == {2}
+    assert "no such baseline" in said["none.json"][2]
+    assert "not the JSON of an audit" in said["holdout.csv"][2]
+    assert "not the JSON of an audit" in said["other.json"][2]
+
+
+def test_a_baseline_of_other_people_of_the_same_table_is_told_and_one_of_another_table_does_not_reassure(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    people = pl.read_csv("original.csv")
+    people[:290].write_csv("original.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)) == (0, {"baseline_original": False})
+    people.rename({"wage": "pay"}).write_csv("original.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)["baseline_columns"]) == (3, True)
+
+
+def test_a_risk_that_the_baseline_measured_and_nobody_measures_now_is_told(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *(word for word in call if word not in ("--holdout", "holdout.csv")))
+    assert (code, caveats(out)) == (3, {"baseline_not_assessed": True})
+    told = " ".join(run(*CALL, "strangers.csv", "--seed", "1", "--baseline", "old.json")[1].split())
+    assert "the earlier audit measured membership, and this one did not" in told
+
+
 def test_columns_that_are_known_wanted_or_left_out_take_part_accordingly() -> None:
     call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
     content = json.loads(run(*call, "--know", "age,town", "--secret", "wage")[1])

@@ -15,12 +15,13 @@ import polars as pl
 from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.anonymizing import csv_bytes
+from kakurenbo.audit.caveats import baseline_caveats
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
-from kakurenbo.audit.result import AuditResult, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
@@ -95,7 +96,7 @@ def _one(
     if isinstance(reading, Problems):
         return reading
     release = replace(reading.value, name=f"release {number + 1}")
-    own = replace(options, seed=int(lot.integers(2**63)))
+    own = replace(options, seed=int(lot.integers(2**63)), baseline={})  # all runs together are compared with it
     result = run_audit(ours, release, held, own, tell, crew)
     return _Run(result, rows, *_told(ours, release, held, made, options, lot))
 
@@ -166,11 +167,22 @@ def _combined(original: Frame, command: Anonymizing, options: Options, runs: Seq
         ),
     )
     regressions = worse_than(risks, options.baseline)
-    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict)
+    caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(), risks))
+    blocked = any(caveat.blocks for caveat in caveats)
+    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, blocked=blocked)
     told = {**first.method.options, "run": " ".join(command.words), "runs": len(runs)}
     files = {**first.method.files, "original": original.facts()}
     method = replace(first.method, seed=options.seed, options=told, files=files)
-    return replace(first, verdict=verdict, risks=risks, records=records, regressions=regressions, method=method)
+    told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)
+    return replace(told_all, regressions=regressions, caveats=caveats)
+
+
+def _caveats(runs: Sequence[_Run]) -> list[Caveat]:
+    """What any run could not attack, once."""
+    found: dict[tuple[str, str], Caveat] = {}
+    for caveat in (caveat for run in runs for caveat in run.result.caveats):
+        found.setdefault((caveat.code, str(caveat.parameters.get("column"))), caveat)
+    return list(found.values())
 
 
 def _rate(rate: Rate | None) -> Rate:

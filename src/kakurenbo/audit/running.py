@@ -14,7 +14,7 @@ import numpy as np
 
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
-from kakurenbo.audit.caveats import column_caveats, overlap_caveats, unread_caveats
+from kakurenbo.audit.caveats import baseline_caveats, column_caveats, overlap_caveats, unread_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -248,9 +248,11 @@ class _Audit:
             noted = replace(risk, p_value=corrected.get(name), why="too_weak" if weak and risk.assessed else risk.why)
             risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
         records = self._records(membership)
-        regressions = worse_than(risks, self._options.baseline)
+        method, baseline = self._method(), self._options.baseline
+        regressions = worse_than(risks, baseline)
+        caveats = (*self._caveats, *baseline_caveats(baseline, method.files["original"], risks))
         utility, copies = tasks["utility"].result()
-        strict, blocked = self._options.strict, any(caveat.blocks for caveat in self._caveats)
+        strict, blocked = self._options.strict, any(caveat.blocks for caveat in caveats)
         limits = self._options.limits
         verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, blocked=blocked)
         return AuditResult(
@@ -263,11 +265,11 @@ class _Audit:
             tests,
             (),
             REGULATION,
-            self._method(),
+            method,
             NOT_PROVED,
             regressions,
             files=files,
-            caveats=self._caveats,
+            caveats=caveats,
         )
 
     def _why_not(self) -> str:

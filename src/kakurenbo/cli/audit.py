@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.caveats import is_baseline
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
@@ -42,7 +43,7 @@ from kakurenbo.cli.common import (
 from kakurenbo.cli.given import given_options
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes, read_json, write_file
+from kakurenbo.tables import STANDARD_INPUT, Problem, Problems, Read, Source, json_bytes, read_json, write_file
 
 _RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
     ".html": lambda result: html_audit(result).encode(),
@@ -60,6 +61,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     command = _command(release, holdout, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
+    baseline = {} if given["baseline"] is None else _baseline(given["baseline"])
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
@@ -73,6 +75,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     output.print_notices(notices)
     options = replace(
         _options(given),
+        baseline=baseline,
         limits=limits.value if isinstance(limits, Read) else {},
         schema=schema.value if isinstance(schema, Read) else None,
         persons=_persons(given, key),
@@ -147,15 +150,16 @@ def _options(given: dict[str, Any]) -> Options:
         seed=chosen_seed(given["seed"]),
         show_records=given["show_records"],
         strict=given["strict"],
-        baseline={} if given["baseline"] is None else _baseline(given["baseline"]),
         targets=given["targets"],
     )
 
 
 def _baseline(path: Path) -> dict[str, Any]:
+    if path != STANDARD_INPUT and not path.exists():
+        raise UsageError(text("usage.audit_no_baseline", path=str(path)))
     reading = read_json(Source.of(path))
     content = reading.value if isinstance(reading, Read) else None
-    if not isinstance(content, dict) or not isinstance(content.get("risks"), dict):
+    if not isinstance(content, dict) or not is_baseline(content):
         raise UsageError(text("usage.audit_baseline", path=str(path)))
     return content
 

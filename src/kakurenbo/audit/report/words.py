@@ -32,7 +32,11 @@ def verdict_sentence(result: AuditResult) -> str:
 
 def caveat_sentences(result: AuditResult) -> list[str]:
     """What was not attacked, a sentence each."""
-    return [text(f"audit.caveat.{caveat.code}", **caveat.parameters) for caveat in result.caveats]
+    told = []
+    for caveat in result.caveats:
+        risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
+        told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **risks}))
+    return told
 
 
 def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
