@@ -294,9 +294,11 @@ class Method:
         Of kakurenbo.
     seed : int
     options : mapping of str to object
-        As given: ``know``, ``secret``, ``id``, ``limits``.
+        As given: ``know``, ``secret``, ``id``, ``limits``; of ``--run`` also ``run``, ``runs`` and ``time_limit``.
     files : mapping of str to mapping
-        ``original``, ``holdout``, ``release``: name, rows, columns and sha256 of what was read.
+        ``original``, ``holdout``, ``release``: name, rows, columns and sha256 of what was read. Of ``--run`` those of the
+        first run, and all of them as ``runs``; the holdout is then ``drawn_from`` the original by lot, and the digest is of
+        the rows as a CSV table.
     targets : int
         How many records the attacks were tried on.
     """

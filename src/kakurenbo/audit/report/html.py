@@ -20,7 +20,16 @@ from kakurenbo.audit.report.sections import (
     risk_table,
     utility_section,
 )
-from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, caveat_sentences, limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import (
+    LOOKS,
+    VERDICT_LOOKS,
+    caveat_sentences,
+    file_name,
+    limited,
+    named,
+    said,
+    verdict_sentence,
+)
 from kakurenbo.audit.result import AuditResult, Risk
 from kakurenbo.messages import LANGUAGES, language, speaking
 from kakurenbo.reporting.assets import asset
@@ -73,7 +82,7 @@ def _page(result: AuditResult, spoken: str) -> list[str]:
 def _header(result: AuditResult) -> str:
     look = VERDICT_LOOKS.get(result.verdict.exit_code, "neutral")
     files = " · ".join(
-        said("file", role=said(f"role.{role}"), name=str(facts.get("name", "")), rows=facts.get("rows", 0))
+        said("file", role=said(f"role.{role}"), name=file_name(facts), rows=facts.get("rows", 0))
         for role, facts in result.method.files.items()
     )
     names = element("div", element("h1", plain(said("title", file=_file(result)))), element("p", plain(files)), class_="names")

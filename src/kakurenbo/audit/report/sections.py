@@ -8,6 +8,7 @@ from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, 
 from kakurenbo.audit.report.words import (
     LOOKS,
     columns_in_short,
+    file_name,
     file_rows,
     leading,
     limited,
@@ -263,5 +264,5 @@ def method_facts(result: AuditResult) -> Iterator[tuple[str, str]]:
         columns = columns_in_short([str(name) for name in facts.get("columns", ())])
         yield (
             said(f"role.{role}"),
-            said("file_facts", name=str(facts.get("name", "")), columns=columns, digest=str(facts.get("sha256", ""))),
+            said("file_facts", name=file_name(facts), columns=columns, digest=str(facts.get("sha256", ""))),
         )

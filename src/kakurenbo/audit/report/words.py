@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Excess, ExposedRecord, Rate, Risk, ThreatRow
 from kakurenbo.messages import text, text_or
@@ -133,6 +134,12 @@ def leading(risk: Risk, threat: str) -> ThreatRow | None:
     """The row that stands for an attacker in the matrix: the reported one, else that with the highest lower bound."""
     rows = [row for row in risk.rows if row.threat == threat]
     return max(rows, key=lambda row: (row.reported, (row.excess or row.rate).low), default=None)
+
+
+def file_name(facts: Mapping[str, Any]) -> str:
+    """What a table is called; rows that ``--run`` held out are no file, and are called what they are."""
+    name = str(facts.get("name", ""))
+    return said("drawn_half", name=name) if "drawn_from" in facts else name
 
 
 def file_rows(result: AuditResult) -> list[tuple[str, str, str, str]]:
