@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,57 @@ def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
     code, out, _ = run(*CALL, "original.csv", *call, "--baseline", "old.json")
     assert (code, json.loads(out)["verdict"]["code"]) == (1, "regressed")
     assert "membership" in json.loads(out)["regressions"]
+
+
+STEPS = {
+    "reading values",
+    "undoing renamed values",
+    "membership",
+    "inference",
+    "linkability",
+    "singling out",
+    "testing the attack itself",
+    "utility",
+}
+
+
+class Terminal(io.StringIO):
+    """A stream that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_where_nobody_looks_every_step_is_one_whole_line_when_it_is_done_with_how_long_it_took() -> None:
+    _, _, err = run(*CALL, "strangers.csv", "--seed", "1", "--jobs", "4")
+    lines = [line.partition(" … ") for line in err.splitlines()]
+    assert {step for step, *_ in lines} == STEPS
+    assert len(lines) == len(STEPS)
+    assert all(re.fullmatch(r"[0-9.]+ s", spent) for *_, spent in lines)
+
+
+def test_steps_of_several_releases_say_which_it_is() -> None:
+    _, _, err = run(*CALL, "strangers.csv", "holdout.csv", "--seed", "1")
+    for name in ("strangers.csv", "holdout.csv"):
+        assert {line.partition(" … ")[0] for line in err.splitlines() if line.startswith(name)} == {
+            f"{name}: {step}" for step in STEPS
+        }
+
+
+def test_at_a_terminal_steps_that_are_done_stay_above_a_bar_and_json_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    out, err = io.StringIO(), Terminal()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+        main([*CALL, "strangers.csv", "--seed", "1"])
+    told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", err.getvalue())
+    for step in STEPS:
+        assert re.search(rf"{step} … [0-9.]+ s", told)
+    assert "8/8" in told
+    out, err = io.StringIO(), Terminal()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+        main([*CALL, "strangers.csv", "--seed", "1", "--json"])
+    assert json.loads(out.getvalue())["verdict"]
+    assert err.getvalue() == ""
 
 
 LOOSE = "membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000"

@@ -28,6 +28,7 @@ from kakurenbo.audit.membership import likelihood_scores
 from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
+from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
@@ -78,7 +79,6 @@ def audit_command(
     options = replace(options, schema=options.schema or infer_schema(original))
     done = []
     for number in range(runs):
-        tell("run")
         run = _one(original, command, options, number, tell, crew)
         if isinstance(run, Problems):
             return run
@@ -96,7 +96,8 @@ def _one(
     count = min(max(int(_PER_HALF * len(rows)), _FEWEST_CANARIES), _MOST_CANARIES)
     made = canaries(original, 2 * count, lot)
     given = pl.concat([ours.cells, made[:count]])[lot.permutation(len(rows) + count)]
-    reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
+    with step(tell, "run"):
+        reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
     if isinstance(reading, Problems):
         return reading
     release = replace(reading.value, name=_name(number))

@@ -37,11 +37,14 @@ from kakurenbo.audit.result import (
     SelfTest,
 )
 from kakurenbo.audit.schema import TableSchema, infer_schema
+from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
 MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
+STEPS = ("encode", "recoding", *(name for name in TASKS if name != "columns"))
+"""What every audit of a release does; which columns drive a risk is asked only where there is one."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ def run_audit(
         ``holdout``: people like those of the original whom the release was not made of, or None.
     options : Options
     tell : callable
-        Is told the code of every step, ``audit.step.NAME``.
+        Is told the code of every step that begins, ``audit.step.NAME``; and that it ended, where it is a
+        :class:`kakurenbo.audit.steps.Watcher`.
     crew : callable, optional
         Who does the tasks, see :mod:`kakurenbo.audit.tasks`; threads of this process by default. The result is the same.
 
@@ -120,8 +124,8 @@ def run_audit(
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
     if options.persons is not None:
-        tell("pseudonyms")
-        found = _by_person(options.persons, original, release, holdout, options)
+        with step(tell, "pseudonyms"):
+            found = _by_person(options.persons, original, release, holdout, options)
         original, release, holdout, unit = found.original, found.release, found.holdout, found.unit
         told = None if options.schema is None or unit.lines is not None else options.schema.without(options.persons.column)
         options = replace(options, schema=told)
@@ -129,12 +133,12 @@ def run_audit(
     if release.parts or options.earlier:
         release, several = _with_files(original, release, holdout, options)
     names = shared_columns(original, release, holdout, options)
-    tell("encode")
-    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
-    coded = encode(schema, names, original, release, holdout)
-    tell("recoding")
-    naming, asked = _who_names(coded, options.seed)
-    coded, recoded = undo_recoding(coded, naming)
+    with step(tell, "encode"):
+        schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+        coded = encode(schema, names, original, release, holdout)
+    with step(tell, "recoding"):
+        naming, asked = _who_names(coded, options.seed)
+        coded, recoded = undo_recoding(coded, naming)
     caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import caveat_sentences, limited, named, verdict_sentence
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit
 from kakurenbo.audit.schema import read_schema
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
@@ -41,6 +40,7 @@ from kakurenbo.cli.common import (
     seed_option,
 )
 from kakurenbo.cli.given import given_options
+from kakurenbo.cli.progress import AuditProgress
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import STANDARD_INPUT, Problem, Problems, Read, Source, json_bytes, read_json, write_file
@@ -82,7 +82,8 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
     if command is not None:
-        made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), _crew(given))
+        with AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json) as progress:
+            made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
         return _told(replace(made.value, notices=tuple(notices)), out, as_json)
@@ -167,18 +168,13 @@ def _baseline(path: Path) -> dict[str, Any]:
 def _audited(
     tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], crew: Crew, *, quiet: bool
 ) -> AuditResult:
-    tell = _teller(quiet)
-    results = [run_audit(tables[0], release, held, options, tell, crew) for release in tables[1:]]
+    steps, results = STEPS if options.persons is None else ("pseudonyms", *STEPS), []
+    with AuditProgress(steps * len(tables[1:]), quiet=quiet) as progress:
+        for release in tables[1:]:
+            progress.of(release.name if len(tables) > 2 else "")
+            results.append(run_audit(tables[0], release, held, options, progress, crew))
     result = replace(results[0], notices=tuple(notices))
     return replace(result, candidates=frontier(results)) if len(results) > 1 else result
-
-
-def _teller(quiet: bool) -> Callable[[str], None]:
-    def tell(step: str) -> None:
-        if not quiet:
-            print(text(f"audit.step.{step}"), "…", file=sys.stderr, flush=True)
-
-    return tell
 
 
 def _show(result: AuditResult, as_json: bool) -> None:
