@@ -86,6 +86,20 @@ def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first
         assert {one["name"]: one["exit_code"] for one in json.loads(out)["candidates"]} == alone
 
 
+def test_the_terminal_shows_every_candidate_with_its_own_verdict_and_says_which_one_is_reported() -> None:
+    call = (*CALL, "strangers.csv", "original.csv", "--holdout", "holdout.csv", "--seed", "1")
+    code, out, _ = run(*call)
+    assert code == 3
+    assert out.startswith("Audit of strangers.csv\n")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith(("strangers.csv", "original.csv"))}
+    assert "inconclusive, or not all assessed" in lines["strangers.csv"]
+    assert "some risk above its limit" in lines["original.csv"]
+    assert all(re.search(r"[0-9.]+ % +[0-9.]+ %", line) for line in lines.values())
+    strict = run(*call, "--strict")
+    assert strict[0] == 1
+    assert "inconclusive, or not all assessed" in strict[1]
+
+
 def test_records_are_shown_only_when_asked_for(folder: Path) -> None:
     call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
     assert "row" not in json.loads(run(*call)[1])["records"]["listed"][0]

@@ -13,6 +13,7 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
+from kakurenbo.audit.result import Candidate
 from kakurenbo.messages import render, speaking
 from kakurenbo.messages.catalogue import catalogue_of
 from kakurenbo.tables import Problem
@@ -87,6 +88,15 @@ def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes(
         assert name in pictures["frontier.svg"]
     assert 'class="frontier"' in pictures["frontier.svg"]
     assert sorted(audit_pictures(bare())) == ["risks.svg"]
+
+
+def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:
+    told = markdown_audit(full())
+    assert "| synthetic | 0.4 % | 79.0 % | every risk within its limit | not beaten in both |" in told
+    worse = replace(full(), candidates=(Candidate("later", 0.1, 0.9, 1, True, "regressed"), *full().candidates))
+    page = html_audit(worse)
+    assert page.count("some risk above its limit</span>") == 2
+    assert "some risk worse than in the baseline</span>" in page
 
 
 def test_a_notebook_shows_the_verdict_and_a_picture() -> None:

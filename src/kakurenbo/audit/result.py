@@ -191,7 +191,7 @@ class Candidate:
     """One of several releases on the frontier of risk and utility.
 
     ``risk`` is the worst excess over all risks, ``utility`` the mean similarity of pairs; ``on_frontier`` says that no
-    other candidate is better in both.
+    other candidate is better in both. ``verdict`` is the code of its own verdict.
     """
 
     name: str
@@ -199,6 +199,7 @@ class Candidate:
     utility: float
     exit_code: int
     on_frontier: bool
+    verdict: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -207,6 +208,7 @@ class Candidate:
             "utility": self.utility,
             "exit_code": self.exit_code,
             "on_frontier": self.on_frontier,
+            "verdict": self.verdict,
         }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.caveats import is_baseline
@@ -20,7 +21,15 @@ from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
-from kakurenbo.audit.report.words import caveat_sentences, limited, named, verdict_sentence
+from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
+    candidate_rows,
+    caveat_sentences,
+    limited,
+    named,
+    said,
+    verdict_sentence,
+)
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit
@@ -182,6 +191,8 @@ def _show(result: AuditResult, as_json: bool) -> None:
         output.print_json(json.loads(json_bytes(result.as_json())))
         return
     console = output.console()
+    if result.candidates:
+        console.print(said("title", file=result.candidates[0].name), markup=False)
     console.print(verdict_sentence(result), markup=False, style="bold")
     for caveat in caveat_sentences(result):
         console.print(caveat, markup=False, style="yellow")
@@ -192,6 +203,17 @@ def _show(result: AuditResult, as_json: bool) -> None:
         told = named("why", risk.why) if risk.why else ""
         table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(part for part in (about, told) if part))
     console.print(table)
+    if result.candidates:
+        _show_candidates(result)
+
+
+def _show_candidates(result: AuditResult) -> None:
+    table = output.plain_table(*(said(f"heading.{one}") for one in CANDIDATE_HEADINGS))
+    for row in candidate_rows(result):
+        table.add_row(*map(escape, row))
+    console = output.console()
+    console.print()
+    console.print(output.titled(said("frontier"), table))
 
 
 def audit() -> click.Command:

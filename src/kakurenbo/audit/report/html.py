@@ -10,6 +10,7 @@ import base64
 from kakurenbo.audit.report.markup import element, marked, paragraph, plain
 from kakurenbo.audit.report.pictures import NARROW, WIDE, Drawing, audit_pictures, frontier_picture, risk_picture
 from kakurenbo.audit.report.sections import (
+    candidates_table,
     columns_section,
     files_section,
     matrix_section,
@@ -128,7 +129,8 @@ def _frontier(result: AuditResult) -> list[str]:
     if not result.candidates:
         return []
     drawn = _both(frontier_picture(result, WIDE), frontier_picture(result, NARROW), said("frontier"))
-    return [paragraph(said("frontier_hint")), element("div", drawn, _save(result, "frontier.svg"), class_="panel")]
+    panel = element("div", drawn, _save(result, "frontier.svg"), candidates_table(result), class_="panel")
+    return [paragraph(said("frontier_hint")), panel]
 
 
 def _both(wide: Drawing, narrow: Drawing, title: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
 from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
+    candidate_rows,
     caveat_sentences,
     file_rows,
     limited,
@@ -83,11 +85,8 @@ def _files(result: AuditResult) -> Iterator[str]:
 
 
 def _candidates(result: AuditResult) -> Iterator[str]:
-    rows = [
-        (one.name, share(one.risk), share(one.utility), said("on_frontier") if one.on_frontier else "")
-        for one in result.candidates
-    ]
-    yield from table(_heads("release", "excess", "similarity", "note"), rows) if rows else ()
+    rows = candidate_rows(result)
+    yield from table(_heads(*CANDIDATE_HEADINGS), rows) if rows else ()
 
 
 def _records(result: AuditResult) -> Iterator[str]:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, paragraph, plain, sheet
 from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
     LOOKS,
+    candidate_look,
+    candidate_rows,
     columns_in_short,
     file_name,
     file_rows,
@@ -162,6 +165,16 @@ def files_section(result: AuditResult) -> list[str]:
     headings = [said(f"heading.{one}") for one in ("file", "columns", "order", "linked")]
     table = sheet(headings, rows, ["main", "below", "below", "figure"])
     return [paragraph(said("files_hint")), element("div", table, class_="panel")]
+
+
+def candidates_table(result: AuditResult) -> str:
+    """Each of several releases with its own verdict."""
+    looks = [candidate_look(one) for one in result.candidates]
+    rows = [
+        [plain(name), plain(risk), plain(utility), marked(standing, look), plain(note)]
+        for look, (name, risk, utility, standing, note) in zip(looks, candidate_rows(result), strict=True)
+    ]
+    return sheet([said(f"heading.{one}") for one in CANDIDATE_HEADINGS], rows, ["main", "figure", *["below"] * 3])
 
 
 def utility_section(result: AuditResult) -> list[str]:
