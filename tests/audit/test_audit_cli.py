@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,20 @@ def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first
         assert {one["name"]: one["exit_code"] for one in json.loads(out)["candidates"]} == alone
 
 
+def test_the_terminal_shows_every_candidate_with_its_own_verdict_and_says_which_one_is_reported() -> None:
+    call = (*CALL, "strangers.csv", "original.csv", "--holdout", "holdout.csv", "--seed", "1")
+    code, out, _ = run(*call)
+    assert code == 3
+    assert out.startswith("Audit of strangers.csv\n")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith(("strangers.csv", "original.csv"))}
+    assert "inconclusive, or not all assessed" in lines["strangers.csv"]
+    assert "some risk above its limit" in lines["original.csv"]
+    assert all(re.search(r"[0-9.]+ % +[0-9.]+ %", line) for line in lines.values())
+    strict = run(*call, "--strict")
+    assert strict[0] == 1
+    assert "inconclusive, or not all assessed" in strict[1]
+
+
 def test_records_are_shown_only_when_asked_for(folder: Path) -> None:
     call = (*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")
     assert "row" not in json.loads(run(*call)[1])["records"]["listed"][0]
@@ -101,6 +116,106 @@ def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
     code, out, _ = run(*CALL, "original.csv", *call, "--baseline", "old.json")
     assert (code, json.loads(out)["verdict"]["code"]) == (1, "regressed")
     assert "membership" in json.loads(out)["regressions"]
+
+
+STEPS = {
+    "reading values",
+    "undoing renamed values",
+    "membership",
+    "inference",
+    "linkability",
+    "singling out",
+    "testing the attack itself",
+    "utility",
+}
+
+
+class Terminal(io.StringIO):
+    """A stream that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_where_nobody_looks_every_step_is_one_whole_line_when_it_is_done_with_how_long_it_took() -> None:
+    _, _, err = run(*CALL, "strangers.csv", "--seed", "1", "--jobs", "4")
+    lines = [line.partition(" … ") for line in err.splitlines()]
+    assert {step for step, *_ in lines} == STEPS
+    assert len(lines) == len(STEPS)
+    assert all(re.fullmatch(r"[0-9.]+ s", spent) for *_, spent in lines)
+
+
+def test_steps_of_several_releases_say_which_it_is() -> None:
+    _, _, err = run(*CALL, "strangers.csv", "holdout.csv", "--seed", "1")
+    for name in ("strangers.csv", "holdout.csv"):
+        assert {line.partition(" … ")[0] for line in err.splitlines() if line.startswith(name)} == {
+            f"{name}: {step}" for step in STEPS
+        }
+
+
+def test_at_a_terminal_steps_that_are_done_stay_above_a_bar_and_json_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    out, err = io.StringIO(), Terminal()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+        main([*CALL, "strangers.csv", "--seed", "1"])
+    told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", err.getvalue())
+    for step in STEPS:
+        assert re.search(rf"{step} … [0-9.]+ s", told)
+    assert "8/8" in told
+    out, err = io.StringIO(), Terminal()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+        main([*CALL, "strangers.csv", "--seed", "1", "--json"])
+    assert json.loads(out.getvalue())["verdict"]
+    assert err.getvalue() == ""
+
+
+LOOSE = "membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000"
+
+
+def audited_before(folder: Path, *given: str) -> tuple[str, ...]:
+    """A baseline of the release of strangers within limits that nothing exceeds, and the options that are the same later."""
+    (folder / "limits.toml").write_text(LOOSE)
+    call = (*given, "--seed", "1", "--limits", "limits.toml", "--json")
+    (folder / "old.json").write_text(run(*CALL, "strangers.csv", *call)[1])
+    return (*call, "--baseline", "old.json")
+
+
+def caveats(out: str) -> dict[str, bool]:
+    return {caveat["code"]: caveat["blocks"] for caveat in json.loads(out)["caveats"]}
+
+
+def test_the_same_audit_as_the_baseline_has_nothing_to_tell_of_it(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)) == (0, {})
+
+
+def test_a_missing_baseline_and_one_that_is_no_audit_are_told_apart(folder: Path) -> None:
+    (folder / "other.json").write_text('{"risks": {}}')
+    said = {name: run(*CALL, "strangers.csv", "--baseline", name) for name in ("none.json", "holdout.csv", "other.json")}
+    assert {code for code, *_ in said.values()} == {2}
+    assert "no such baseline" in said["none.json"][2]
+    assert "not the JSON of an audit" in said["holdout.csv"][2]
+    assert "not the JSON of an audit" in said["other.json"][2]
+
+
+def test_a_baseline_of_other_people_of_the_same_table_is_told_and_one_of_another_table_does_not_reassure(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    people = pl.read_csv("original.csv")
+    people[:290].write_csv("original.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)) == (0, {"baseline_original": False})
+    people.rename({"wage": "pay"}).write_csv("original.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *call)
+    assert (code, caveats(out)["baseline_columns"]) == (3, True)
+
+
+def test_a_risk_that_the_baseline_measured_and_nobody_measures_now_is_told(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    code, out, _ = run(*CALL, "strangers.csv", *(word for word in call if word not in ("--holdout", "holdout.csv")))
+    assert (code, caveats(out)) == (3, {"baseline_not_assessed": True})
+    told = " ".join(run(*CALL, "strangers.csv", "--seed", "1", "--baseline", "old.json")[1].split())
+    assert "the earlier audit measured membership, and this one did not" in told
 
 
 def test_columns_that_are_known_wanted_or_left_out_take_part_accordingly() -> None:
@@ -125,6 +240,29 @@ def test_a_call_that_is_off_exits_with_2(given: tuple[str, ...]) -> None:
     code, _, told = run(*CALL, *given)
     assert code == 2
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        (("--period", "month"), "--person"),
+        (("--time", "age"), "--person"),
+        (("--key", "original.csv"), "--person"),
+        (("--person", "town", "--period", "month"), "--time"),
+        (("--runs", "3"), "--run"),
+        (("--time-limit", "600"), "--run"),
+        (("--jobs", "1", "--cluster", "tcp://127.0.0.1:9"), "--cluster"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_an_option_that_would_change_nothing_is_refused_even_where_it_says_what_is_the_default(
+    given: tuple[str, ...], needed: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAKURENBO_LANG", language)
+    code, out, err = run(*CALL, "original.csv", *given)
+    assert (code, out) == (2, "")
+    assert given[-2] in err or given[0] in err
+    assert needed in err
 
 
 def test_the_digest_of_a_record_takes_more_than_the_report_to_make() -> None:

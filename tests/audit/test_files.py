@@ -82,7 +82,7 @@ def hits(risk: Risk) -> float:
 def test_files_of_one_order_give_more_away_together_than_each_alone(tmp_path: Path) -> None:
     table = people()
     risk, files = attacked(table, split(table, tmp_path / "release"))
-    assert risk.attack == "files_together"
+    assert risk.attack.startswith("files_together")
     assert [file.order for file in files] == [1, 1, 1, 1]
     assert len(files[0].columns) == 8
     assert hits(risk) > 1.3 * max(file.rate.value for file in files)
@@ -105,6 +105,19 @@ def test_the_files_stand_in_json_and_both_reports(tmp_path: Path) -> None:
     for page in (html_audit(result), markdown_audit(result)):
         assert "part4.csv" in page
         assert "all together" in page
+
+
+def test_no_two_rows_of_files_look_alike(tmp_path: Path) -> None:
+    table = people().select(*KNOWN, "film 0", "film 1")
+    result = kakurenbo.audit(table, few(tmp_path / "release", table, 3, 4), seed=1)
+    rows = [line for line in markdown_audit(result).splitlines() if line.startswith("| linkability | two sources")]
+    names = [line.split(" | ")[1:3] for line in rows]
+    assert len(rows) > 3
+    assert all(names.count(name) == 1 for name in names)
+    assert any("has part4.csv" in line for line in rows)
+    assert any("has part3.csv, part4.csv" in line for line in rows)
+    assert result.as_json()["risks"]["linkability"]["rows"][0]["files"] == ["part3.csv"]
+    assert "has part3.csv, part4.csv" in html_audit(result)
 
 
 def test_a_file_in_an_order_of_its_own_is_told_apart_and_still_used(tmp_path: Path) -> None:

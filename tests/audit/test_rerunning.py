@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import sys
@@ -94,6 +95,34 @@ def test_a_command_that_never_looks_at_its_input_tells_no_canary_and_the_seed_fi
     assert content["risks"]["membership"]["canaries"] < 0.4
     assert code in (1, 3)
     assert run(*call)[1] == out
+
+
+def test_what_was_made_and_held_out_is_told_as_what_it_is_with_the_command_its_runs_and_its_time() -> None:
+    """A command that copies makes of each half a release of its 200 rows and the 20 planted ones."""
+    given = command("copying.py").replace("copying.py", str(Path("copying.py").absolute()))
+    call = ("audit", "original.csv", "--run", given, "--runs", "2", "--time-limit", "60", "--seed", "1")
+    content = json.loads(run(*call, "--json", "-o", "report.md")[1])
+    files, options = content["method"]["files"], content["method"]["options"]
+    assert (options["run"], options["runs"], options["time_limit"]) == (given, 2, 60.0)
+    assert files["original"]["sha256"] == hashlib.sha256(Path("original.csv").read_bytes()).hexdigest()
+    assert (files["release"]["rows"], files["holdout"]["rows"]) == (220, 200)
+    assert files["holdout"]["drawn_from"] == "original"
+    assert [made["name"] for made in files["release"]["runs"]] == ["release 1", "release 2"]
+    digests = [made["sha256"] for role in ("release", "holdout") for made in files[role]["runs"]]
+    assert len({*digests, files["original"]["sha256"]}) == 5
+    assert files["release"]["sha256"] == digests[0]
+    report = Path("report.md").read_text()
+    assert "half of original.csv, drawn by lot in each run" in report
+    assert "has release 2" in report
+
+
+def test_all_runs_together_are_compared_with_a_baseline_of_the_same_original() -> None:
+    call = ("audit", "original.csv", "--run", command("fresh.py", "{seed}"), "--runs", "2", "--seed", "1", "--json")
+    Path("old.json").write_text(run(*call)[1])
+    content = json.loads(run(*call, "--baseline", "old.json")[1])
+    assert (content["regressions"], content["caveats"]) == ([], [])
+    copied = ("audit", "original.csv", "--run", command("copying.py"), "--seed", "1", "--json")
+    assert "membership" in json.loads(run(*copied, "--baseline", "old.json")[1])["regressions"]
 
 
 @pytest.mark.parametrize(

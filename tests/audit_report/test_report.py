@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
-from kakurenbo.messages import speaking
+from kakurenbo.audit.result import Candidate
+from kakurenbo.messages import render, speaking
 from kakurenbo.messages.catalogue import catalogue_of
+from kakurenbo.tables import Problem
 
 
 def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> None:
@@ -62,6 +65,21 @@ def test_markdown_shows_the_records_that_the_page_shows_with_the_line_of_the_fil
     assert hidden == ["| 0000000000000003 | 0.0002 |"]
 
 
+def test_what_was_put_right_is_told_in_the_language_of_the_reader_and_in_english_in_json() -> None:
+    notices = tuple(Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv"))
+    result = replace(full(), notices=notices)
+    english, japanese = ("a.csv, b.csv: " + render("text.bom", {}, spoken).message for spoken in ("en", "ja"))
+    assert english in markdown_audit(result)
+    with speaking("ja"):
+        told = markdown_audit(result)
+        stored = result.as_json()["notices"]
+    assert japanese in told
+    assert english not in told
+    page = html_audit(result)
+    assert page.index(english) < page.index('<div lang="ja"') < page.index(japanese)
+    assert stored == [notice.in_language("en") for notice in notices]
+
+
 def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes() -> None:
     pictures = audit_pictures(full())
     assert sorted(pictures) == ["frontier.svg", "risks.svg"]
@@ -70,6 +88,15 @@ def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes(
         assert name in pictures["frontier.svg"]
     assert 'class="frontier"' in pictures["frontier.svg"]
     assert sorted(audit_pictures(bare())) == ["risks.svg"]
+
+
+def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:
+    told = markdown_audit(full())
+    assert "| synthetic | 0.4 % | 79.0 % | every risk within its limit | not beaten in both |" in told
+    worse = replace(full(), candidates=(Candidate("later", 0.1, 0.9, 1, True, "regressed"), *full().candidates))
+    page = html_audit(worse)
+    assert page.count("some risk above its limit</span>") == 2
+    assert "some risk worse than in the baseline</span>" in page
 
 
 def test_a_notebook_shows_the_verdict_and_a_picture() -> None:

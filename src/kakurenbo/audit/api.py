@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kakurenbo.audit.frames import Frame, frame_of, notices_as_texts, read_frame
+from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.limits import DEFAULTS
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.result import AuditResult
@@ -86,7 +86,7 @@ def audit(
     )
     if method:
         options = with_rival(options, method, (frames[0], frames[1], held))
-    return replace(run_audit(frames[0], frames[1], held, options), notices=notices_as_texts(notices))
+    return replace(run_audit(frames[0], frames[1], held, options), notices=tuple(notices))
 
 
 def _frame(name: str, data: object, notices: list[Problem], *, several: bool = False) -> Frame:

@@ -14,7 +14,7 @@ def frontier(results: Sequence[AuditResult]) -> tuple[Candidate, ...]:
     for result, (risk, utility) in zip(results, figures, strict=True):
         beaten = any(one <= risk and other >= utility and (one, other) != (risk, utility) for one, other in figures)
         name = str(result.method.files["release"]["name"])
-        candidates.append(Candidate(name, risk, utility, result.verdict.exit_code, not beaten))
+        candidates.append(Candidate(name, risk, utility, result.verdict.exit_code, not beaten, result.verdict.code))
     return tuple(candidates)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
-from kakurenbo.audit.result import Caveat
+from kakurenbo.audit.result import Caveat, Risk
 from kakurenbo.errors import ParameterError
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
@@ -57,3 +58,39 @@ def overlap_caveats(original: Frame, holdout: Frame) -> Iterator[Caveat]:
         raise ParameterError("holdout", "people who are not in the original", f"{int(shared.sum())} rows of the original")
     if beyond > _SOME_OVERLAP:
         yield Caveat("holdout_overlap", {"rows": int(shared.sum()), "of": len(theirs)}, blocks=True)
+
+
+def baseline_caveats(baseline: Mapping[str, Any], original: Mapping[str, Any], risks: Mapping[str, Risk]) -> Iterator[Caveat]:
+    """What a comparison with an earlier audit does not tell.
+
+    An original of other columns is another table, and its risks say nothing of this one's: that blocks. One of the same
+    columns is likely the same table at another time, which is what builds compare: that is told.
+
+    Parameters
+    ----------
+    baseline : mapping
+        The JSON of the earlier audit; empty where there is none.
+    original : mapping
+        The facts of the present original (:meth:`kakurenbo.audit.frames.Frame.facts`).
+    risks : mapping of str to Risk
+        Of the present audit.
+    """
+    if not baseline:
+        return
+    before = baseline["method"]["files"]["original"]
+    if others := set(before["columns"]) ^ set(original["columns"]):
+        yield Caveat("baseline_columns", {"file": before["name"], "columns": sorted(others)}, blocks=True)
+    elif before["sha256"] != original["sha256"]:
+        yield Caveat("baseline_original", {"file": before["name"]}, blocks=False)
+    earlier = baseline["risks"]
+    lost = [name for name, risk in risks.items() if not risk.assessed and earlier.get(name, {}).get("assessed") is True]
+    if lost:
+        yield Caveat("baseline_not_assessed", {"risks": lost}, blocks=True)
+
+
+def is_baseline(content: object) -> bool:
+    """Whether a JSON document tells what a comparison needs, as the JSON of every audit does."""
+    match content:
+        case {"risks": dict(risks), "method": {"files": {"original": {"name": str(), "sha256": str(), "columns": list()}}}}:
+            return all(isinstance(risk, dict) for risk in risks.values())
+    return False

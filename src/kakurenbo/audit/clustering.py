@@ -13,6 +13,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from kakurenbo.audit.steps import ended
 from kakurenbo.audit.tasks import Crew, Prepared, Submit, Told, perform
 from kakurenbo.clusters import connected, digest_of, parcel_key
 from kakurenbo.errors import KakurenboError
@@ -36,7 +37,9 @@ def cluster(address: str) -> Crew:
 
             def submit(name: str) -> Future[Any]:
                 tell(name)
-                return _understood(executor.submit(perform_there, name, tables))
+                done = _understood(executor.submit(perform_there, name, tables))
+                done.add_done_callback(lambda future: None if future.exception() else ended(tell, name))
+                return done
 
             yield submit
 

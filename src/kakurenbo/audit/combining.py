@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from kakurenbo.audit.linking import LINED_UP, assigned, linked
 from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.result import FileRisk, Rate, Risk, ThreatRow
 
-TOGETHER = "files_together"
+TOGETHER, BY_COPIES = "files_together", "files_together_by_copies"
+"""All files at once; noise is told in each of them, or by how copies of a column agree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +79,11 @@ def attack_files(
     rows = []
     for place, (one, own) in enumerate(tried):
         found = statistics.rate(hits[place], len(asked.choosing))
-        row = ThreatRow(one.threat, tuple(own[0]), tuple(own[1]), one.attack, found, chance=chance)
+        row = ThreatRow(one.threat, tuple(own[0]), tuple(own[1]), one.attack, found, chance=chance, files=one.files)
         if place == best:
             held = control if len(asked.controls) else None
             above = statistics.excess(rate, compared)
-            row = ThreatRow(one.threat, row.knows, row.wants, one.attack, rate, held, above, without.value, chance)
+            row = replace(row, rate=rate, control=held, excess=above, baseline=without.value)
         rows.append(row)
     rates = [_rate(base, models, everybody, asked.reported, sides) for models in alone]
     return Risk.reporting("linkability", rows, best), statistics.fisher(rate, compared), _told(files, rates)
@@ -94,20 +95,24 @@ class _Attacker:
 
     threat: str
     attack: str
+    files: tuple[str, ...]
     models: Sequence[GroupModel]
 
 
 def _attackers(files: Files, alone: Sequence[Sequence[GroupModel]], rows: Ints | None) -> list[_Attacker]:
     """Each file of the release by itself, all together, and together with earlier ones; noise is told in two ways."""
     found = [
-        _Attacker("two_sources", "row_model", models)
+        _Attacker("two_sources", "row_model", (file.frame.name,), models)
         for file, models in zip(files.files, alone, strict=True)
         if not file.earlier
     ]
     own = files.of_release()
     for threat, part in (("two_sources", own), ("archivist", files)):
         if len(part.files) > 1 and (threat == "two_sources" or len(own.files) < len(files.files)):
-            found += [_Attacker(threat, TOGETHER, fit(part, rows, by_copies=way)) for way in (False, True)]
+            names = tuple(file.frame.name for file in part.files)
+            found += [
+                _Attacker(threat, way, names, fit(part, rows, by_copies=way == BY_COPIES)) for way in (TOGETHER, BY_COPIES)
+            ]
     return found
 
 

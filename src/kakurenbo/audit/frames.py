@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit.cells import joined_cells
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import Phrase
-from kakurenbo.tables import Problem, Problems, Read, Source, refused, sources_of
+from kakurenbo.tables import Problems, Read, Source, refused, sources_of
 from kakurenbo.tables.lines import cells_of, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Severity
 from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
@@ -256,8 +256,3 @@ def codes_of_one_kind(one: pl.Series, other: pl.Series) -> tuple[NDArray[np.int6
     known = pl.Enum(pl.concat([one, other]).unique())
     codes = [texts.cast(known).to_physical().to_numpy().astype(np.int64) for texts in (one, other)]
     return codes[0], codes[1]
-
-
-def notices_as_texts(notices: Sequence[Problem]) -> tuple[str, ...]:
-    """What was put right, in English: it is stored with the result."""
-    return tuple(notice.in_language("en") for notice in notices)

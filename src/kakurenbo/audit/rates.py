@@ -70,6 +70,8 @@ class ThreatRow:
     chance : float or None
     reported : bool
         Whether this is the row that the risk reports: the worst, by targets that took no part in choosing it.
+    files : tuple of str
+        Which of several files the attacker looks at; empty where there is one.
     """
 
     threat: str
@@ -82,6 +84,7 @@ class ThreatRow:
     baseline: float | None = None
     chance: float | None = None
     reported: bool = False
+    files: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -95,6 +98,7 @@ class ThreatRow:
             "baseline": self.baseline,
             "chance": self.chance,
             "reported": self.reported,
+            "files": list(self.files),
         }
 
 

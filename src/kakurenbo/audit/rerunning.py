@@ -6,23 +6,29 @@ release could tell apart.
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.anonymizing import csv_bytes
+from kakurenbo.audit.caveats import baseline_caveats
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
-from kakurenbo.audit.result import AuditResult, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
+from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
@@ -73,7 +79,6 @@ def audit_command(
     options = replace(options, schema=options.schema or infer_schema(original))
     done = []
     for number in range(runs):
-        tell("run")
         run = _one(original, command, options, number, tell, crew)
         if isinstance(run, Problems):
             return run
@@ -87,17 +92,29 @@ def _one(
     lot = rng.stream(options.seed, "audit", "run", str(number))
     order = lot.permutation(len(original))
     rows, others = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
-    ours, held = (Frame(name, original.cells[part], original.digest) for name, part in (("in", rows), ("out", others)))
+    ours, held = (_half(original, part) for part in (rows, others))
     count = min(max(int(_PER_HALF * len(rows)), _FEWEST_CANARIES), _MOST_CANARIES)
     made = canaries(original, 2 * count, lot)
     given = pl.concat([ours.cells, made[:count]])[lot.permutation(len(rows) + count)]
-    reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
+    with step(tell, "run"):
+        reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
     if isinstance(reading, Problems):
         return reading
-    release = replace(reading.value, name=f"release {number + 1}")
-    own = replace(options, seed=int(lot.integers(2**63)))
+    release = replace(reading.value, name=_name(number))
+    own = replace(options, seed=int(lot.integers(2**63)), baseline={})  # all runs together are compared with it
     result = run_audit(ours, release, held, own, tell, crew)
     return _Run(result, rows, *_told(ours, release, held, made, options, lot))
+
+
+def _name(number: int) -> str:
+    """Of what one run made."""
+    return f"release {number + 1}"
+
+
+def _half(original: Frame, rows: NDArray[np.int64]) -> Frame:
+    """Some rows of the original; the digest is of the table that they are, which no file holds."""
+    cells = original.cells[rows]
+    return Frame(original.name, cells, hashlib.sha256(csv_bytes(cells)).hexdigest())
 
 
 def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFrame:
@@ -166,11 +183,36 @@ def _combined(original: Frame, command: Anonymizing, options: Options, runs: Seq
         ),
     )
     regressions = worse_than(risks, options.baseline)
-    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict)
-    told = {**first.method.options, "run": " ".join(command.words), "runs": len(runs)}
-    files = {**first.method.files, "original": original.facts()}
-    method = replace(first.method, seed=options.seed, options=told, files=files)
-    return replace(first, verdict=verdict, risks=risks, records=records, regressions=regressions, method=method)
+    caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(), risks))
+    blocked = any(caveat.blocks for caveat in caveats)
+    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, blocked=blocked)
+    told = {**first.method.options, "run": _written(command), "runs": len(runs), "time_limit": command.limit}
+    method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
+    told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)
+    return replace(told_all, regressions=regressions, caveats=caveats)
+
+
+def _written(command: Anonymizing) -> str:
+    """The command as somebody would write it; braces need no quotation marks, for no shell sees them."""
+    return " ".join(word if word and not set(word) & set(" \t\n'\"\\") else shlex.quote(word) for word in command.words)
+
+
+def _files(original: Frame, runs: Sequence[_Run]) -> dict[str, dict[str, Any]]:
+    """What was read and made: a release and a half that was held out for each run, and the first run's in their place."""
+    files: dict[str, dict[str, Any]] = {"original": original.facts()}
+    for role in ("release", "holdout"):
+        made = [dict(run.result.method.files[role]) for run in runs]
+        files[role] = {**made[0], "runs": made}
+    files["holdout"]["drawn_from"] = "original"
+    return files
+
+
+def _caveats(runs: Sequence[_Run]) -> list[Caveat]:
+    """What any run could not attack, once."""
+    found: dict[tuple[str, str], Caveat] = {}
+    for caveat in (caveat for run in runs for caveat in run.result.caveats):
+        found.setdefault((caveat.code, str(caveat.parameters.get("column"))), caveat)
+    return list(found.values())
 
 
 def _rate(rate: Rate | None) -> Rate:
@@ -198,7 +240,7 @@ def pooled(risks: Sequence[Risk]) -> Risk:
         control=control,
         excess=above,
         baseline=baseline,
-        rows=(together, *(replace(row, reported=False) for row in reported)),
+        rows=(together, *(replace(row, reported=False, files=(_name(number),)) for number, row in enumerate(reported))),
         figures=figures,
     )
 

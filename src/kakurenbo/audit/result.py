@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
+from kakurenbo.tables import Problem
 
 __all__ = [
     "ABOVE",
@@ -190,7 +191,7 @@ class Candidate:
     """One of several releases on the frontier of risk and utility.
 
     ``risk`` is the worst excess over all risks, ``utility`` the mean similarity of pairs; ``on_frontier`` says that no
-    other candidate is better in both.
+    other candidate is better in both. ``verdict`` is the code of its own verdict.
     """
 
     name: str
@@ -198,6 +199,7 @@ class Candidate:
     utility: float
     exit_code: int
     on_frontier: bool
+    verdict: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -206,6 +208,7 @@ class Candidate:
             "utility": self.utility,
             "exit_code": self.exit_code,
             "on_frontier": self.on_frontier,
+            "verdict": self.verdict,
         }
 
 
@@ -293,9 +296,11 @@ class Method:
         Of kakurenbo.
     seed : int
     options : mapping of str to object
-        As given: ``know``, ``secret``, ``id``, ``limits``.
+        As given: ``know``, ``secret``, ``id``, ``limits``; of ``--run`` also ``run``, ``runs`` and ``time_limit``.
     files : mapping of str to mapping
-        ``original``, ``holdout``, ``release``: name, rows, columns and sha256 of what was read.
+        ``original``, ``holdout``, ``release``: name, rows, columns and sha256 of what was read. Of ``--run`` those of the
+        first run, and all of them as ``runs``; the holdout is then ``drawn_from`` the original by lot, and the digest is of
+        the rows as a CSV table.
     targets : int
         How many records the attacks were tried on.
     """
@@ -340,8 +345,8 @@ class AuditResult:
         Codes, ``audit.not_proved.NAME``: what this does not prove.
     regressions : tuple of str
         Risks that got worse since the baseline that was given.
-    notices : tuple of str
-        What was put right while reading.
+    notices : tuple of Problem or str
+        What was put right while reading: readers are told in their language, and the JSON is English.
     files : tuple of FileRisk
         Each of several files alone; all of them together are the linkability.
     caveats : tuple of Caveat
@@ -360,7 +365,7 @@ class AuditResult:
     method: Method
     not_proved: tuple[str, ...]
     regressions: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Problem | str, ...] = ()
     files: tuple[FileRisk, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
@@ -379,7 +384,7 @@ class AuditResult:
             "method": self.method.as_json(),
             "not_proved": list(self.not_proved),
             "regressions": list(self.regressions),
-            "notices": list(self.notices),
+            "notices": [one if isinstance(one, str) else one.in_language("en") for one in self.notices],
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kakurenbo import __version__, registry, rng
 from kakurenbo.audit import statistics
-from kakurenbo.audit.caveats import column_caveats, overlap_caveats, unread_caveats
+from kakurenbo.audit.caveats import baseline_caveats, column_caveats, overlap_caveats, unread_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -39,12 +39,15 @@ from kakurenbo.audit.result import (
 )
 from kakurenbo.audit.rivals import Rehearsal, rehearsals
 from kakurenbo.audit.schema import TableSchema, infer_schema
+from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
 from kakurenbo.errors import ParameterError
 
 Rows = NDArray[np.int64]
 MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
+STEPS = ("encode", "recoding", *(name for name in TASKS if name != "columns"))
+"""What every audit of a release does; which columns drive a risk is asked only where there is one."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,8 @@ def run_audit(
         ``holdout``: people like those of the original whom the release was not made of, or None.
     options : Options
     tell : callable
-        Is told the code of every step, ``audit.step.NAME``.
+        Is told the code of every step that begins, ``audit.step.NAME``; and that it ended, where it is a
+        :class:`kakurenbo.audit.steps.Watcher`.
     crew : callable, optional
         Who does the tasks, see :mod:`kakurenbo.audit.tasks`; threads of this process by default. The result is the same.
 
@@ -151,8 +155,8 @@ def run_audit(
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
     if options.persons is not None:
-        tell("pseudonyms")
-        found = _by_person(options.persons, original, release, holdout, options)
+        with step(tell, "pseudonyms"):
+            found = _by_person(options.persons, original, release, holdout, options)
         original, release, holdout, unit = found.original, found.release, found.holdout, found.unit
         told = None if options.schema is None or unit.lines is not None else options.schema.without(options.persons.column)
         options = replace(options, schema=told)
@@ -160,12 +164,12 @@ def run_audit(
     if release.parts or options.earlier:
         release, several = _with_files(original, release, holdout, options)
     names = shared_columns(original, release, holdout, options)
-    tell("encode")
-    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
-    coded = encode(schema, names, original, release, holdout)
-    tell("recoding")
-    naming, asked = _who_names(coded, options.seed)
-    coded, recoded = undo_recoding(coded, naming)
+    with step(tell, "encode"):
+        schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+        coded = encode(schema, names, original, release, holdout)
+    with step(tell, "recoding"):
+        naming, asked = _who_names(coded, options.seed)
+        coded, recoded = undo_recoding(coded, naming)
     caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout
@@ -290,9 +294,11 @@ class _Audit:
             noted = replace(risk, p_value=corrected.get(name), why="too_weak" if weak and risk.assessed else risk.why)
             risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
         records = self._records(membership)
-        regressions = worse_than(risks, self._options.baseline)
+        method, baseline = self._method(), self._options.baseline
+        regressions = worse_than(risks, baseline)
+        caveats = (*self._caveats, *baseline_caveats(baseline, method.files["original"], risks))
         utility, copies = tasks["utility"].result()
-        strict, blocked = self._options.strict, any(caveat.blocks for caveat in self._caveats)
+        strict, blocked = self._options.strict, any(caveat.blocks for caveat in caveats)
         limits = self._options.limits
         verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, blocked=blocked)
         return AuditResult(
@@ -305,11 +311,11 @@ class _Audit:
             tests,
             (),
             REGULATION,
-            self._method(),
+            method,
             NOT_PROVED,
             regressions,
             files=files,
-            caveats=self._caveats,
+            caveats=caveats,
         )
 
     def _why_not(self) -> str:

@@ -26,6 +26,7 @@ from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, Others, Rehearsed, attack_membership
 from kakurenbo.audit.result import DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
+from kakurenbo.audit.steps import step
 
 FEWEST = 40  # people of a table below which nothing can be said
 _SIGNIFICANT = 0.05
@@ -187,8 +188,8 @@ def threads(count: int | None = None) -> Crew:
     @contextlib.contextmanager
     def opened(prepared: Prepared, tell: Told) -> Iterator[Submit]:
         def told(name: str) -> Any:
-            tell(name)
-            return perform(name, prepared)
+            with step(tell, name):
+                return perform(name, prepared)
 
         size = count or os.cpu_count() or 1
         with threadpool_limits(1), ThreadPoolExecutor(size, thread_name_prefix="kakurenbo-audit") as pool:

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.caveats import is_baseline
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
-from kakurenbo.audit.frames import Frame, notices_as_texts, read_frame
+from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
-from kakurenbo.audit.report.words import caveat_sentences, limited, named, verdict_sentence
+from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
+    candidate_rows,
+    caveat_sentences,
+    limited,
+    named,
+    said,
+    verdict_sentence,
+)
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit
 from kakurenbo.audit.schema import read_schema
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
@@ -39,9 +48,11 @@ from kakurenbo.cli.common import (
     path_argument,
     seed_option,
 )
+from kakurenbo.cli.given import given_options
+from kakurenbo.cli.progress import AuditProgress
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes, read_json, write_file
+from kakurenbo.tables import STANDARD_INPUT, Problem, Problems, Read, Source, json_bytes, read_json, write_file
 
 _RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
     ".html": lambda result: html_audit(result).encode(),
@@ -49,39 +60,56 @@ _RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
     ".json": lambda result: json_bytes(result.as_json()),
 }
 
+_NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": ("runs", "time_limit")}
+"""Options that say something only where another one is given."""
+
 
 def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
     as_json = bool(given["as_json"])
+    _check_effect(given)
     command = _command(release, holdout, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
+    baseline = {} if given["baseline"] is None else _baseline(given["baseline"])
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
     earlier = _frames(given["earlier"], several=True)
     frames = [*_frames([original]), *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
-    if problems := Problems.of(limits, schema, *frames, *key, *earlier):
+    readings = (limits, schema, *frames, *key, *earlier)
+    if problems := Problems.of(*readings):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
-    notices = [notice for reading in (limits, schema, *frames) if isinstance(reading, Read) for notice in reading.notices]
+    notices = [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
     output.print_notices(notices)
     options = replace(
         _options(given),
+        baseline=baseline,
         limits=limits.value if isinstance(limits, Read) else {},
         schema=schema.value if isinstance(schema, Read) else None,
         persons=_persons(given, key),
         earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
     if command is not None:
-        made = audit_command(tables[0], command, options, given["runs"], _teller(as_json), _crew(given))
+        with AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json) as progress:
+            made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
-        return _told(replace(made.value, notices=notices_as_texts(notices)), out, as_json)
+        return _told(replace(made.value, notices=tuple(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, as_json)
+
+
+def _check_effect(given: dict[str, Any]) -> None:
+    """Refuse options that would change nothing: whoever gives one believes that it does."""
+    for needed, idle_ones in _NEEDED_BY.items():
+        if not given[needed] and (idle := given_options(idle_ones)):
+            raise UsageError(text("usage.audit_without_effect", option=idle[0], needed=f"--{needed}"))
+    if given["cluster"] is not None and given_options(["jobs"]):
+        raise UsageError(text("usage.audit_jobs_and_cluster"))
 
 
 def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
@@ -132,15 +160,16 @@ def _options(given: dict[str, Any]) -> Options:
         seed=chosen_seed(given["seed"]),
         show_records=given["show_records"],
         strict=given["strict"],
-        baseline={} if given["baseline"] is None else _baseline(given["baseline"]),
         targets=given["targets"],
     )
 
 
 def _baseline(path: Path) -> dict[str, Any]:
+    if path != STANDARD_INPUT and not path.exists():
+        raise UsageError(text("usage.audit_no_baseline", path=str(path)))
     reading = read_json(Source.of(path))
     content = reading.value if isinstance(reading, Read) else None
-    if not isinstance(content, dict) or not isinstance(content.get("risks"), dict):
+    if not isinstance(content, dict) or not is_baseline(content):
         raise UsageError(text("usage.audit_baseline", path=str(path)))
     return content
 
@@ -148,18 +177,13 @@ def _baseline(path: Path) -> dict[str, Any]:
 def _audited(
     tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], crew: Crew, *, quiet: bool
 ) -> AuditResult:
-    tell = _teller(quiet)
-    results = [run_audit(tables[0], release, held, options, tell, crew) for release in tables[1:]]
-    result = replace(results[0], notices=notices_as_texts(notices))
+    steps, results = STEPS if options.persons is None else ("pseudonyms", *STEPS), []
+    with AuditProgress(steps * len(tables[1:]), quiet=quiet) as progress:
+        for release in tables[1:]:
+            progress.of(release.name if len(tables) > 2 else "")
+            results.append(run_audit(tables[0], release, held, options, progress, crew))
+    result = replace(results[0], notices=tuple(notices))
     return replace(result, candidates=frontier(results)) if len(results) > 1 else result
-
-
-def _teller(quiet: bool) -> Callable[[str], None]:
-    def tell(step: str) -> None:
-        if not quiet:
-            print(text(f"audit.step.{step}"), "…", file=sys.stderr, flush=True)
-
-    return tell
 
 
 def _show(result: AuditResult, as_json: bool) -> None:
@@ -167,6 +191,8 @@ def _show(result: AuditResult, as_json: bool) -> None:
         output.print_json(json.loads(json_bytes(result.as_json())))
         return
     console = output.console()
+    if result.candidates:
+        console.print(said("title", file=result.candidates[0].name), markup=False)
     console.print(verdict_sentence(result), markup=False, style="bold")
     for caveat in caveat_sentences(result):
         console.print(caveat, markup=False, style="yellow")
@@ -177,6 +203,17 @@ def _show(result: AuditResult, as_json: bool) -> None:
         told = named("why", risk.why) if risk.why else ""
         table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(part for part in (about, told) if part))
     console.print(table)
+    if result.candidates:
+        _show_candidates(result)
+
+
+def _show_candidates(result: AuditResult) -> None:
+    table = output.plain_table(*(said(f"heading.{one}") for one in CANDIDATE_HEADINGS))
+    for row in candidate_rows(result):
+        table.add_row(*map(escape, row))
+    console = output.console()
+    console.print()
+    console.print(output.titled(said("frontier"), table))
 
 
 def audit() -> click.Command:

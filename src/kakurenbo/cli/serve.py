@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import click
-from click.core import ParameterSource
 
 from kakurenbo.cli import streams
+from kakurenbo.cli.given import given_options
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
 
@@ -70,10 +70,8 @@ def _serve(
 
 def _check_workers_only(workers: int) -> None:
     """Refuse what makes no sense for workers of a judge on another machine, with which they share database and store."""
-    context = click.get_current_context()
-    given = [name for name in _OF_THE_WEB if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if given:
-        raise UsageError(text("judge_serve.workers_only_takes_no", option=f"--{given[0].replace('_', '-')}"))
+    if given := given_options(_OF_THE_WEB):
+        raise UsageError(text("judge_serve.workers_only_takes_no", option=given[0]))
     if not workers:
         raise UsageError(text("judge_serve.workers_only_none"))
     if not os.environ.get(_DATABASE):

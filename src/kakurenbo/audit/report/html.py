@@ -10,6 +10,7 @@ import base64
 from kakurenbo.audit.report.markup import element, marked, paragraph, plain
 from kakurenbo.audit.report.pictures import NARROW, WIDE, Drawing, audit_pictures, frontier_picture, risk_picture
 from kakurenbo.audit.report.sections import (
+    candidates_table,
     columns_section,
     files_section,
     matrix_section,
@@ -20,7 +21,16 @@ from kakurenbo.audit.report.sections import (
     risk_table,
     utility_section,
 )
-from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, caveat_sentences, limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import (
+    LOOKS,
+    VERDICT_LOOKS,
+    caveat_sentences,
+    file_name,
+    limited,
+    named,
+    said,
+    verdict_sentence,
+)
 from kakurenbo.audit.result import AuditResult, Risk
 from kakurenbo.messages import LANGUAGES, language, speaking
 from kakurenbo.reporting.assets import asset
@@ -73,7 +83,7 @@ def _page(result: AuditResult, spoken: str) -> list[str]:
 def _header(result: AuditResult) -> str:
     look = VERDICT_LOOKS.get(result.verdict.exit_code, "neutral")
     files = " · ".join(
-        said("file", role=said(f"role.{role}"), name=str(facts.get("name", "")), rows=facts.get("rows", 0))
+        said("file", role=said(f"role.{role}"), name=file_name(facts), rows=facts.get("rows", 0))
         for role, facts in result.method.files.items()
     )
     names = element("div", element("h1", plain(said("title", file=_file(result)))), element("p", plain(files)), class_="names")
@@ -119,7 +129,8 @@ def _frontier(result: AuditResult) -> list[str]:
     if not result.candidates:
         return []
     drawn = _both(frontier_picture(result, WIDE), frontier_picture(result, NARROW), said("frontier"))
-    return [paragraph(said("frontier_hint")), element("div", drawn, _save(result, "frontier.svg"), class_="panel")]
+    panel = element("div", drawn, _save(result, "frontier.svg"), candidates_table(result), class_="panel")
+    return [paragraph(said("frontier_hint")), panel]
 
 
 def _both(wide: Drawing, narrow: Drawing, title: str) -> str:

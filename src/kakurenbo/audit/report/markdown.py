@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
 from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
+    candidate_rows,
     caveat_sentences,
     file_rows,
     limited,
@@ -20,6 +22,7 @@ from kakurenbo.audit.report.words import (
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.reporting.markdown import safe, table
 from kakurenbo.reporting.numbers import count, share
+from kakurenbo.tables import summed_up
 
 
 def markdown_audit(result: AuditResult) -> str:
@@ -82,11 +85,8 @@ def _files(result: AuditResult) -> Iterator[str]:
 
 
 def _candidates(result: AuditResult) -> Iterator[str]:
-    rows = [
-        (one.name, share(one.risk), share(one.utility), said("on_frontier") if one.on_frontier else "")
-        for one in result.candidates
-    ]
-    yield from table(_heads("release", "excess", "similarity", "note"), rows) if rows else ()
+    rows = candidate_rows(result)
+    yield from table(_heads(*CANDIDATE_HEADINGS), rows) if rows else ()
 
 
 def _records(result: AuditResult) -> Iterator[str]:
@@ -150,5 +150,5 @@ def _method(result: AuditResult) -> Iterator[str]:
     if tests:
         yield from ("", f"### {safe(said('self_tests'))}", "", safe(said("self_tests_hint")), "")
         yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
-    for notice in result.notices:
+    for notice in summed_up(result.notices):
         yield from ("", safe(notice))

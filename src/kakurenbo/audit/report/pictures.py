@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from kakurenbo.audit.report.words import LOOKS, VERDICT_LOOKS, interval, limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import (
+    LOOKS,
+    candidate_look,
+    candidate_standing,
+    interval,
+    limited,
+    named,
+    said,
+    verdict_sentence,
+)
 from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
 from kakurenbo.reporting.drawing import (
     Box,
@@ -205,9 +214,9 @@ def frontier_picture(result: AuditResult, width: float) -> Drawing:
     steps = _steps(best)
     drawn = [*_frontier_axes(across, up, (left, top, right, bottom), wide=wide), *_frontier_line(best)]
     drawn += _candidate_names(points, (left + 2, top, right, bottom - 2), steps)
-    drawn += [_sign(VERDICT_LOOKS.get(one.exit_code, "unsure"), x, y, _candidate_told(one)) for one, x, y in points]
-    looks = dict.fromkeys(VERDICT_LOOKS.get(one.exit_code, "unsure") for one in result.candidates)
-    legend, rows = _legend([(look, said(f"candidate.{look}")) for look in looks], left if wide else 4, width)
+    drawn += [_sign(candidate_look(one), x, y, _candidate_told(one)) for one, x, y in points]
+    signs = dict.fromkeys((candidate_look(one), candidate_standing(one)) for one in result.candidates)
+    legend, rows = _legend(list(signs), left if wide else 4, width)
     drawn.append(moved(0, height + 6, legend))
     return Drawing(width, height + 10 + 20 * rows, tuple(drawn))
 

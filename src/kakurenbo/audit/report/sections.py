@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, paragraph, plain, sheet
 from kakurenbo.audit.report.words import (
+    CANDIDATE_HEADINGS,
     LOOKS,
+    candidate_look,
+    candidate_rows,
     columns_in_short,
+    file_name,
     file_rows,
     leading,
     limited,
@@ -21,6 +25,7 @@ from kakurenbo.audit.report.words import (
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
 from kakurenbo.reporting.numbers import count, share, shown_value
+from kakurenbo.tables import summed_up
 
 _LISTED = 8  # exposed records that are shown at once
 MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
@@ -162,6 +167,16 @@ def files_section(result: AuditResult) -> list[str]:
     return [paragraph(said("files_hint")), element("div", table, class_="panel")]
 
 
+def candidates_table(result: AuditResult) -> str:
+    """Each of several releases with its own verdict."""
+    looks = [candidate_look(one) for one in result.candidates]
+    rows = [
+        [plain(name), plain(risk), plain(utility), marked(standing, look), plain(note)]
+        for look, (name, risk, utility, standing, note) in zip(looks, candidate_rows(result), strict=True)
+    ]
+    return sheet([said(f"heading.{one}") for one in CANDIDATE_HEADINGS], rows, ["main", "figure", *["below"] * 3])
+
+
 def utility_section(result: AuditResult) -> list[str]:
     """What the release still tells."""
     utility = result.utility
@@ -245,7 +260,7 @@ def method_section(result: AuditResult) -> list[str]:
             paragraph(said("self_tests_hint")),
             element("div", table, class_="panel"),
         ]
-    notices = [paragraph(notice, "note") for notice in result.notices]
+    notices = [paragraph(notice, "note") for notice in summed_up(result.notices)]
     return [*parts, *notices]
 
 
@@ -262,5 +277,5 @@ def method_facts(result: AuditResult) -> Iterator[tuple[str, str]]:
         columns = columns_in_short([str(name) for name in facts.get("columns", ())])
         yield (
             said(f"role.{role}"),
-            said("file_facts", name=str(facts.get("name", "")), columns=columns, digest=str(facts.get("sha256", ""))),
+            said("file_facts", name=file_name(facts), columns=columns, digest=str(facts.get("sha256", ""))),
         )

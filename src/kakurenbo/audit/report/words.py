@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Excess, ExposedRecord, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Candidate, Excess, ExposedRecord, Rate, Risk, ThreatRow
 from kakurenbo.messages import text, text_or
 from kakurenbo.reporting.numbers import share
 
 LOOKS = {WITHIN: "good", ABOVE: "bad"}
 """How a risk is marked where it is not just unsure."""
 VERDICT_LOOKS = {0: "good", 1: "bad"}
+_NOT_SHOWN = ("open", "not_all")  # verdicts that say neither
 _SHOWN_COLUMNS = 4
 _LEAST_SHOWN = 0.0001
 
@@ -32,7 +34,11 @@ def verdict_sentence(result: AuditResult) -> str:
 
 def caveat_sentences(result: AuditResult) -> list[str]:
     """What was not attacked, a sentence each."""
-    return [text(f"audit.caveat.{caveat.code}", **caveat.parameters) for caveat in result.caveats]
+    told = []
+    for caveat in result.caveats:
+        risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
+        told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **risks}))
+    return told
 
 
 def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
@@ -105,9 +111,16 @@ def columns_in_short(names: Sequence[str]) -> str:
     return said("columns_and_more", columns=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
 
 
+def _files_in_short(names: Sequence[str]) -> str:
+    if len(names) <= _SHOWN_COLUMNS:
+        return ", ".join(names)
+    return said("files_and_more", files=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+
+
 def threat_told(row: ThreatRow) -> str:
-    """Who knows what and wants what."""
+    """Who knows what and wants what, and by which of several files."""
     parts = [named("threat", row.threat)]
+    parts += [said("looks_at", files=_files_in_short(row.files))] if row.files else []
     parts += [said("knows", columns=columns_in_short(row.knows))] if row.knows else []
     parts += [said("wants", columns=columns_in_short(row.wants))] if row.wants else []
     return " · ".join(parts)
@@ -122,6 +135,41 @@ def leading(risk: Risk, threat: str) -> ThreatRow | None:
     """The row that stands for an attacker in the matrix: the reported one, else that with the highest lower bound."""
     rows = [row for row in risk.rows if row.threat == threat]
     return max(rows, key=lambda row: (row.reported, (row.excess or row.rate).low), default=None)
+
+
+def candidate_look(candidate: Candidate) -> str:
+    """How one of several releases is marked: what is merely not shown looks like that, also where ``--strict`` fails it."""
+    if candidate.verdict in _NOT_SHOWN:
+        return "unsure"
+    return VERDICT_LOOKS.get(candidate.exit_code, "unsure")
+
+
+def candidate_standing(candidate: Candidate) -> str:
+    """Its verdict in a few words."""
+    return said(f"candidate.{'regressed' if candidate.verdict == 'regressed' else candidate_look(candidate)}")
+
+
+CANDIDATE_HEADINGS = ("release", "excess", "similarity", "standing", "note")
+
+
+def candidate_rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
+    """Each of several releases: its worst risk, its utility, its own verdict, and whether no other is better in both."""
+    return [
+        (
+            one.name,
+            share(one.risk),
+            share(one.utility),
+            candidate_standing(one),
+            said("on_frontier") if one.on_frontier else "",
+        )
+        for one in result.candidates
+    ]
+
+
+def file_name(facts: Mapping[str, Any]) -> str:
+    """What a table is called; rows that ``--run`` held out are no file, and are called what they are."""
+    name = str(facts.get("name", ""))
+    return said("drawn_half", name=name) if "drawn_from" in facts else name
 
 
 def file_rows(result: AuditResult) -> list[tuple[str, str, str, str]]:
