@@ -82,6 +82,11 @@ def test_a_command_that_copies_leaks_and_its_canaries_are_found(folder: Path) ->
     assert (row["attack"], row["of"]) == ("canaries", 40)
     assert row["excess"]["interval"][0] > 0.5
     assert membership["of"] == sum(one["of"] for one in membership["rows"][1:3])
+    attacks = {one["attack"]: one for one in membership["rows"][3:-1]}
+    # Of every attack the tries of both runs together; the rival of a run has what the command made in the other.
+    assert {one["of"] for one in attacks.values()} == {membership["of"]}
+    assert attacks["rehearsed"]["threat"] == "rival"
+    assert attacks["rehearsed"]["excess"]["interval"][0] > 0.5
     assert content["method"]["options"]["runs"] == 2
     assert list((folder / "temporary").iterdir()) == []
     assert not (folder / "left").exists()

@@ -115,13 +115,23 @@ class Rehearsed:
     Attributes
     ----------
     coded : Coded
-        With that release.
-    members : array of bool, shape (n + h,)
-        Which of those who are asked about, members and then controls, it was made of.
+        With that release: codes of people depend on what is released, too.
+    pool : array of int32, shape (n + h, columns)
+        Those who are asked about, members and then controls, in these codes.
+    others : Others
+        Everybody else.
+    was_in : array of bool, shape (n + h,)
+        Who of the pool it was made of.
     """
 
     coded: Coded
-    members: Flags
+    pool: Codes
+    others: Others
+    was_in: Flags
+
+    def select(self, places: Sequence[int]) -> Rehearsed:
+        """The same in some columns."""
+        return Rehearsed(self.coded.select(places), self.pool[:, places], self.others.select(places), self.was_in)
 
 
 def attack_membership(
@@ -152,8 +162,8 @@ def attack_membership(
     is_member = np.arange(len(pool)) < len(members)
     chooses = _halves(is_member, rng)
     inner = rng.random(len(pool)) < 0.5
-    known = np.concatenate([pool, others.filling(len(members), len(controls), _KNOWN)])
-    scores, features = _scores(coded, pool, others.everybody, known)
+    sizes = len(members), len(controls)
+    scores, features = _scores(coded, pool, others, sizes)
     # Everybody is scored by a model that never saw his label.
     scores["learner"] = np.where(chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses)))
     # What the learner is chosen by in a half must not know the labels of the other, in which it is told how good it is.
@@ -163,8 +173,8 @@ def attack_membership(
         inside[one] = _learned(features, is_member, other)[one]
         inside[other] = _learned(features, is_member, one)[other]
     if rehearsed:
-        tried = [_scores(one.coded, pool, others.everybody, known)[1] for one in rehearsed]
-        scores[RIVAL] = _rehearsed(features, tried, [one.members for one in rehearsed])
+        tried = [_scores(one.coded, one.pool, one.others, sizes)[1] for one in rehearsed]
+        scores[RIVAL] = _rehearsed(features, tried, [one.was_in for one in rehearsed])
     choosing = {**scores, "learner": inside, REVERSED: scores["counts"]}
     named = {**scores, REVERSED: scores["counts"]}
     best = _best(choosing, is_member, chooses, FALSE_POSITIVES)
@@ -209,8 +219,9 @@ def _halves(is_member: Flags, rng: np.random.Generator) -> Flags:
     return chosen
 
 
-def _scores(coded: Coded, pool: Codes, rest: Codes, known: Codes) -> tuple[dict[str, Floats], Floats]:
-    """Of everybody in the pool; see :func:`likelihood_scores`. Those who are known begin with the pool."""
+def _scores(coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]) -> tuple[dict[str, Floats], Floats]:
+    """Of everybody in the pool, so many members and controls; and what learners learn from, shape (n, features)."""
+    known, rest = np.concatenate([pool, others.filling(*sizes, _KNOWN)]), others.everybody
     odds = likelihood_scores(coded, pool, rest, known)
     near = nearest_scores(coded, pool)
     counted = count_scores(coded, pool, rest)
@@ -336,9 +347,9 @@ def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:
     return _regressed(scaled[train], is_member[train], scaled)
 
 
-def _rehearsed(features: Floats, tried: Sequence[Floats], members: Sequence[Flags]) -> Floats:
+def _rehearsed(features: Floats, tried: Sequence[Floats], was_in: Sequence[Flags]) -> Floats:
     """The same of somebody who knows no label here, but all of rehearsals: what was told of the same people, and who was in."""
-    return _regressed(np.concatenate([_scaled(one) for one in tried]), np.concatenate(members), _scaled(features))
+    return _regressed(np.concatenate([_scaled(one) for one in tried]), np.concatenate(was_in), _scaled(features))
 
 
 def _scaled(features: Floats) -> Floats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
 from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
+from kakurenbo.audit.rivals import REHEARSALS, Rehearsal
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.steps import step
@@ -77,18 +78,42 @@ def audit_command(
     if len(original) < 4 * FEWEST:
         raise UsageError(text("usage.audit_run_small", rows=len(original), least=4 * FEWEST))
     options = replace(options, schema=options.schema or infer_schema(original))
-    done = []
+    made: list[_Made] = []
     for number in range(runs):
-        run = _one(original, command, options, number, tell, crew)
-        if isinstance(run, Problems):
-            return run
-        done.append(run)
-    return Read(_combined(original, command, options, done))
+        one = _made(original, command, options, number, tell)
+        if isinstance(one, Problems):
+            return one
+        made.append(one)
+    return Read(_combined(original, command, options, [_audited(one, made, options, tell, crew) for one in made]))
 
 
-def _one(
-    original: Frame, command: Anonymizing, options: Options, number: int, tell: Told, crew: Crew | None
-) -> _Run | Problems:
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """What came of one split.
+
+    Attributes
+    ----------
+    rows, others : arrays of int64
+        Of the original: the half that was released, and the one that was held out.
+    ours, held : Frame
+        The same as tables.
+    canaries : DataFrame
+        Those that were planted, and as many that were not.
+    release : Frame
+    lot : Generator
+        What else is drawn for this run.
+    """
+
+    rows: NDArray[np.int64]
+    others: NDArray[np.int64]
+    ours: Frame
+    held: Frame
+    canaries: pl.DataFrame
+    release: Frame
+    lot: np.random.Generator
+
+
+def _made(original: Frame, command: Anonymizing, options: Options, number: int, tell: Told) -> _Made | Problems:
     lot = rng.stream(options.seed, "audit", "run", str(number))
     order = lot.permutation(len(original))
     rows, others = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
@@ -100,10 +125,18 @@ def _one(
         reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
     if isinstance(reading, Problems):
         return reading
-    release = replace(reading.value, name=_name(number))
-    own = replace(options, seed=int(lot.integers(2**63)), baseline={})  # all runs together are compared with it
-    result = run_audit(ours, release, held, own, tell, crew)
-    return _Run(result, rows, *_told(ours, release, held, made, options, lot))
+    return _Made(rows, others, ours, held, made, replace(reading.value, name=_name(number)), lot)
+
+
+def _audited(one: _Made, every: Sequence[_Made], options: Options, tell: Told, crew: Crew | None) -> _Run:
+    """Audit one run; the others are what a rival made who has the same command."""
+    asked = np.concatenate([one.rows, one.others])
+    others = [other for other in every if other is not one and set(one.release.columns) <= set(other.release.columns)]
+    rehearsals = tuple(Rehearsal(other.release, np.isin(asked, other.rows)) for other in others[:REHEARSALS])
+    seed = int(one.lot.integers(2**63))
+    own = replace(options, seed=seed, rehearsals=rehearsals, baseline={})  # all runs together are compared with a baseline
+    result = run_audit(one.ours, one.release, one.held, own, tell, crew)
+    return _Run(result, one.rows, *_told(one.ours, one.release, one.held, one.canaries, options, one.lot))
 
 
 def _name(number: int) -> str:
@@ -220,29 +253,39 @@ def _rate(rate: Rate | None) -> Rate:
 
 
 def pooled(risks: Sequence[Risk]) -> Risk:
-    """The hits and tries of one risk in several runs together; each run's own follow as rows that are not reported."""
-
-    def added(told: Callable[[Risk], Rate | None]) -> Rate:
-        rates = [_rate(told(risk)) for risk in risks]
-        return statistics.rate(sum(rate.hits for rate in rates), sum(rate.of for rate in rates))
-
-    rate, control = added(lambda risk: risk.rate), added(lambda risk: risk.control)
-    above = statistics.excess(rate, control)
+    """The hits and tries of one risk in several runs together; below them those of each run, and those of each attack."""
     reported = [next(row for row in risk.rows if row.reported) for risk in risks]
-    baseline = _mean([row.baseline for row in reported])
-    together = replace(reported[0], rate=rate, control=control, excess=above, baseline=baseline)
-    why = next((risk.why for risk in risks if risk.why), "")
-    figures = {name: float(np.mean([risk.figures[name] for risk in risks])) for name in risks[0].figures}
+    worst = _together(reported)
+    by_attacker: dict[tuple[object, ...], list[ThreatRow]] = {}
+    for risk in risks:
+        for row in risk.rows:
+            by_attacker.setdefault((row.threat, row.knows, row.wants, row.attack), []).append(replace(row, reported=False))
+    by_run = [replace(row, reported=False, files=(_name(number),)) for number, row in enumerate(reported)]
+    attacks = [_together(some) for some in by_attacker.values() if len(some) == len(risks)]
     return replace(
         risks[0],
-        why=why,
-        rate=rate,
-        control=control,
-        excess=above,
-        baseline=baseline,
-        rows=(together, *(replace(row, reported=False, files=(_name(number),)) for number, row in enumerate(reported))),
-        figures=figures,
+        why=next((risk.why for risk in risks if risk.why), ""),
+        rate=worst.rate,
+        control=worst.control,
+        excess=worst.excess,
+        baseline=worst.baseline,
+        rows=(worst, *by_run, *attacks),
+        figures={name: float(np.mean([risk.figures[name] for risk in risks])) for name in risks[0].figures},
     )
+
+
+def _together(rows: Sequence[ThreatRow]) -> ThreatRow:
+    """One attacker's success in several runs."""
+    rate = _added([row.rate for row in rows])
+    if any(row.control is None for row in rows):
+        return replace(rows[0], rate=rate, control=None, excess=None)
+    control = _added([_rate(row.control) for row in rows])
+    baseline = _mean([row.baseline for row in rows])
+    return replace(rows[0], rate=rate, control=control, excess=statistics.excess(rate, control), baseline=baseline)
+
+
+def _added(rates: Sequence[Rate]) -> Rate:
+    return statistics.rate(sum(rate.hits for rate in rates), sum(rate.of for rate in rates))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -252,8 +295,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _with_canaries(membership: Risk, first: AuditResult, runs: Sequence[_Run]) -> Risk:
     """Membership with the canaries of all runs as a row and a figure of their own."""
-    planted = statistics.rate(sum(run.planted.hits for run in runs), sum(run.planted.of for run in runs))
-    kept_out = statistics.rate(sum(run.kept_out.hits for run in runs), sum(run.kept_out.of for run in runs))
+    planted, kept_out = _added([run.planted for run in runs]), _added([run.kept_out for run in runs])
     above = statistics.excess(planted, kept_out)
     columns = tuple(str(name) for name in first.method.files["release"]["columns"])
     row = ThreatRow("data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN)

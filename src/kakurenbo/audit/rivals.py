@@ -45,9 +45,7 @@ class Rehearsal:
         return np.concatenate([self.members[:size][asked], self.members[size:][controls]])
 
 
-def rehearsals(
-    method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: TableSchema, seed: int
-) -> tuple[Rehearsal, ...]:
+def rehearsals(method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: TableSchema, seed: int) -> tuple[Rehearsal, ...]:
     """Releases of halves of everybody, drawn by lot; of the columns that the real release has.
 
     Parameters

@@ -260,7 +260,15 @@ class _Audit:
             options.seed,
             unit.why_not,
             several,
-            tuple(Rehearsed(there, one.of(self._rows, held, len(coded.original))) for there, one in rehearsed),
+            tuple(
+                Rehearsed(
+                    there,
+                    np.concatenate([there.original[self._rows], there.holdout[held]]),
+                    Others(there.original[others], there.holdout[held_others]),
+                    one.of(self._rows, held, len(coded.original)),
+                )
+                for there, one in rehearsed
+            ),
         )
 
     def _drawn(self, count: int, name: str) -> tuple[Rows, Rows]:

@@ -88,7 +88,7 @@ def _membership(prepared: Prepared) -> Membership | None:
     known = prepared.places(prepared.know)
     members, controls = prepared.members[:, known], prepared.controls[:, known]
     coded, others = prepared.coded.select(known), prepared.others.select(known)
-    rehearsed = [replace(one, coded=one.coded.select(known)) for one in prepared.rehearsed]
+    rehearsed = [one.select(known) for one in prepared.rehearsed]
     found = attack_membership(coded, members, controls, prepared.stream("membership"), others, rehearsed)
     told = next(row for row in found.risk.rows if row.attack == REVERSED)
     if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):

@@ -32,7 +32,7 @@ from kakurenbo.audit.report.words import (
 )
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit
+from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit, with_rival
 from kakurenbo.audit.schema import read_schema
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
@@ -97,6 +97,10 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
             return output.refuse(made, as_json)
         return _told(replace(made.value, notices=tuple(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
+    if given["method"]:
+        if len(tables) > 2:
+            raise UsageError(text("usage.audit_method_of_one", count=len(tables) - 1))
+        options = with_rival(options, given["method"], (tables[0], tables[1], held))
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
@@ -129,7 +133,7 @@ def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any
         if not release:
             raise UsageError(text("usage.audit_release"))
         return None
-    taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"]}
+    taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"], "--method": given["method"]}
     if beside := [name for name, value in taken.items() if value]:
         raise UsageError(text("usage.audit_run_beside", name=beside[0]))
     return Anonymizing.parsed(given["run"], given["time_limit"])
@@ -232,6 +236,7 @@ def audit() -> click.Command:
             show_default=True,
             metavar="SECONDS",
         ),
+        option("--method", code="option.audit_method", default="", metavar="NAME:param=value,..."),
         option("--know", code="option.audit_know", default="", metavar="COLUMN,..."),
         option("--secret", code="option.audit_secret", default="", metavar="COLUMN,..."),
         option("--id", "identifiers", code="option.audit_id", default="", metavar="COLUMN,..."),
