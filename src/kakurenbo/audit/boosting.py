@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.tracing import steps_of
@@ -55,6 +56,8 @@ def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[F
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, learning_rate=_RATE, early_stopping=False, random_state=0
     )
-    model.fit(rows, labels)
-    # Of nobody it would refuse to say anything.
-    return [np.asarray(model.predict(group) if len(group) else [], dtype=np.int64) for group in asked]
+    # OpenMP was loaded just now, behind the back of whoever limited threads before: two tasks would wait for each other's.
+    with threadpool_limits(1):
+        model.fit(rows, labels)
+        # Of nobody it would refuse to say anything.
+        return [np.asarray(model.predict(group) if len(group) else [], dtype=np.int64) for group in asked]

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
 from kakurenbo.audit.steps import ended
 from kakurenbo.audit.tasks import Crew, Prepared, Submit, Told, perform
 from kakurenbo.clusters import connected, digest_of, parcel_key
@@ -37,19 +35,13 @@ def cluster(address: str) -> Crew:
 
             def submit(name: str) -> Future[Any]:
                 tell(name)
-                done = _understood(executor.submit(perform_there, name, tables))
+                done = _understood(executor.submit(perform, name, tables))
                 done.add_done_callback(lambda future: None if future.exception() else ended(tell, name))
                 return done
 
             yield submit
 
     return opened
-
-
-def perform_there(name: str, prepared: Prepared) -> Any:
-    """Do one task on a worker, whose libraries may have any number of threads."""
-    with threadpool_limits(1):
-        return perform(name, prepared)
 
 
 def _understood(there: Future[Any]) -> Future[Any]:

@@ -78,8 +78,12 @@ class Prepared:
 
 
 def perform(name: str, prepared: Prepared) -> Any:
-    """Do one task. Libraries must have one thread each, so that sums have one order everywhere."""
-    return TASKS[name](prepared)
+    """Do one task, with one thread of each library, so that sums have one order everywhere.
+
+    The limit is set where the task is done: OpenMP keeps one for each thread that calls it.
+    """
+    with threadpool_limits(1):
+        return TASKS[name](prepared)
 
 
 def _membership(prepared: Prepared) -> Membership | None:
@@ -192,6 +196,7 @@ def threads(count: int | None = None) -> Crew:
                 return perform(name, prepared)
 
         size = count or os.cpu_count() or 1
+        # Here, too: a task that ends must not give threads back to those that go on.
         with threadpool_limits(1), ThreadPoolExecutor(size, thread_name_prefix="kakurenbo-audit") as pool:
             try:
                 yield lambda name: pool.submit(told, name)
