@@ -45,9 +45,12 @@ def test_an_identifier_that_is_still_there_blocks_reassurance() -> None:
 
 
 def test_columns_by_another_name_are_told() -> None:
-    release = FRESH.drop("pid").rename({"age": "AGE", "sex": "gender"})
+    release = FRESH.drop("pid").rename({"age": "AGE", "sex": "gender"}).with_columns(pl.lit("x").alias("note"))
     result = audit(ORIGINAL.drop("pid"), release, holdout=HOLDOUT.drop("pid"), seed=1)
-    assert codes(result) == {"column_by_case:AGE": True, "foreign_column:gender": False}
+    assert codes(result) == {"column_renamed:AGE": False, "column_renamed:gender": False, "foreign_column:note": False}
+    twice = release.with_columns(pl.col("AGE").reverse().alias("Age"))
+    result = audit(ORIGINAL.drop("pid"), twice, holdout=HOLDOUT.drop("pid"), seed=1)
+    assert codes(result)["column_by_case:AGE"]
     assert result.verdict.exit_code != 0
 
 

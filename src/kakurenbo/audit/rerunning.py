@@ -25,6 +25,7 @@ from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
+from kakurenbo.audit.renaming import renamed
 from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, Rehearsal
 from kakurenbo.audit.running import Options, run_audit, shared_columns
@@ -176,8 +177,9 @@ def _told(
 
     The threshold is told by half of those kept out, the rate by the other half.
     """
-    names = shared_columns(ours, release, held, options)
     assert options.schema is not None
+    release, _ = renamed(options.schema, ours, release, held)
+    names = shared_columns(ours, release, held, options)
     count = made.height // 2
     frames = [
         replace(frame, cells=pl.concat([half, frame.cells])) for frame, half in ((ours, made[:count]), (held, made[count:]))

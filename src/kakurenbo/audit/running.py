@@ -24,6 +24,7 @@ from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehear
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
+from kakurenbo.audit.renaming import renamed
 from kakurenbo.audit.result import (
     NO_LIMIT,
     RISKS,
@@ -150,7 +151,9 @@ def run_audit(
     UsageError
         Where rows of a table of several per person name nobody or no time.
     """
-    caveats = [*column_caveats(original, release, options.identifiers)]
+    release, earlier, taken = _by_own_names(original, release, holdout, options)
+    options = replace(options, earlier=earlier)
+    caveats = [*taken, *column_caveats(original, release, options.identifiers)]
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
@@ -175,6 +178,23 @@ def run_audit(
     frames = original, release, holdout
     rehearsed = [(encode(schema, names, original, one.release, holdout), one) for one in options.rehearsals]
     return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
+
+
+def _by_own_names(
+    original: Frame, release: Frame, holdout: Frame | None, options: Options
+) -> tuple[Frame, tuple[Frame, ...], list[Caveat]]:
+    """The release and earlier ones with the original's names for their columns, and what was taken for what."""
+    if not _lacking(original, (release, *options.earlier)):
+        return release, options.earlier, []
+    schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    found = [renamed(schema, original, frame, holdout) for frame in (release, *options.earlier)]
+    return found[0][0], tuple(frame for frame, _ in found[1:]), [caveat for _, told in found for caveat in told]
+
+
+def _lacking(original: Frame, releases: Sequence[Frame]) -> bool:
+    """Whether some table has columns that the original has not: most have none, and nobody waits for a schema then."""
+    tables = [table for release in releases for table in (release.parts or (release,))]
+    return any(set(table.columns) - set(original.columns) for table in tables)
 
 
 def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame | None, options: Options) -> ByPerson:
