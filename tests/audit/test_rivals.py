@@ -70,6 +70,13 @@ def _noisy(original: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def test_a_rival_knows_columns_by_whatever_name_they_were_released(tables: Tables) -> None:
+    original, holdout, fresh = tables
+    renamed = fresh.rename({"age": "AGE", "education": "Education"})
+    row = rows_of(kakurenbo.audit(original, renamed, holdout=holdout, method="rr:p=0.7", seed=2))[RIVAL]
+    assert set(row.knows) == set(original.columns)
+
+
 def test_nobody_is_a_rival_who_was_told_no_method(tables: Tables) -> None:
     original, holdout, fresh = tables
     assert RIVAL not in rows_of(kakurenbo.audit(original, fresh, holdout=holdout, seed=2))

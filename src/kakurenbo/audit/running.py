@@ -112,6 +112,7 @@ def with_rival(options: Options, method: str, tables: tuple[Frame, Frame, Frame 
         Where there is no such method, or it does not fit the table.
     """
     original, release, holdout = tables
+    release, _, _ = _by_own_names(original, release, holdout, options)
     if holdout is None:
         raise ParameterError("method", "together with a holdout: without one nobody can be told from members", method)
     if options.persons is not None or release.parts or options.earlier:
@@ -176,7 +177,12 @@ def run_audit(
     caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout
-    rehearsed = [(encode(schema, names, original, one.release, holdout), one) for one in options.rehearsals]
+    rehearsed = [
+        (encode(schema, names, original, there, holdout), one)
+        for one in options.rehearsals
+        for there in [renamed(schema, original, one.release, holdout)[0]]
+        if set(names) <= set(there.columns)
+    ]
     return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
 
 
