@@ -257,6 +257,6 @@ def _with_canaries(membership: Risk, first: AuditResult, runs: Sequence[_Run]) -
     planted = statistics.rate(sum(run.planted.hits for run in runs), sum(run.planted.of for run in runs))
     kept_out = statistics.rate(sum(run.kept_out.hits for run in runs), sum(run.kept_out.of for run in runs))
     above = statistics.excess(planted, kept_out)
-    columns = tuple(str(name) for name in first.method.files["release"]["columns"])
+    columns = tuple(first.utility.by_column)
     row = ThreatRow("data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN)
     return replace(membership, rows=(*membership.rows, row), figures={**membership.figures, CANARIES: planted.value})
