@@ -183,7 +183,7 @@ def test_columns_that_are_not_there_are_named(tables: Tables) -> None:
     with pytest.raises(ParameterError, match="wage"):
         kakurenbo.audit(original, original, know=["wage"])
     with pytest.raises(ParameterError, match="release"):
-        kakurenbo.audit(original, original.rename({name: f"{name}_" for name in original.columns}))
+        kakurenbo.audit(original, pl.DataFrame({"colour": ["red", "green"] * 25, "line": range(50)}))
 
 
 # -- encoding ---------------------------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ def test_a_release_with_other_headers_is_attacked(hospital: tuple[pl.DataFrame, 
     assert {caveat.parameters["like"] for caveat in result.caveats if caveat.code == "column_renamed"} == {"age", "sex", "ward"}
     assert result.utility.columns_kept == len(original.columns)
     assert result.verdict.code == "leaks"
+    assert result.method.files["release"]["columns"] == list(release.columns)
     assert result.risks["membership"].rate is not None
     assert result.risks["membership"].rate.value > 0.9
 

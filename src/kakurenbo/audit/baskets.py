@@ -134,4 +134,4 @@ def _word_codes(schema: TableSchema, name: str, people: Rows, release: Rows) -> 
 def _coarser(schema: TableSchema, name: str, people: Rows, release: Rows) -> tuple[Ints, Ints]:
     """Both as the release shows them, where that is bands, prefixes or lists of values."""
     coded = encode(replace(schema, columns=(schema[name],)), [name], people.frame, release.frame, None)
-    return released_form(coded, coded.original)[:, 0], coded.release[:, 0].astype(np.int64)
+    return released_form(coded, coded.original)[:, 0].astype(np.int64), coded.release[:, 0].astype(np.int64)

@@ -17,13 +17,13 @@ _MOST_ROWS = 10_000  # that are learned from
 Labels = NDArray[np.int64]
 
 
-def inputs(coded: Coded, shown: Labels) -> Floats:
+def inputs(coded: Coded, shown: Codes) -> Floats:
     """Rows as trees take them, shape (n, columns): numbers in their order, released words by their codes.
 
     Parameters
     ----------
     coded : Coded
-    shown : array of int64, shape (n, columns)
+    shown : array of int32, shape (n, columns)
         Released codes, or people as the release would show them.
     """
     columns = [

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
@@ -127,7 +126,7 @@ def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
     kept : int
         Columns of the original that the release still has.
     """
-    people, release = released_form(coded, coded.original), coded.release.astype(np.int64)
+    people, release = released_form(coded, coded.original), coded.release
     sizes = [column.released for column in coded.columns]
     by_column = {}
     for place, column in enumerate(coded.columns):
@@ -139,12 +138,12 @@ def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
     return Utility(marginals, float(np.mean(pairs)) if pairs else marginals, by_column, models, len(release), kept)
 
 
-def _pair_similarity(people: NDArray[np.int64], release: NDArray[np.int64], i: int, j: int, sizes: Sequence[int]) -> float:
+def _pair_similarity(people: Codes, release: Codes, i: int, j: int, sizes: Sequence[int]) -> float:
     ours, theirs = (joint_shares(table[:, i], sizes[i], table[:, j], sizes[j]) for table in (people, release))
     return 1 - float(np.abs(ours - theirs).sum() / 2)
 
 
-def _models(coded: Coded, people: NDArray[np.int64], release: NDArray[np.int64], holdout: Codes) -> tuple[TrainedModel, ...]:
+def _models(coded: Coded, people: Codes, release: Codes, holdout: Codes) -> tuple[TrainedModel, ...]:
     """Trees that predict columns of few values, judged by people who are in neither table."""
     if not len(holdout):
         return ()
@@ -169,7 +168,7 @@ def _models(coded: Coded, people: NDArray[np.int64], release: NDArray[np.int64],
     return tuple(sorted(found, key=lambda model: model.majority - model.on_original)[:_MOST_MODELS])
 
 
-def _inputs(coded: Coded, table: NDArray[np.int64], target: int) -> Floats:
+def _inputs(coded: Coded, table: Codes, target: int) -> Floats:
     """The other columns as a tree takes them: numbers by their value, words by how common they are."""
     inputs = []
     for place, column in enumerate(coded.columns):

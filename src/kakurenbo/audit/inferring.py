@@ -17,7 +17,7 @@ from kakurenbo.audit.boosting import MOST_VALUES, boosted_guesses, inputs, learn
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import Sought, votes_on
 from kakurenbo.audit.mechanism import coarsening
-from kakurenbo.audit.people import Asked, RowModel
+from kakurenbo.audit.people import Asked, RowModel, like_members
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 from kakurenbo.audit.tracing import released_form
 
@@ -47,7 +47,7 @@ def attack_inference(
     """
     asked = Asked.of(coded, holdout, ASKED, rng)
     groups = [asked.choosing, asked.reported, asked.controls, asked.choosing_controls]
-    pool = np.concatenate([coded.original, holdout])
+    pool = like_members(coded.original, holdout)
     forms = {place: coarsening(coded.columns[place], coded.release[:, place]).argmax(axis=1) for place in secrets}
     attacks: dict[str, _Guessing] = {
         "row_model": _RowModels(asked, coded, pool, groups, know, forms),
@@ -178,7 +178,7 @@ class _Boosting:
 
     def __init__(self, asked: Asked, coded: Coded, groups: Sequence[Codes], know: Sequence[int], forms: Forms) -> None:
         self._know, self._forms = know, forms
-        self._shown = learned_from(asked.attacked.release).astype(np.int64)
+        self._shown = learned_from(asked.attacked.release)
         self._others = learned_from(asked.others)
         self._rows, self._instead = (inputs(coded, rows) for rows in (self._shown, released_form(coded, self._others)))
         self._groups = [inputs(coded, released_form(coded, group)) for group in groups]

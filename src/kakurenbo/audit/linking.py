@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
-from kakurenbo.audit.people import Asked, RowModel
+from kakurenbo.audit.people import Asked, RowModel, like_members
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 
 LINED_UP = 500  # people of each source
@@ -42,7 +42,7 @@ def attack_linkability(
     """
     asked = Asked.of(coded, holdout, LINED_UP, rng)
     choosing, reported, controls, count = asked.choosing, asked.reported, asked.controls, len(asked.reported)
-    model = RowModel.of(asked.attacked, np.concatenate([coded.original, holdout]))
+    model = RowModel.of(asked.attacked, like_members(coded.original, holdout))
     tried = list(splits or default_splits(coded))
     hits = [int(linked(model, choosing, split).sum()) for split in tried]
     best = int(np.argmax(hits))

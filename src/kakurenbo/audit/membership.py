@@ -317,7 +317,7 @@ def _costs(column: CodedColumn) -> Floats:
 def count_scores(coded: Coded, pool: Codes, rest: Codes) -> Floats:
     """log of how often the whole row of each of the pool is released over how often pool and rest would have it, shape (n,)."""
     parts = (part for who in (pool, rest) for part in np.split(who, range(_SHOWN, len(who), _SHOWN)))
-    shown = np.concatenate([released_form(coded, part).astype(np.int32) for part in parts])
+    shown = np.concatenate([released_form(coded, part) for part in parts])
     people, released = row_keys(shown, coded.release)
     seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
     expected = np.bincount(people)[people] * (len(released) / len(people))

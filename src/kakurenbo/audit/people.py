@@ -15,6 +15,7 @@ from kakurenbo.audit.mechanism import transitions
 
 _LEAST = 1e-300
 _FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
+_MOST_TELLING = 100_000  # people of each table, at least, where there are more
 _MOST_PAIRS = 300_000_000  # of a released row and somebody of one kind
 
 
@@ -113,6 +114,11 @@ class Asked:
         others = np.delete(coded.original, drawn[count:], axis=0)
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
         return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]))
+
+
+def like_members(original: Codes, holdout: Codes) -> Codes:
+    """People by whom noise is estimated, of whom nobody knows whether they are members: an even share of both tables."""
+    return np.concatenate([table[:: max(1, len(table) // _MOST_TELLING)] for table in (original, holdout)])
 
 
 def as_if_released(coded: Coded, people: Codes) -> Coded:

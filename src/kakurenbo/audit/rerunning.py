@@ -299,6 +299,6 @@ def _with_canaries(membership: Risk, first: AuditResult, runs: Sequence[_Run]) -
     """Membership with the canaries of all runs as a row and a figure of their own."""
     planted, kept_out = _added([run.planted for run in runs]), _added([run.kept_out for run in runs])
     above = statistics.excess(planted, kept_out)
-    columns = tuple(str(name) for name in first.method.files["release"]["columns"])
+    columns = tuple(first.utility.by_column)
     row = ThreatRow("data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN)
     return replace(membership, rows=(*membership.rows, row), figures={**membership.figures, CANARIES: planted.value})

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 _MOST = 2**62
 Keys = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 def row_keys(*tables: NDArray[np.int32] | NDArray[np.int64]) -> list[Keys]:
@@ -36,14 +37,14 @@ def _numbered(keys: Keys) -> tuple[int, Keys]:
     return len(different), numbers
 
 
-def column_major(table: NDArray[np.int32] | NDArray[np.int64]) -> Keys:
+def column_major(table: Codes) -> Codes:
     """The same table with each column in one piece of memory, as whoever goes through columns needs it."""
-    return np.asfortranarray(table, dtype=np.int64)
+    return np.asfortranarray(table)
 
 
-def joined(table: Keys, places: Sequence[int], sizes: Sequence[int]) -> Keys:
+def joined(table: Codes, places: Sequence[int], sizes: Sequence[int]) -> Keys:
     """Some columns of a table as one, shape (n,)."""
-    key = table[:, places[0]].copy()
+    key = table[:, places[0]].astype(np.int64)
     for place in places[1:]:
         key *= sizes[place]
         key += table[:, place]

@@ -152,6 +152,7 @@ def run_audit(
     UsageError
         Where rows of a table of several per person name nobody or no time.
     """
+    read = release
     release, earlier, taken = _by_own_names(original, release, holdout, options)
     options = replace(options, earlier=earlier)
     caveats = [*taken, *column_caveats(original, release, options.identifiers)]
@@ -183,7 +184,8 @@ def run_audit(
         for there in [renamed(schema, original, one.release, holdout)[0]]
         if set(names) <= set(there.columns)
     ]
-    return _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
+    result = _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
+    return _with_names_as_read(result, read) if taken else result
 
 
 def _by_own_names(
@@ -195,6 +197,14 @@ def _by_own_names(
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     found = [renamed(schema, original, frame, holdout) for frame in (release, *options.earlier)]
     return found[0][0], tuple(frame for frame, _ in found[1:]), [caveat for _, told in found for caveat in told]
+
+
+def _with_names_as_read(result: AuditResult, release: Frame) -> AuditResult:
+    """The same, where the facts of the release name its columns as its files do."""
+    kept = ("files",) if release.parts else ("columns",)  # of several files the columns of all together stand in no file
+    facts = {name: value for name, value in release.facts().items() if name in kept}
+    files = {**result.method.files, "release": {**result.method.files["release"], **facts}}
+    return replace(result, method=replace(result.method, files=files))
 
 
 def _lacking(original: Frame, releases: Sequence[Frame]) -> bool:

@@ -87,7 +87,7 @@ def fitting_one(coded: Coded) -> int:
     return int((counts[released] == 1).sum())
 
 
-def _isolated(coded: Coded, people: Counts, others: Counts | None, columns: int, rng: np.random.Generator) -> _Isolated:
+def _isolated(coded: Coded, people: Codes, others: Codes | None, columns: int, rng: np.random.Generator) -> _Isolated:
     from kakurenbo.audit.kernels import how_many
 
     release, sizes = column_major(coded.release), [column.released for column in coded.columns]

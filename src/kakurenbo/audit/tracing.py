@@ -26,12 +26,12 @@ _MOST_VALUES, _FEWEST_VALUES = 1500, 8  # of all columns together, and of one at
 Labels = NDArray[np.int64]
 
 
-def released_form(coded: Coded, people: Codes) -> Labels:
+def released_form(coded: Coded, people: Codes) -> Codes:
     """The released code that each cell would most likely have, shape (n, columns): people as the release would show them."""
-    shown = []
+    shown = np.empty(people.shape, dtype=np.int32)
     for place, column in enumerate(coded.columns):
-        shown.append(coarsening(column, coded.release[:, place]).argmax(axis=1)[people[:, place]])
-    return np.column_stack(shown).astype(np.int64)
+        shown[:, place] = coarsening(column, coded.release[:, place]).argmax(axis=1)[people[:, place]]
+    return shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Traces:
 
 def trace(coded: Coded, pool: Codes) -> Traces:
     """Scores of everybody in the pool, shape (n,), from histograms and pairs alone."""
-    people, release = released_form(coded, pool), coded.release.astype(np.int64)
+    people, release = released_form(coded, pool), coded.release
     knowledge = MembershipKnowledge(*_tables(coded, people, release), guesses=1)
     ground = Ground.of(knowledge)
     evidence = plain_evidence(ground, knowledge, FITTING, _ROUNDING)
@@ -73,7 +73,7 @@ def trace(coded: Coded, pool: Codes) -> Traces:
     return Traces(ground.population.dot(weights), logit, own, _ratios(coded, people, release))
 
 
-def _tables(coded: Coded, people: Labels, release: Labels) -> tuple[Table, Table]:
+def _tables(coded: Coded, people: Codes, release: Codes) -> tuple[Table, Table]:
     """Pool and release as tables of one schema: released values as levels, numbers as evenly spaced as they are."""
     most = max(_FEWEST_VALUES, _MOST_VALUES // len(coded.columns))
     columns: list[Column] = []
@@ -125,7 +125,7 @@ def _commonest(seen: Labels, most: int) -> Labels:
     return numbers
 
 
-def _ratios(coded: Coded, people: Labels, release: Labels) -> Floats:
+def _ratios(coded: Coded, people: Codes, release: Codes) -> Floats:
     logs = []
     for place, column in enumerate(coded.columns):
         ours = np.bincount(people[:, place], minlength=column.released) * (len(release) / len(people))
