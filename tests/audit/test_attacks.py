@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from kakurenbo.attacks.membership import membership_odds as contest_odds
 from kakurenbo.audit import checking, engine, membership
 from kakurenbo.audit.boosting import boosted_guesses, inputs
 from kakurenbo.audit.checking import self_tests
-from kakurenbo.audit.density import densities, mutual_information
+from kakurenbo.audit.density import log_densities, mutual_information
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.engine import expected_makers, membership_odds
 from kakurenbo.audit.frames import frame_of
@@ -154,7 +156,7 @@ def test_the_density_of_a_row_is_that_of_the_tree_of_pairs() -> None:
     assert told[0, 1] == pytest.approx(np.log(2))
     assert told[1, 2] == pytest.approx(0)
     asked = np.array([[0, 0, 0], [0, 1, 0]])
-    common, never = densities(rows, asked, (2, 2, 2))
+    common, never = np.exp(log_densities(rows, asked, (2, 2, 2)))
     assert common == pytest.approx(0.25, rel=0.01)
     assert never < 1e-3
 
@@ -165,10 +167,12 @@ def test_common_rows_speak_for_nobody_in_particular(swap: tuple[Coded, Codes]) -
     weighed = linked(model, coded.original[:300], split).mean()
 
     class Unweighed(RowModel):
-        def evidence(self, places: object) -> np.ndarray:
-            return np.ones(len(self.release))
+        def evidence(self, places: Sequence[int]) -> np.ndarray:
+            """What makes likelihoods of ratios again."""
+            cells = self.release[:, list(places)]
+            return 1 / self.ratios.select(places).relative(np.zeros(len(cells)), cells)
 
-    assert weighed > linked(Unweighed(model.release, model.matrices), coded.original[:300], split).mean()
+    assert weighed > linked(Unweighed(model.release, model.ratios), coded.original[:300], split).mean()
     assert weighed > 10 * linked(model, coded.holdout[:300], split).mean()
 
 

@@ -16,6 +16,10 @@ from benchmarks.bench_audit import swapped, wide_table, write_tables
 from kakurenbo.audit.encoding import MOST_CODES, MOST_TEXTS, encode
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.kernels import how_many
+from kakurenbo.audit.linking import linked
+from kakurenbo.audit.mechanism import Ratios
+from kakurenbo.audit.membership import attack_membership
+from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.running import Options, run_audit
 from kakurenbo.audit.schema import infer_schema
@@ -81,3 +85,30 @@ def test_what_begins_so_is_found_among_sorted_levels(text: str, covered: str) ->
 def test_the_tables_of_the_benchmark_have_the_size_that_they_should(tmp_path: Path) -> None:
     for path in write_tables(tmp_path, 50, 20):
         assert pl.read_csv(path).shape == (50, 20)
+
+
+def test_products_over_hundreds_of_columns_stay_within_what_a_number_holds() -> None:
+    """Half of the cells of 250 columns are exchanged: P(row | person) of anybody is far below the least number there is."""
+    rng = np.random.default_rng(1)
+    original, holdout = (pl.DataFrame({f"c{place}": rng.integers(0, 200, 120) for place in range(250)}) for _ in range(2))
+    frames = [frame_of("original", original), frame_of("release", swapped(original, 0.5)), frame_of("holdout", holdout)]
+    coded = encode(infer_schema(frames[0], frames[2]), original.columns, *frames)
+    found = attack_membership(coded, coded.original, coded.holdout, np.random.default_rng(2))
+    row = next(row for row in found.risk.rows if row.attack == "likelihood")
+    assert row.rate.value > 0.9
+    model = RowModel.of(coded, np.concatenate([coded.original, coded.holdout]))
+    assert 0 < model.ratios.power < 1
+    assert linked(model, coded.original[:40], (tuple(range(125)), tuple(range(125, 250)))).mean() > 0.9
+
+
+def test_ratios_and_densities_say_what_probabilities_say() -> None:
+    """P(row | person) / P(row), column by column, is the ratio of the whole; nothing else depends on the scale."""
+    rng = np.random.default_rng(3)
+    people, rows = rng.integers(0, 3, (50, 2)).astype(np.int32), rng.integers(0, 3, (20, 2)).astype(np.int32)
+    transitions = [rng.dirichlet(np.ones(3), 3) for _ in range(2)]
+    ratios = Ratios.of(transitions, people)
+    assert ratios.power == 1
+    whole = np.prod([matrix[people[:, [place]], rows[:, place]] for place, matrix in enumerate(transitions)], axis=0)
+    ours = np.prod([matrix[people[:, [place]], rows[:, place]] for place, matrix in enumerate(ratios.matrices)], axis=0)
+    log_density = rng.normal(size=20)
+    np.testing.assert_allclose(ours / ratios.relative(log_density, rows), whole / np.exp(log_density), rtol=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
-from kakurenbo.audit.membership import FALSE_POSITIVES, Others, likelihood_scores, nearest_scores, nearest_to
+from kakurenbo.audit.membership import FALSE_POSITIVES, Noise, Others, likelihood_scores, nearest_scores, nearest_to
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
 from kakurenbo.audit.rows import row_keys
@@ -19,11 +19,13 @@ from kakurenbo.audit.tracing import released_form
 _TESTED = 2000  # people of each kind in a self-test, and where columns are left out
 _PLANTED = 100
 _MOST_COMPARED = 20_000  # released rows where columns are left out
+_MOST_CELLS = 400_000  # of these rows, where there are very many columns
 _MOST_RELEASED = 50_000  # released rows of a self-test, and that models are trained on and judged by
 _FEWEST_PLANTED = 20
 _SURE = 1e-3  # p-value below which a control that must read nothing reads something
 _MEMBERS = 10_000
 _FOUND = 0.9  # share of planted copies that an attack must find to be believed, by the upper end of its interval
+_MOST_SIMILAR = 2000  # pairs of columns that are compared, an even share where there are more
 _MOST_MODELS = 3
 _MODEL_LEVELS = (2, 12)
 
@@ -90,31 +92,33 @@ def driving_columns(coded: Coded, members: Codes, controls: Codes, others: Other
     ours, theirs = members[:_TESTED], controls[:_TESTED]
     rest = others.filling(len(ours), len(theirs), _TESTED)
     coded = coded.with_release(_telling_rows(coded, np.concatenate([ours, theirs])))
-    places = list(range(len(coded.columns)))
-    whole = _found(coded, (ours, theirs, rest), places)
+    places, people = list(range(len(coded.columns))), (ours, theirs, rest)
+    noise = Noise.of(coded, np.concatenate(people))
+    whole = _found(coded, people, noise, places)
     if whole <= 0 or len(places) < 2:
         return ()
     driving = []
     for left_out in places:
-        without = _found(coded, (ours, theirs, rest), [place for place in places if place != left_out])
+        without = _found(coded, people, noise, [place for place in places if place != left_out])
         driving.append(DrivingColumn("membership", coded.names[left_out], without, max(0.0, 1 - without / whole)))
     return tuple(sorted(driving, key=lambda column: -column.share))
 
 
 def _telling_rows(coded: Coded, people: Codes) -> Codes:
     """Released rows by which columns are compared: of very many an even share, and the one nearest to each of the people."""
-    if len(coded.release) <= _MOST_COMPARED:
+    most = min(_MOST_COMPARED, _MOST_CELLS // len(coded.columns))
+    if len(coded.release) <= most:
         return coded.release
     _, nearest = nearest_to(coded, people)
-    even = np.arange(0, len(coded.release), len(coded.release) // _MOST_COMPARED)
+    even = np.arange(0, len(coded.release), len(coded.release) // most)
     return coded.release[np.union1d(nearest, even)]
 
 
-def _found(coded: Coded, people: tuple[Codes, Codes, Codes], places: Sequence[int]) -> float:
+def _found(coded: Coded, people: tuple[Codes, Codes, Codes], noise: Noise, places: Sequence[int]) -> float:
     """Members found at one in a hundred controls, over that; of members, controls, and others who are not asked about."""
     ours, theirs, rest = (some[:, list(places)] for some in people)
     pool = np.concatenate([ours, theirs])
-    scores = likelihood_scores(coded.select(places), pool, rest, np.concatenate([pool, rest]))
+    scores = likelihood_scores(coded.select(places), pool, rest, np.concatenate([pool, rest]), noise.select(places))
     return statistics.found_beyond(scores[: len(ours)], scores[len(ours) :], FALSE_POSITIVES) - FALSE_POSITIVES
 
 
@@ -132,7 +136,9 @@ def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
     for place, column in enumerate(coded.columns):
         shares = [np.bincount(table[:, place], minlength=sizes[place]) / len(table) for table in (people, release)]
         by_column[column.name] = 1 - float(np.abs(shares[0] - shares[1]).sum() / 2)
-    pairs = [_pair_similarity(people, release, i, j, sizes) for i, j in itertools.combinations(range(len(sizes)), 2)]
+    every = list(itertools.combinations(range(len(sizes)), 2))
+    some = every[:: -(-len(every) // _MOST_SIMILAR)] if every else []
+    pairs = [_pair_similarity(people, release, i, j, sizes) for i, j in some]
     marginals = float(np.mean(list(by_column.values())))
     models = _models(coded, people, release, holdout)
     return Utility(marginals, float(np.mean(pairs)) if pairs else marginals, by_column, models, len(release), kept)

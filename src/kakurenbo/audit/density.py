@@ -14,13 +14,14 @@ from kakurenbo.audit.encoding import Floats
 
 _SMOOTHING = 0.5  # people added to every column of a pair, spread as its values are
 _EDGE = 1e-6  # nats that any two columns are taken to tell: what is nearly nothing counts as no edge
-_TELLING = 20_000  # people by whom the pairs are chosen
+_TELLING, _FEWEST_TELLING = 20_000, 2000  # people by whom the pairs are chosen
+_PAIRED = 4_000_000  # people times pairs of columns: of very many pairs fewer people must do
 _COUNTED = 1_000_000  # pairs of values that have a counter each; of more, those that occur are sorted
 Rows = NDArray[Any]
 
 
-def densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | None = None) -> Floats:
-    """The share of people whose row each row would be, shape (m,).
+def log_densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | None = None) -> Floats:
+    """log of the share of people whose row each row would be, shape (m,): of many columns it is less than a number can be.
 
     Parameters
     ----------
@@ -32,13 +33,13 @@ def densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | Non
         From :func:`mutual_information`, where it is known.
     """
     shares = [_share(people[:, place], size) for place, size in enumerate(sizes)]
-    found = shares[0][rows[:, 0]]
+    found = np.log(shares[0][rows[:, 0]])
     for child, parent in _tree(mutual_information(people) if told is None else told):
         together = _together(
             _keys(people, parent, child, sizes), _keys(rows, parent, child, sizes), sizes[parent] * sizes[child]
         )
         alone = np.bincount(people[:, parent], minlength=sizes[parent])[rows[:, parent]]
-        found = found * (together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING)
+        found += np.log((together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING))
     return np.asarray(found)
 
 
@@ -53,7 +54,9 @@ def _together(keys: NDArray[np.int64], asked: NDArray[np.int64], size: int) -> N
 
 def mutual_information(people: Rows) -> Floats:
     """What each two columns tell of each other, in nats, shape (columns, columns)."""
-    some = people[:: -(-len(people) // _TELLING)].astype(np.int64)
+    count = people.shape[1]
+    most = min(_TELLING, max(_FEWEST_TELLING, _PAIRED // max(1, count * (count - 1) // 2)))
+    some = people[:: -(-len(people) // most)].astype(np.int64)
     sizes = [int(some[:, place].max()) + 1 for place in range(some.shape[1])]
     told = np.zeros((len(sizes), len(sizes)))
     shares = [np.bincount(some[:, place]) / len(some) for place in range(len(sizes))]

@@ -6,7 +6,7 @@ Files of one order add their evidence row by row; one in an order of its own is 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.reconstruction.alignment import column_agreement, groups_by, shared_noise
 from kakurenbo.audit.encoding import Coded, Codes, Floats, encode
+from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.frames import Frame, codes_of_one_kind
 from kakurenbo.audit.mechanism import coarsening, joint_shares, retention, with_retention
-from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.audit.tracing import released_form
 from kakurenbo.errors import ParameterError
@@ -152,15 +152,18 @@ class GroupModel:
 
     Attributes
     ----------
-    model : RowModel
+    release : array of int32, shape (m, copies)
         A column for each copy of a column of the original.
+    matrices : list of arrays, shape (size, released)
+        What each released code gives an original one.
     columns : tuple of str
         The column of the original that each copy is of.
     people : array of int32, shape (original and holdout, copies)
         Everybody as the files' own codes have them.
     """
 
-    model: RowModel
+    release: Codes
+    matrices: list[Floats]
     columns: tuple[str, ...]
     people: Codes
 
@@ -171,11 +174,15 @@ class GroupModel:
             return None
         people = self.people[who]
         together, alone = np.zeros((len(who), len(who))), [np.zeros(len(who)), np.zeros(len(who))]
-        for of_one, of_other in zip(self.model.blocks(people, one), self.model.blocks(people, other), strict=True):
+        for of_one, of_other in zip(self._blocks(people, one), self._blocks(people, other), strict=True):
             together += of_one.T @ of_other  # (n, block) @ (block, n)
             alone[0] += of_one.sum(axis=0)
             alone[1] += of_other.sum(axis=0)
         return np.asarray(np.log(np.maximum(together, _LEAST)) - np.log(np.maximum(np.outer(*alone), _LEAST)))
+
+    def _blocks(self, people: Codes, places: Sequence[int]) -> Iterator[Floats]:
+        own = list(places)
+        return likelihoods(people[:, own], self.release[:, own], [self.matrices[place] for place in own])
 
 
 def fit(files: Files, rows: Ints | None, *, by_copies: bool) -> list[GroupModel]:
@@ -197,7 +204,7 @@ def fit(files: Files, rows: Ints | None, *, by_copies: bool) -> list[GroupModel]
         if rows is not None:
             wide = wide.with_release(wide.release[rows[rows < len(wide.release)]])
         matrices = _matrices(wide, [len(one.columns) for one in coded], by_copies=by_copies)
-        models.append(GroupModel(RowModel(wide.release, matrices), wide.names, people))
+        models.append(GroupModel(wide.release, matrices, wide.names, people))
     return models
 
 

@@ -161,8 +161,7 @@ def _voted(
     for secret in shown:
         weights = model.evidence([place for place in own if place != secret])
         sought.append(Sought(own.index(secret) if secret in own else -1, weights, shown[secret], values[secret]))
-    matrices = [model.matrices[place] for place in own]
-    counted = votes_on(people[:, own], model.release[:, own], matrices, sought)
+    counted = votes_on(people[:, own], model.release[:, own], model.ratios.select(own).matrices, sought)
     return {secret: _elected(votes, shown[secret]) for secret, votes in zip(shown, counted, strict=True)}
 
 

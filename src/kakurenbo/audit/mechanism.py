@@ -7,18 +7,74 @@ coarsening can be done to the population as well: so the p_c follow from the dep
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.audit.density import mutual_information
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 
 _LEAST, _MOST = 0.01, 0.999  # a cell may always have been drawn anew, and never always is
 _ROUNDS = 500
 _SETTLED = 1e-9
 _UNEXPLAINED = 1e-3  # share of the draws given to the release's own distribution, so that no released value is impossible
+_MOST_PAIRS = 1000  # of columns, whose dependences are measured
+_PAIRS_OF_EACH = 4
+_MOST_REACH = 600.0  # of the log of a product, which a number just holds
+_LEAST_SHARE = 1e-30  # in the place of 0
 _TELLING = 64  # values of a column that its dependences are measured by; rarer ones are taken together
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """P(released code | original code) over how common the released code is.
+
+    Products over many columns of probabilities themselves would be less than a number can be.
+
+    Attributes
+    ----------
+    matrices : list of arrays, shape (size, released)
+    usual : list of arrays, shape (released,)
+        log of how common each released code is, raised as the ratios are.
+    power : float
+        That all are raised to: 1, or less where even ratios would make products that no number can hold.
+    """
+
+    matrices: list[Floats]
+    usual: list[Floats]
+    power: float
+
+    @classmethod
+    def of(cls, transitions: Sequence[Floats], people: Codes) -> Ratios:
+        """Of the transitions of all columns, by how common original codes are among these people."""
+        usual = []
+        for place, matrix in enumerate(transitions):
+            share = np.bincount(people[:, place], minlength=len(matrix)) / len(people)
+            usual.append(np.log(np.maximum(share @ matrix, _LEAST_SHARE)))
+        logs = [np.log(np.maximum(matrix, _LEAST_SHARE)) - own for matrix, own in zip(transitions, usual, strict=True)]
+        reach = max(sum(float(np.abs(side(own)).max()) for own in logs) for side in (_above, _below))
+        power = min(1.0, _MOST_REACH / reach) if reach else 1.0
+        return cls([np.exp(power * own) for own in logs], [power * own for own in usual], power)
+
+    def select(self, places: Sequence[int]) -> Ratios:
+        """Some columns alone."""
+        return Ratios([self.matrices[place] for place in places], [self.usual[place] for place in places], self.power)
+
+    def relative(self, log_density: Floats, release: Codes) -> Floats:
+        """How common whole rows are, on the same scale, shape (m,)."""
+        usual = np.sum([own[release[:, place]] for place, own in enumerate(self.usual)], axis=0)
+        return np.asarray(np.exp(np.clip(self.power * log_density - usual, -_MOST_REACH, _MOST_REACH)))
+
+
+def _above(logs: Floats) -> Floats:
+    return np.maximum(logs, 0)
+
+
+def _below(logs: Floats) -> Floats:
+    return np.minimum(logs, 0)
 
 
 def coarsening(column: CodedColumn, release: Codes) -> Floats:
@@ -69,7 +125,7 @@ def retention(coded: Coded, pool: Codes, maps: list[Floats]) -> Floats:
         return np.array([_MOST])
     grouped = [_grouped(coded.release[:, place], maps[place]) for place in range(count)]
     agreement, strength = np.zeros((count, count)), np.zeros((count, count))
-    for i, j in itertools.combinations(range(count), 2):
+    for i, j in _telling_pairs(pool):
         joint = joint_shares(pool[:, i], len(maps[i]), pool[:, j], len(maps[j]))
         expected = _dependence(grouped[i][1].T @ joint @ grouped[j][1])
         seen = _dependence(joint_shares(grouped[i][0], expected.shape[0], grouped[j][0], expected.shape[1]))
@@ -84,6 +140,18 @@ def retention(coded: Coded, pool: Codes, maps: list[Floats]) -> Floats:
         if np.abs(p - previous).max() < _SETTLED:
             break
     return p
+
+
+def _telling_pairs(pool: Codes) -> list[tuple[int, int]]:
+    """All pairs of columns; of very many those that tell most of each other, and the best of each column."""
+    count = pool.shape[1]
+    every = list(itertools.combinations(range(count), 2))
+    if len(every) <= _MOST_PAIRS:
+        return every
+    told = mutual_information(pool)
+    best = {tuple(sorted((i, int(j)))) for i in range(count) for j in np.argsort(-told[i], kind="stable")[:_PAIRS_OF_EACH]}
+    ranked = sorted(every, key=lambda pair: (pair not in best, -told[pair]))
+    return ranked[:_MOST_PAIRS]
 
 
 def _grouped(release: Codes, matrix: Floats) -> tuple[NDArray[np.int64], Floats]:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.audit import statistics
-from kakurenbo.audit.density import densities
+from kakurenbo.audit.density import log_densities, mutual_information
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.engine import expected_makers, membership_odds, nearest_rows
-from kakurenbo.audit.mechanism import transitions
+from kakurenbo.audit.mechanism import Ratios, transitions
 from kakurenbo.audit.result import Risk, ThreatRow
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form, trace
@@ -240,7 +240,38 @@ def _scores(coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]) -
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
-def likelihood_scores(coded: Coded, pool: Codes, rest: Codes | None = None, known: Codes | None = None) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """How cells were changed.
+
+    Attributes
+    ----------
+    transitions : list of arrays, shape (size, released)
+        P(released code | original code) of each column.
+    information : array, shape (columns, columns)
+        What released columns tell of each other, in nats.
+    """
+
+    transitions: list[Floats]
+    information: Floats
+
+    @classmethod
+    def of(cls, coded: Coded, known: Codes) -> Noise:
+        """Estimated by people of whom nobody knows whether they are members."""
+        return cls(transitions(coded, known), mutual_information(released_form(coded, known)))
+
+    def select(self, places: Sequence[int]) -> Noise:
+        """Of some columns."""
+        return Noise([self.transitions[place] for place in places], self.information[np.ix_(places, places)])
+
+
+def likelihood_scores(
+    coded: Coded,
+    pool: Codes,
+    rest: Codes | None = None,
+    known: Codes | None = None,
+    noise: Noise | None = None,
+) -> Floats:
     """The odds that each person of the pool, and nobody else, made a released row, shape (n,).
 
     Parameters
@@ -252,19 +283,23 @@ def likelihood_scores(coded: Coded, pool: Codes, rest: Codes | None = None, know
         Who else may have made the rows; by default strangers alone.
     known : array of int32, shape (j, columns), optional
         People like these by whom changes of cells and the density of rows are estimated; by default the pool.
+    noise : Noise, optional
+        How cells were changed, where that is known already.
     """
     known = pool if known is None else known
-    matrices = transitions(coded, known)
-    density = densities(released_form(coded, known), coded.release, [column.released for column in coded.columns])
+    noise = noise or Noise.of(coded, known)
+    ratios, sizes = Ratios.of(noise.transitions, known), [column.released for column in coded.columns]
+    shown = released_form(coded, known)
+    density = ratios.relative(log_densities(shown, coded.release, sizes, noise.information), coded.release)
     everybody = pool if rest is None else np.concatenate([pool, rest])
-    strangers = len(everybody) * _strangers(coded, everybody, matrices, density) * density
+    strangers = len(everybody) * _strangers(coded, everybody, ratios.matrices, density) * density
     if rest is None or not len(rest):
-        return membership_odds(pool, coded.release, matrices, strangers)
-    rows, makers = _made_by(rest, coded.release, matrices, pool)
-    return membership_odds(pool, coded.release[rows], matrices, strangers[rows] + makers)
+        return membership_odds(pool, coded.release, ratios.matrices, strangers)
+    rows, makers = _made_by(rest, coded.release, ratios.matrices, pool)
+    return membership_odds(pool, coded.release[rows], ratios.matrices, strangers[rows] + makers)
 
 
-def _made_by(rest: Codes, release: Codes, matrices: list[Floats], pool: Codes) -> tuple[NDArray[np.int64], Floats]:
+def _made_by(rest: Codes, release: Codes, ratios: list[Floats], pool: Codes) -> tuple[NDArray[np.int64], Floats]:
     """Released rows, and how many of the rest are expected to make each, shapes (k,).
 
     All of them; where these are too many pairs, those that are likeliest for somebody of the pool, and their equals: they
@@ -274,20 +309,20 @@ def _made_by(rest: Codes, release: Codes, matrices: list[Floats], pool: Codes) -
     (keys,) = row_keys(release)
     different = np.unique(keys, return_index=True)[1]
     if len(different) * len(rest) > _PAIRS:
-        costs = [-np.log(np.maximum(matrix, _LEAST)) for matrix in matrices]
+        costs = [-np.log(matrix) for matrix in ratios]
         count = max(1, _PAIRS // (len(pool) * len(rest)))
         parts = [different[first::count] for first in range(min(count, len(different)))]
         different = np.unique([part[nearest_rows(pool, release[part], costs)[1]] for part in parts])
     makers = np.full(int(keys.max()) + 1, np.nan)
-    makers[keys[different]] = expected_makers(rest, release[different], matrices)
+    makers[keys[different]] = expected_makers(rest, release[different], ratios)
     rows = np.flatnonzero(~np.isnan(makers[keys]))
     return rows, makers[keys[rows]]
 
 
-def _strangers(coded: Coded, pool: Codes, matrices: list[Floats], density: Floats) -> float:
+def _strangers(coded: Coded, pool: Codes, ratios: list[Floats], density: Floats) -> float:
     """The odds that a released row was made of nobody of the pool, by EM on some of the rows."""
     some = np.unique(np.linspace(0, len(coded.release) - 1, _SAMPLED).astype(np.int64))
-    ours = expected_makers(pool, coded.release[some], matrices) / len(pool)
+    ours = expected_makers(pool, coded.release[some], ratios) / len(pool)
     share, theirs = 0.5, density[some]
     for _ in range(_ITERATIONS):
         share = float((share * theirs / np.maximum(share * theirs + (1 - share) * ours, _LEAST)).mean())
@@ -335,10 +370,11 @@ def copy_scores(coded: Coded, pool: Codes, known: Codes) -> Floats:
         People by whom it is estimated how common a row is: a row that nobody else has is not taken for impossible.
     """
     shown = released_form(coded, pool)
-    common = densities(released_form(coded, known), shown, [column.released for column in coded.columns])
+    common = log_densities(released_form(coded, known), shown, [column.released for column in coded.columns])
     people, released = row_keys(shown, coded.release)
     seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
-    return np.asarray(np.log1p(seen / np.maximum(len(released) * common, _LEAST)))
+    with np.errstate(divide="ignore"):  # of a row that is not released the logarithm is minus infinity, and the score 0
+        return np.asarray(np.logaddexp(0, np.log(seen) - np.log(len(released)) - common))
 
 
 def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kakurenbo.audit.density import densities, mutual_information
+from kakurenbo.audit.density import log_densities, mutual_information
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import likelihoods
-from kakurenbo.audit.mechanism import transitions
+from kakurenbo.audit.mechanism import Ratios, transitions
 
 _LEAST = 1e-300
 _FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
@@ -21,22 +21,22 @@ _MOST_PAIRS = 300_000_000  # of a released row and somebody of one kind
 
 @dataclass(frozen=True, eq=False)
 class RowModel:
-    """P(released row | person), column by column.
+    """P(released row | person) over how common the row is, column by column.
 
     Attributes
     ----------
     release : array of int32, shape (m, columns)
-    matrices : list of arrays, shape (size, released)
-        P(released code | original code).
+    ratios : Ratios
+        Of each column.
     """
 
     release: Codes
-    matrices: list[Floats]
+    ratios: Ratios
 
     @classmethod
     def of(cls, coded: Coded, pool: Codes) -> RowModel:
         """The model of a release, its noise estimated by people of whom nobody knows whether they are members."""
-        return cls(coded.release, transitions(coded, pool))
+        return cls(coded.release, Ratios.of(transitions(coded, pool), pool))
 
     @classmethod
     def of_others(cls, coded: Coded, others: Codes) -> RowModel:
@@ -45,33 +45,29 @@ class RowModel:
         How far people resemble each other is told by every other one of them: nobody may be explained by himself.
         """
         whole = as_if_released(coded, others)
-        return cls(others, transitions(whole.with_release(others[::2]), others[1::2]))
+        return cls(others, Ratios.of(transitions(whole.with_release(others[::2]), others[1::2]), others))
 
     def blocks(self, people: Codes, places: Sequence[int]) -> Iterator[Floats]:
-        """P(row | what is known of each person), shape (block, n), for one block of released rows after the other."""
+        """P(row | what is known of each person) over what is usual, (block, n), for one block of rows after the other."""
         own = list(places)
-        return likelihoods(people[:, own], self.release[:, own], [self.matrices[place] for place in own])
+        return likelihoods(people[:, own], self.release[:, own], self.ratios.select(own).matrices)
 
     def evidence(self, places: Sequence[int]) -> Floats:
-        """1 / how common the cells of each released row are, shape (m,), the mean of all being 1.
+        """1 / how common the cells of each released row are together, on the scale of the ratios, (m,); the mean of all is 1.
 
         By Bayes' rule P(person | row) is P(row | person) times this, and how many people there are of his kind: a common row
         speaks for nobody in particular.
         """
         own = list(places)
-        cells, sizes = self.release[:, own], [self.matrices[place].shape[1] for place in own]
-        weights = 1 / np.maximum(densities(cells, cells, sizes, self._told[np.ix_(own, own)]), _LEAST)
+        cells, ratios = self.release[:, own], self.ratios.select(own)
+        sizes = [matrix.shape[1] for matrix in ratios.matrices]
+        together = log_densities(cells, cells, sizes, self._told[np.ix_(own, own)])
+        weights = 1 / ratios.relative(together, cells)
         return np.asarray(weights / weights.mean())
 
     @cached_property
     def _told(self) -> Floats:
         return mutual_information(self.release)
-
-    def showing(self, place: int, shown: Codes) -> RowModel:
-        """The same rows with other codes in one column, which nobody is known by."""
-        release = self.release.copy()
-        release[:, place] = shown
-        return replace(self, release=release)
 
 
 @dataclass(frozen=True, eq=False)
