@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,11 @@ import polars as pl
 from kakurenbo.anonymizers.tables.synthesis import Synthetic
 from kakurenbo.audit import statistics
 from kakurenbo.audit.api import audit
-from kakurenbo.audit.encoding import encode
+from kakurenbo.audit.encoding import Coded, encode
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.linking import attack_linkability
-from kakurenbo.audit.membership import attack_membership
+from kakurenbo.audit.mechanism import coarsening, with_retention
+from kakurenbo.audit.membership import Noise, attack_membership, likelihood_scores
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.result import ABOVE
 from kakurenbo.audit.schema import infer_schema
@@ -51,6 +53,7 @@ TITLES = {
 }
 HEADINGS = {
     "tpr": "members found at 0.1 % false alarms",
+    "told": "the same by who is told how many cells were kept",
     "top": "members in top 100",
     "absent": "members in the 100 most released",
     "linked": "linked, 4 + 5 columns",
@@ -59,6 +62,8 @@ HEADINGS = {
     "planted": f"of them among the {PLANTED} rarest",
     "seconds": "CPU s of these",
 }
+KEPT = {"a": 1.0, "b": 0.8, "b2": 0.5, "g": 1.0}
+"""The share of cells that were not swapped, of releases that are nothing else."""
 SPLIT = ((0, 1, 2, 3), (4, 5, 6, 7, 8))
 RISKS = ("membership", "singling_out", "linkability", "inference", "records")
 
@@ -198,7 +203,7 @@ def case_table(people: Table, rows: int, seeds: int, cases: Sequence[str]) -> li
     for seed in range(FIRST_SEED, FIRST_SEED + seeds):
         original, releases, holdout = made_cases(people, rows, seed, cases)
         for case in cases:
-            found[case].append(figures(original, releases[case], holdout, seed))
+            found[case].append(figures(original, releases[case], holdout, seed, KEPT.get(case)))
             print(f"{case}, draw {seed}: {found[case][-1]}", file=sys.stderr, flush=True)
     lines = [f"| release | {' | '.join(HEADINGS.values())} |", "|" + " --- |" * (1 + len(HEADINGS))]
     for case in cases:
@@ -211,8 +216,13 @@ def case_table(people: Table, rows: int, seeds: int, cases: Sequence[str]) -> li
     ]
 
 
-def figures(original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame, seed: int) -> dict[str, float]:
-    """What the attacks on membership and links find in one release, and the seconds that these take."""
+def figures(
+    original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame, seed: int, kept: float | None = None
+) -> dict[str, float]:
+    """What the attacks on membership and links find in one release, and the seconds that these take.
+
+    Beside them, where it is known how many cells were kept, what an attacker finds who knows that: nobody knows more.
+    """
     began = time.process_time()
     frames = [frame_of(name, table) for name, table in (("original", original), ("release", release), ("holdout", holdout))]
     coded = encode(infer_schema(frames[0], frames[2]), original.columns, *frames)
@@ -220,16 +230,28 @@ def figures(original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame
     found = attack_membership(coded, coded.original, coded.holdout, stream(seed, "membership"))
     exposed = [place for place, _, _ in found.exposed(len(original))]
     links, _ = attack_linkability(coded, coded.holdout, stream(seed, "links"), [SPLIT])
+    seconds = time.process_time() - began
     return {
         "tpr": found.risk.figures["tpr_at_0.001"],
+        "told": np.nan if kept is None else _told(coded, kept),
         "top": found.risk.figures["top100"],
         "absent": found.risk.figures["top100_in_release"],
         "linked": links.rate.value if links.rate else 0.0,
         "control": links.control.value if links.control else 0.0,
         "flagged": len(exposed),
         "planted": _planted(original, exposed),
-        "seconds": time.process_time() - began,
+        "seconds": seconds,
     }
+
+
+def _told(coded: Coded, kept: float) -> float:
+    """Members found at 0.1 % false alarms by the likelihood of somebody who knows the exact share of cells that were kept."""
+    pool = np.concatenate([coded.original, coded.holdout])
+    maps = [coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)]
+    shares = np.full(len(maps), min(kept, 0.999))
+    noise = replace(Noise.of(coded, pool), transitions=with_retention(coded, pool, maps, shares))
+    scores = np.round(likelihood_scores(coded, pool, noise=noise), 9)
+    return statistics.found_beyond(scores[: len(coded.original)], scores[len(coded.original) :], 0.001)
 
 
 def _planted(original: pl.DataFrame, exposed: Sequence[int]) -> int:
@@ -242,7 +264,9 @@ def _planted(original: pl.DataFrame, exposed: Sequence[int]) -> int:
 def _with_interval(values: Sequence[float], name: str) -> str:
     from scipy.stats import t
 
-    digits = 4 if name == "tpr" else 3 if name in ("linked", "control") else 0
+    if np.isnan(values).any():
+        return "–"
+    digits = 4 if name in ("tpr", "told") else 3 if name in ("linked", "control") else 0
     mean = float(np.mean(values))
     if len(values) < 2 or name == "seconds":
         return f"{mean:.{digits}f}"
