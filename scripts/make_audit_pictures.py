@@ -1,4 +1,4 @@
-"""Make the pictures of docs/tutorial/audit.md again, from the reports that its commands write.
+"""Make the pictures and example reports of docs/tutorial/audit.md again, from the reports that its commands write.
 
 python scripts/make_audit_pictures.py noisy.html compared.html
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+EXAMPLES = IMAGES.parent / "examples" / "audit"
 _FRONTIER = re.compile(r'href="data:image/svg\+xml;base64,([^"]+)" download="audit-frontier.svg"')
 
 
@@ -30,6 +31,9 @@ def main() -> None:
     if found is None:
         parser.error(f"{given.compared} compares no releases")
     (IMAGES / "audit-frontier.svg").write_bytes(base64.b64decode(found[1]))
+    EXAMPLES.mkdir(parents=True, exist_ok=True)
+    for path in (given.report, given.compared):
+        (EXAMPLES / path.name).write_bytes(path.read_bytes())  # readable by everybody, unlike the reports themselves
     with sync_playwright() as playwright:
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.audit import statistics
+from kakurenbo.audit.copying import copy_odds, share_of
 from kakurenbo.audit.density import log_densities, mutual_information
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.engine import expected_makers, membership_odds, nearest_rows
@@ -23,7 +24,7 @@ from kakurenbo.audit.tracing import released_form, trace
 FALSE_POSITIVES = 0.01  # at which the rate is measured
 FIGURES = (0.001, 0.01)
 EXPOSED_LEVEL = 0.05
-_LEVELS = {"combined": 0.04, "nearest": 0.01}  # of the false discoveries of each attack; together the level
+_LEVELS = {"combined": 0.025, "copies": 0.025}  # of the false discoveries of each attack; together the level
 REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
 RIVAL = "rehearsed"
@@ -34,7 +35,6 @@ _TOP = 100
 _MEMBERS = 0.5  # share of members among those who are asked about
 _WEIGHT = 2.0  # of what histograms and pairs tell beside the rows
 _SAMPLED = 500  # released rows by which it is told how many were made of strangers
-_ITERATIONS = 30
 _KNOWN = 10_000  # people of each table from whom it is estimated how cells were changed and which values go together
 _SHOWN = 250_000  # people who are put into the form of the release at a time, for the sake of memory
 _PAIRS = 10_000_000_000  # of a released row and a person who is not asked about; beyond them only rows that tell are explained
@@ -225,18 +225,18 @@ def _scores(coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]) -
     odds = likelihood_scores(coded, pool, rest, known)
     near = nearest_scores(coded, pool)
     counted = count_scores(coded, pool, rest)
-    copied = copy_scores(coded, pool, known)
+    copied = copy_odds(coded, pool, known)
     traced = trace(coded, known).first(len(pool))
-    rows = np.log1p(odds / _MEMBERS)
+    rows, copies = np.log1p((odds + copied) / _MEMBERS), np.log1p(copied / _MEMBERS)
     scores = {
         "likelihood": odds,
         "combined": rows + _WEIGHT * traced.logit,
         "nearest": near,
         "counts": counted,
-        "copies": copied,
+        "copies": copies,
         "tracing": traced.total,
     }
-    features = np.column_stack([rows, near, counted, copied, traced.total, traced.logit, traced.by_column, traced.ratios])
+    features = np.column_stack([rows, near, counted, copies, traced.total, traced.logit, traced.by_column, traced.ratios])
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
@@ -322,10 +322,7 @@ def _made_by(rest: Codes, release: Codes, ratios: list[Floats], pool: Codes) -> 
 def _strangers(coded: Coded, pool: Codes, ratios: list[Floats], density: Floats) -> float:
     """The odds that a released row was made of nobody of the pool, by EM on some of the rows."""
     some = np.unique(np.linspace(0, len(coded.release) - 1, _SAMPLED).astype(np.int64))
-    ours = expected_makers(pool, coded.release[some], ratios) / len(pool)
-    share, theirs = 0.5, density[some]
-    for _ in range(_ITERATIONS):
-        share = float((share * theirs / np.maximum(share * theirs + (1 - share) * ours, _LEAST)).mean())
+    share = share_of(density[some], expected_makers(pool, coded.release[some], ratios) / len(pool))
     return share / max(1 - share, 1e-3)
 
 
@@ -357,24 +354,6 @@ def count_scores(coded: Coded, pool: Codes, rest: Codes) -> Floats:
     seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
     expected = np.bincount(people)[people] * (len(released) / len(people))
     return np.asarray(np.log((seen + 0.5) / (expected + 0.5)))[: len(pool)]
-
-
-def copy_scores(coded: Coded, pool: Codes, known: Codes) -> Floats:
-    """log of 1 + how often the row of each of the pool is released over how often chance would release it, shape (n,).
-
-    What finds the few rare people whom a generator learned by heart, among rows that are nobody's.
-
-    Parameters
-    ----------
-    known : array of int32, shape (j, columns)
-        People by whom it is estimated how common a row is: a row that nobody else has is not taken for impossible.
-    """
-    shown = released_form(coded, pool)
-    common = log_densities(released_form(coded, known), shown, [column.released for column in coded.columns])
-    people, released = row_keys(shown, coded.release)
-    seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
-    with np.errstate(divide="ignore"):  # of a row that is not released the logarithm is minus infinity, and the score 0
-        return np.asarray(np.logaddexp(0, np.log(seen) - np.log(len(released)) - common))
 
 
 def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:
