@@ -68,7 +68,8 @@ print(json.dumps({"DCR share": metrics.distances.dcr_share}))
     "SDMetrics": """
 from sdmetrics.single_table import DCROverfittingProtection
 kinds = {name: {"sdtype": "numerical" if pd.api.types.is_numeric_dtype(original[name]) else "categorical"} for name in original}
-found = DCROverfittingProtection.compute(original, release, holdout, {"tables": {"people": {"columns": kinds}}}, "people")
+about = {"tables": {"people": {"columns": kinds}}}
+found = DCROverfittingProtection.compute(original, release, holdout, about, "people", num_rows_subsample=1000)
 print(json.dumps({"overfitting protection": found}))
 """,
     "SynthEval": """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
-from kakurenbo.audit.limits import DEFAULTS
+from kakurenbo.audit.limits import given_limits
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit, with_rival
@@ -23,6 +23,7 @@ def audit(
     know: Sequence[str] = (),
     secret: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    ignored: Sequence[str] = (),
     person: str = "",
     time: str = "",
     period: str = "month",
@@ -44,6 +45,9 @@ def audit(
         assessed, and the other risks are compared with what could be told without the release.
     know, secret, identifiers : sequence of str
         Columns that attackers know (all), want (each in turn), and that are removed before any release (none).
+    ignored : sequence of str
+        Columns of the release alone that you know to tell nothing of anybody. Others that the original has not keep the verdict
+        open: no attack looks at them.
     person, time, period : str
         For tables of several rows per person: the column of people (of pseudonyms in the release), that of dates, and how
         long a pseudonym is kept: ``week``, ``month``, ``quarter`` or ``year``.
@@ -77,11 +81,12 @@ def audit(
         tuple(know),
         tuple(secret),
         tuple(identifiers),
-        {**DEFAULTS, **(limits or {})},
+        given_limits(limits or {}),
         seed,
         show_records=show_records,
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
         targets=targets,
+        ignored=tuple(ignored),
         earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
     )
     if method:

@@ -6,18 +6,25 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.result import Caveat, Risk
 from kakurenbo.errors import ParameterError
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
+_GROUPS = 20  # of the values of a column, whose shares are compared
+_UNLIKE = 0.15  # share of people by which a holdout may differ in a column, beyond what two samples do
 _SURE = 4.0  # standard deviations beyond which an overlap is no accident
 _SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
 
 
-def column_caveats(original: Frame, release: Frame, identifiers: Sequence[str]) -> Iterator[Caveat]:
-    """Columns of a release that no attack looks at."""
+def column_caveats(
+    original: Frame, release: Frame, identifiers: Sequence[str], ignored: Sequence[str] = ()
+) -> Iterator[Caveat]:
+    """Columns of a release that no attack looks at: nobody may be reassured of those that nobody vouches for."""
     known = {name.casefold(): name for name in original.columns}
     for name in dict.fromkeys(column for frame in (release, *release.parts) for column in frame.columns):
         like = known.get(name.casefold(), "")
@@ -26,7 +33,7 @@ def column_caveats(original: Frame, release: Frame, identifiers: Sequence[str]) 
         elif like and name not in original.columns and like not in release.columns:
             yield Caveat("column_by_case", {"column": name, "like": like}, blocks=True)
         elif name not in original.columns:
-            yield Caveat("foreign_column", {"column": name}, blocks=False)
+            yield Caveat("ignored_column" if name in ignored else "foreign_column", {"column": name}, name not in ignored)
 
 
 def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
@@ -35,6 +42,28 @@ def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
         if column.not_understood and column.name not in undone:
             told = {"column": column.name, "cells": column.not_understood, "example": column.example}
             yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
+
+
+def unlike_caveats(coded: Coded) -> Iterator[Caveat]:
+    """Columns in which the holdout is of other people than the original: what attacks tell of them is then no control."""
+    if not len(coded.holdout):
+        return
+    rows = len(coded.original), len(coded.holdout)
+    for place, column in enumerate(coded.columns):
+        groups = _in_groups(coded.original[:, place], column.size)
+        shares = [np.bincount(groups[table[:, place]]) / len(table) for table in (coded.original, coded.holdout)]
+        ours, theirs = (np.pad(share, (0, int(groups.max()) + 1 - len(share))) for share in shares)
+        # Two samples of the same people differ, too: by about the mean of |N(0, p (1/n + 1/m))| in a group of share p.
+        by_chance = np.sqrt(2 / np.pi * (ours + theirs) / 2 * sum(1 / size for size in rows)).sum() / 2
+        apart = float(np.abs(ours - theirs).sum() / 2)
+        if apart > 2 * by_chance + _UNLIKE:
+            yield Caveat("holdout_unlike", {"column": column.name, "apart": apart}, blocks=True)
+
+
+def _in_groups(codes: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    """The group of each code, shape (size,): about equally many people each, in the order of the codes."""
+    seen = np.bincount(codes, minlength=size)
+    return np.asarray(((np.cumsum(seen) - seen / 2) / max(1, seen.sum()) * _GROUPS).astype(np.int64))
 
 
 def overlap_caveats(original: Frame, holdout: Frame) -> Iterator[Caveat]:

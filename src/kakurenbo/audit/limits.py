@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, ExposedRecords, Risk, Verdict
 from kakurenbo.audit.schema import read_settings
+from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Problems, Read, Source
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -38,6 +39,25 @@ def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
     if not content:
         found.add("audit.no_limits", severity=Severity.MALFORMED, names=tuple(DEFAULTS))
     return found.problems() if found else Read({**DEFAULTS, **content}, found.notices)
+
+
+def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
+    """Limits that somebody gives in Python; what is not named keeps its default.
+
+    Raises
+    ------
+    ParameterError
+        Where a name or a value is none.
+    """
+    for name, value in limits.items():
+        if name not in DEFAULTS:
+            raise ParameterError("limits", f"by the names {', '.join(DEFAULTS)}", name)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == RECORDS and not (number and value >= 0 and value == int(value)):
+            raise ParameterError("limits", "a number of records", f"{name} = {value}")
+        if name != RECORDS and not (number and 0 <= value <= 1):
+            raise ParameterError("limits", "shares from 0 to 1", f"{name} = {value}")
+    return {**DEFAULTS, **limits}
 
 
 def held_to(risk: Risk, limits: Mapping[str, float]) -> Risk:

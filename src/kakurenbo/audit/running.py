@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kakurenbo import __version__, registry, rng
 from kakurenbo.audit import statistics
-from kakurenbo.audit.caveats import baseline_caveats, column_caveats, overlap_caveats, unread_caveats
+from kakurenbo.audit.caveats import baseline_caveats, column_caveats, overlap_caveats, unlike_caveats, unread_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -83,6 +83,8 @@ class Options:
         What a rival made of the same people, by the method that made the release.
     method : str
         That method, where it is known.
+    ignored : tuple of str
+        Columns of the release alone that are known to tell nothing of anybody.
     """
 
     know: tuple[str, ...] = ()
@@ -99,6 +101,7 @@ class Options:
     earlier: tuple[Frame, ...] = ()
     rehearsals: tuple[Rehearsal, ...] = ()
     method: str = ""
+    ignored: tuple[str, ...] = ()
 
 
 def with_rival(options: Options, method: str, tables: tuple[Frame, Frame, Frame | None]) -> Options:
@@ -155,7 +158,7 @@ def run_audit(
     read = release
     release, earlier, taken = _by_own_names(original, release, holdout, options)
     options = replace(options, earlier=earlier)
-    caveats = [*taken, *column_caveats(original, release, options.identifiers)]
+    caveats = [*taken, *column_caveats(original, release, options.identifiers, options.ignored)]
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
@@ -175,6 +178,7 @@ def run_audit(
     with step(tell, "recoding"):
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
+    caveats += [*unlike_caveats(coded)]
     caveats += unread_caveats(coded, {one.column for one in recoded})
     asked = asked if recoded else coded.original
     frames = original, release, holdout

@@ -156,7 +156,9 @@ def _self_tests(prepared: Prepared) -> tuple[SelfTest, ...]:
 
 
 def _columns(prepared: Prepared) -> tuple[DrivingColumn, ...]:
-    return driving_columns(prepared.coded, prepared.members, prepared.controls, prepared.others)
+    known = prepared.places(prepared.know)
+    people = prepared.members[:, known], prepared.controls[:, known], prepared.others.select(known)
+    return driving_columns(prepared.coded.select(known), *people)
 
 
 def _utility(prepared: Prepared) -> tuple[Utility, int | None]:

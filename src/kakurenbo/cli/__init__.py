@@ -50,7 +50,7 @@ VERBS = {
     "doctor": "verb.doctor",
 }
 """Every verb, with the code of the line that says what it does."""
-_DONE, _FAILS_RULES = 0, 1
+_DONE, _FAILS_RULES, _USAGE = 0, 1, 2
 _JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -146,6 +146,9 @@ def _code(given: list[str], *, debug: bool) -> int:
     try:
         code = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
         streams.flush_output()
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        code = _USAGE
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else ""
         code = _fail(_told(error), given, usage)

@@ -97,6 +97,8 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
             return output.refuse(made, as_json)
         return _told(replace(made.value, notices=tuple(notices)), out, as_json)
     held = tables.pop() if holdout is not None else None
+    if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
+        raise UsageError(text("usage.audit_swapped", original=str(original), holdout=str(holdout)))
     if given["method"]:
         if len(tables) > 2:
             raise UsageError(text("usage.audit_method_of_one", count=len(tables) - 1))
@@ -105,6 +107,11 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, as_json)
+
+
+def _are_swapped(original: Frame, release: Frame, holdout: Frame) -> bool:
+    """Whether the holdout has the columns of the release, and the original lacks some of them."""
+    return set(original.columns) < set(release.columns) == set(holdout.columns)
 
 
 def _check_effect(given: dict[str, Any]) -> None:
@@ -120,6 +127,8 @@ def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
     if out is not None:
         write_file(out, _RENDERERS[out.suffix](result), private=True)
     _show(result, as_json)
+    if out is not None and not as_json:
+        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.report_written")), markup=False)
     return result.verdict.exit_code
 
 
@@ -165,6 +174,7 @@ def _options(given: dict[str, Any]) -> Options:
         show_records=given["show_records"],
         strict=given["strict"],
         targets=given["targets"],
+        ignored=tuple(names(given["ignored"])),
     )
 
 
@@ -240,6 +250,7 @@ def audit() -> click.Command:
         option("--know", code="option.audit_know", default="", metavar="COLUMN,..."),
         option("--secret", code="option.audit_secret", default="", metavar="COLUMN,..."),
         option("--id", "identifiers", code="option.audit_id", default="", metavar="COLUMN,..."),
+        option("--ignore", "ignored", code="option.audit_ignore", default="", metavar="COLUMN,..."),
         option("--person", code="option.audit_person", default="", metavar="COLUMN"),
         option("--time", code="option.audit_time", default="", metavar="COLUMN"),
         option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS)),

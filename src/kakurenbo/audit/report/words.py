@@ -37,7 +37,8 @@ def caveat_sentences(result: AuditResult) -> list[str]:
     told = []
     for caveat in result.caveats:
         risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
-        told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **risks}))
+        figures = {name: share(value) for name, value in caveat.parameters.items() if isinstance(value, float)}
+        told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **figures, **risks}))
     return told
 
 
