@@ -126,3 +126,14 @@ def test_a_release_never_takes_the_place_of_the_table_it_is_made_of(table: Path)
     assert refused.code == 2
     assert "name another file" in refused.json["error"]
     assert table.read_bytes() == before
+
+
+def test_a_release_that_is_the_table_itself_is_told(tmp_path: Path) -> None:
+    given, out = tmp_path / "stays.csv", tmp_path / "out.csv"
+    hospital(100, stream(1, "stays")).write_csv(given)
+    result = call("anonymize", "table", "pipeline", str(given), str(out), "--seed", "1")
+    assert result.code == 0
+    assert "nothing was changed" in result.err
+    result = call("anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--columns", "age", "--seed", "1")
+    assert "left as they are, row by row: sex, prefecture" in result.err
+    assert "as they are" not in call("anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--seed", "1").err

@@ -13,6 +13,7 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
+from kakurenbo.audit.report.words import caveat_sentences, verdict_sentence
 from kakurenbo.audit.result import Candidate
 from kakurenbo.messages import render, speaking
 from kakurenbo.messages.catalogue import catalogue_of
@@ -97,6 +98,13 @@ def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:
     page = html_audit(worse)
     assert page.count("some risk above its limit</span>") == 2
     assert "some risk worse than in the baseline</span>" in page
+
+
+def test_a_plain_session_shows_the_verdict_and_a_line_for_each_risk() -> None:
+    lines = repr(full()).splitlines()
+    assert lines[0] == verdict_sentence(full())
+    assert len(lines) == 1 + len(caveat_sentences(full())) + len(full().risks)
+    assert all(len(line) < 300 for line in lines)
 
 
 def test_a_notebook_shows_the_verdict_and_a_picture() -> None:

@@ -38,11 +38,11 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(found)[1:] for found in re.findall(r"kakurenbo [a-z]+ [^()\n]*?(?=  |\)|\n|$)", text)]
 
 
-def test_bare_kakurenbo_greets_with_the_five_commands_that_people_need(call: Call) -> None:
+def test_bare_kakurenbo_greets_with_the_six_commands_that_people_need(call: Call) -> None:
     code, text = call()
     assert code == 0
     shown = [line.split()[1] for line in text.splitlines() if line.startswith("  kakurenbo ")]
-    assert shown == ["demo", "prepare", "anonymize", "measure", "attack"]
+    assert shown == ["demo", "prepare", "anonymize", "measure", "attack", "audit"]
 
 
 def test_the_commands_of_the_greeting_work_as_typed(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ from kakurenbo.audit.frames import Frame, codes_of_one_kind
 from kakurenbo.audit.mechanism import coarsening, joint_shares, retention, with_retention
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.audit.tracing import released_form
-from kakurenbo.errors import ParameterError
+from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.messages import text
 
 _MOST_PAIRS = 400  # pairs of columns by which two files without a common one are compared
 _SMOOTHED = 0.5
@@ -271,7 +272,7 @@ def arranged(
             shared = f"a table of some columns of the original ({', '.join(original.columns)})"
             raise ParameterError("earlier" if frame in before else "release", shared, frame.name)
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
-        raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
+        raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
     files = Files.of(frames, before, schema, names, original, holdout)
     base = encode(schema, names, original, original, holdout)
     return files.side_by_side(release.name, release.digest), Several(files, base)

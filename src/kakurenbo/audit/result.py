@@ -321,7 +321,7 @@ class Method:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult:
     """All that an audit of one release found.
 
@@ -388,6 +388,12 @@ class AuditResult:
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }
+
+    def __repr__(self) -> str:
+        """What a plain session shows: the verdict, and a line for each risk."""
+        from kakurenbo.audit.report.notebook import plain_audit  # which lays out what stands here
+
+        return plain_audit(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

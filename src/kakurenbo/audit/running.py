@@ -43,7 +43,8 @@ from kakurenbo.audit.schema import TableSchema, infer_schema
 from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.audit.unit import ByPerson, Unit, by_person
-from kakurenbo.errors import ParameterError
+from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.messages import text
 
 Rows = NDArray[np.int64]
 MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
@@ -261,7 +262,7 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
             f"{release.name} ({', '.join(release.columns)})",
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
-        raise ParameterError("holdout", f"a table with the columns {', '.join(names)}", f"none named {lacking[0]}")
+        raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
     return names
 
 

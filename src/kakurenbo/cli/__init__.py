@@ -103,7 +103,7 @@ def command_line() -> click.Group:
 
 @click.pass_context
 def _greet(context: click.Context) -> None:
-    """Somebody who does not know where to begin is told the five commands that people need."""
+    """Somebody who does not know where to begin is told the six commands that people need."""
     if context.invoked_subcommand is None:
         click.echo(text("cli.greeting"))
 

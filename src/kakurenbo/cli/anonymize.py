@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 from rich.markup import escape
 
 from kakurenbo import registry
@@ -111,8 +112,18 @@ def _anonymize_table(
     write_file(own_release, csv_bytes(cells))
     if left_out:
         output.print_notices([text("anonymize.left_out", columns=left_out)])
+    if same := _same_columns(frame.cells, cells):
+        told = "anonymize.unchanged" if len(same) == cells.width else "anonymize.unchanged_columns"
+        output.print_notices([text(told, columns=same)])
     _tell(own_release, [cells.height], release, seed, verbose, as_json)
     return output.DONE
+
+
+def _same_columns(before: pl.DataFrame, after: pl.DataFrame) -> list[str]:
+    """Columns of several values that a method left as they were, row by row."""
+    if before.height != after.height:
+        return []
+    return [name for name in after.columns if before[name].n_unique() > 1 and before[name].equals(after[name])]
 
 
 class _TableMethods(PluginGroup):

@@ -1,11 +1,20 @@
-"""What a notebook shows of an audit: the verdict, the picture of its risks, and a table; in the language of the moment."""
+"""What a notebook or a plain session shows of an audit, in the language of the moment: the verdict, and its risks."""
 
 from __future__ import annotations
 
 from kakurenbo.audit.report.markup import element, plain
 from kakurenbo.audit.report.pictures import audit_pictures
-from kakurenbo.audit.report.words import limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import caveat_sentences, limited, named, said, verdict_sentence
 from kakurenbo.audit.result import AuditResult
+
+
+def plain_audit(result: AuditResult) -> str:
+    """The verdict and a line for each risk."""
+    lines = [verdict_sentence(result), *caveat_sentences(result)]
+    for risk in result.risks.values():
+        figure = f"{limited(risk)}, " if risk.assessed else ""
+        lines.append(f"{named('risk', risk.name)}: {figure}{said(f'standing.{risk.standing}')}")
+    return "\n".join(lines)
 
 
 def notebook_audit(result: AuditResult) -> str:
