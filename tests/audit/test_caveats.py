@@ -11,8 +11,12 @@ import polars as pl
 import pytest
 
 from kakurenbo.audit.api import audit
+from kakurenbo.audit.frames import frame_of, read_frame
 from kakurenbo.audit.result import AuditResult
+from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.schema import infer_schema
 from kakurenbo.errors import ParameterError
+from kakurenbo.tables import Read
 
 
 def people(count: int, seed: int) -> pl.DataFrame:
@@ -72,7 +76,7 @@ def test_a_holdout_of_the_originals_people_is_refused_and_a_half_of_them_told() 
         audit(ORIGINAL, release, holdout=nearly, identifiers=("pid",), seed=1)
     half = pl.concat([ORIGINAL[:200], HOLDOUT[:200]])
     result = audit(ORIGINAL, release, holdout=half, identifiers=("pid",), seed=1)
-    assert codes(result) == {"holdout_overlap:": True}
+    assert codes(result) == {"holdout_overlap:": True, "holdout_near:": True, "copies:": True}
     assert result.verdict.exit_code == 1
 
 
@@ -120,3 +124,72 @@ def test_a_group_of_commands_without_a_command_shows_its_help_line_by_line() -> 
     assert done.returncode == 2
     assert "\\n" not in done.stderr
     assert len(done.stderr.splitlines()) > 20
+
+
+def wide_people(count: int, seed: int) -> pl.DataFrame:
+    """Made-up people of whom no two are alike in all columns."""
+    rng = np.random.default_rng(seed)
+    return (
+        people(count, seed).drop("pid").with_columns(pl.Series(f"v{place}", rng.integers(0, 60, count)) for place in range(5))
+    )
+
+
+def test_a_few_whole_records_that_were_copied_are_told_however_few() -> None:
+    original, holdout, fresh = (wide_people(500, seed) for seed in (1, 2, 3))
+    for copies in (0, 1, 10):
+        result = audit(original, pl.concat([original[:copies], fresh[copies:]]), holdout=holdout, seed=1)
+        told = [caveat.parameters["rows"] for caveat in result.caveats if caveat.code == "copies"]
+        assert told == ([copies] if copies else [])
+        assert result.verdict.exit_code in (1, 3)
+
+
+def test_rows_that_chance_makes_of_a_holdout_as_often_are_no_copies() -> None:
+    """Of two columns of few values nearly every released row is somebody's."""
+    tables = [people(400, seed).select("sex", pl.col("age") // 10) for seed in (1, 2, 3)]
+    result = audit(tables[0], tables[2], holdout=tables[1], seed=1)
+    assert "copies" not in [caveat.code for caveat in result.caveats]
+
+
+def test_a_holdout_of_changed_copies_is_no_control() -> None:
+    original, holdout, _ = (wide_people(500, seed) for seed in (1, 2, 3))
+    near = original.with_columns(pl.col("age") + 1, pl.col("v0") + 1)
+    assert "holdout_near" in [caveat.code for caveat in audit(original, original, holdout=near, seed=1).caveats]
+    assert "holdout_near" not in [caveat.code for caveat in audit(original, original, holdout=holdout, seed=1).caveats]
+
+
+def test_a_released_column_that_the_schema_does_not_name_keeps_the_verdict_open() -> None:
+    frames = [frame_of(name, wide_people(200, seed)) for seed, name in enumerate(("original", "release", "holdout"))]
+    schema = infer_schema(frames[0]).only(["age", "sex"])
+    result = run_audit(*frames, Options(schema=schema, seed=1))
+    assert {caveat.parameters["column"] for caveat in result.caveats if caveat.code == "not_in_schema"} == {
+        "zip", "v0", "v1", "v2", "v3", "v4",
+    }  # fmt: skip
+    assert result.verdict.exit_code in (1, 3)
+
+
+def test_a_number_that_is_nearly_none_is_a_number() -> None:
+    original, holdout, fresh = (wide_people(200, seed).cast({"age": float}) for seed in (1, 2, 3))
+    for table in (fresh, original):
+        huge = table.with_columns(pl.when(pl.int_range(200) == 3).then(1e308).otherwise("age").alias("age"))
+        result = audit(huge if table is original else original, huge, holdout=holdout, seed=1)
+        assert result.risks["membership"].assessed
+
+
+def test_a_report_never_takes_the_place_of_what_it_is_made_of(tmp_path: Path) -> None:
+    for name in ("original.json", "release.csv"):
+        ORIGINAL.write_csv(tmp_path / name)
+    (tmp_path / "link.html").symlink_to("release.csv")
+    for out in ("original.json", "link.html"):
+        call = ["audit", "original.json", "release.csv", "-o", out]
+        done = subprocess.run([sys.executable, "-m", "kakurenbo", *call], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, "take the place" in done.stderr) == (2, True)
+    assert pl.read_csv(tmp_path / "release.csv").equals(ORIGINAL)
+
+
+def test_notes_of_a_parquet_file_are_told(tmp_path: Path) -> None:
+    FRESH.write_parquet(tmp_path / "release.parquet", metadata={"comment": "made of P1-00001"})
+    reading = read_frame(tmp_path / "release.parquet")
+    assert isinstance(reading, Read)
+    assert [notice.code for notice in reading.notices] == ["audit.parquet_notes"]
+    assert "comment" in str(reading.notices[0])
+    assert "P1-00001" not in str(reading.notices[0])

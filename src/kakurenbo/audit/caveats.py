@@ -9,20 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.audit import statistics
+from kakurenbo.audit.density import log_densities
 from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.membership import nearest_to
+from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import Caveat, Risk
+from kakurenbo.audit.rows import row_keys
+from kakurenbo.audit.tracing import released_form
 from kakurenbo.errors import ParameterError
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
 _GROUPS = 20  # of the values of a column, whose shares are compared
 _UNLIKE = 0.15  # share of people by which a holdout may differ in a column, beyond what two samples do
+_LOOKED_AT = 10_000  # people by whom it is told how common rows are, and near whom others may be
+_COMPARED, _FEWEST_COMPARED = 500, 20  # people of each table
+_NEARER = 0.7  # share of pairs in which somebody of the holdout is the nearer; a half where both are like people
+_RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _SURE = 4.0  # standard deviations beyond which an overlap is no accident
 _SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
 
 
 def column_caveats(
-    original: Frame, release: Frame, identifiers: Sequence[str], ignored: Sequence[str] = ()
+    original: Frame,
+    release: Frame,
+    identifiers: Sequence[str],
+    ignored: Sequence[str] = (),
+    schema: Sequence[str] | None = None,
 ) -> Iterator[Caveat]:
     """Columns of a release that no attack looks at: nobody may be reassured of those that nobody vouches for."""
     known = {name.casefold(): name for name in original.columns}
@@ -34,6 +48,8 @@ def column_caveats(
             yield Caveat("column_by_case", {"column": name, "like": like}, blocks=True)
         elif name not in original.columns:
             yield Caveat("ignored_column" if name in ignored else "foreign_column", {"column": name}, name not in ignored)
+        elif schema is not None and name not in schema:
+            yield Caveat("ignored_column" if name in ignored else "not_in_schema", {"column": name}, name not in ignored)
 
 
 def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
@@ -42,6 +58,44 @@ def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
         if column.not_understood and column.name not in undone:
             told = {"column": column.name, "cells": column.not_understood, "example": column.example}
             yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
+
+
+def copy_caveats(coded: Coded) -> Iterator[Caveat]:
+    """Released rows that are one person's of the original in every column, more of them than chance makes of a holdout's.
+
+    Too few to be told from accidents one by one, they are told together; a single one where chance would hardly make any.
+    """
+    if not len(coded.holdout) or len(coded.columns) < 2:
+        return
+    copies, control = (_copies(coded, people) for people in (coded.original, coded.holdout))
+    ours, theirs = statistics.rate(copies, len(coded.original)), statistics.rate(control, len(coded.holdout))
+    some, others = (
+        released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)]) for people in (coded.original, coded.holdout)
+    )
+    common = log_densities(others, some, [column.released for column in coded.columns])
+    expected = len(coded.original) * len(coded.release) * float(np.exp(common).mean())
+    if statistics.fisher(ours, theirs) < _RARELY or (copies and not control and expected < _RARELY):
+        yield Caveat("copies", {"rows": copies, "control": control}, blocks=True)
+
+
+def _copies(coded: Coded, people: NDArray[np.int32]) -> int:
+    """People whom one released row, and nobody else of them, is in every column; each counts once."""
+    ours, released = row_keys(released_form(coded, people), coded.release)
+    alike = np.bincount(ours, minlength=int(released.max()) + 1)
+    return int((alike[np.unique(released)] == 1).sum())
+
+
+def near_caveats(coded: Coded, rng: np.random.Generator) -> Iterator[Caveat]:
+    """A holdout of people who are nearer to those of the original than these are to each other: changed copies of them."""
+    drawn = [people[rng.permutation(len(people))] for people in (coded.original, coded.holdout)]
+    count = min(_COMPARED, len(drawn[0]) // 10, len(drawn[1]))  # most of the original must be there to be near to
+    if count < _FEWEST_COMPARED:
+        return
+    base = as_if_released(coded, drawn[0][count : count + _LOOKED_AT])
+    ours, theirs = (nearest_to(base, some[:count])[0] for some in drawn)
+    nearer = float((theirs[:, None] < ours[None, :]).mean() + (theirs[:, None] == ours[None, :]).mean() / 2)
+    if nearer > _NEARER:
+        yield Caveat("holdout_near", {}, blocks=True)
 
 
 def unlike_caveats(coded: Coded) -> Iterator[Caveat]:

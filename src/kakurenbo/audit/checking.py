@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kakurenbo.audit import statistics
-from kakurenbo.audit.encoding import Coded, Codes, Floats
+from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
 from kakurenbo.audit.membership import FALSE_POSITIVES, Noise, Others, likelihood_scores, nearest_scores, nearest_to
 from kakurenbo.audit.people import as_if_released
@@ -131,21 +132,31 @@ def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
         Columns of the original that the release still has.
     """
     people, release = released_form(coded, coded.original), coded.release
-    sizes = [column.released for column in coded.columns]
+    readings = [_reading(column) for column in coded.columns]
     by_column = {}
     for place, column in enumerate(coded.columns):
-        shares = [np.bincount(table[:, place], minlength=sizes[place]) / len(table) for table in (people, release)]
-        by_column[column.name] = 1 - float(np.abs(shares[0] - shares[1]).sum() / 2)
-    every = list(itertools.combinations(range(len(sizes)), 2))
+        share = np.bincount(coded.original[:, place], minlength=column.size) / len(coded.original)
+        seen = np.bincount(release[:, place], minlength=column.released) / len(release)
+        by_column[column.name] = 1 - float(np.abs(share - seen @ readings[place]).sum() / 2)
+    every = list(itertools.combinations(range(len(readings)), 2))
     some = every[:: -(-len(every) // _MOST_SIMILAR)] if every else []
-    pairs = [_pair_similarity(people, release, i, j, sizes) for i, j in some]
+    pairs = [_pair_similarity(coded, readings, *pair) for pair in some]
     marginals = float(np.mean(list(by_column.values())))
     models = _models(coded, people, release, holdout)
     return Utility(marginals, float(np.mean(pairs)) if pairs else marginals, by_column, models, len(release), kept)
 
 
-def _pair_similarity(people: Codes, release: Codes, i: int, j: int, sizes: Sequence[int]) -> float:
-    ours, theirs = (joint_shares(table[:, i], sizes[i], table[:, j], sizes[j]) for table in (people, release))
+def _reading(column: CodedColumn) -> csr_array:
+    """What a reader makes of each released code, shape (released, size): any of the values that it covers, all as likely."""
+    covers = csr_array(column.covers.T, dtype=np.float64)
+    return csr_array(covers.multiply(1 / np.maximum(covers.sum(axis=1), 1)[:, None]))
+
+
+def _pair_similarity(coded: Coded, readings: Sequence[csr_array], i: int, j: int) -> float:
+    one, other = coded.columns[i], coded.columns[j]
+    ours = joint_shares(coded.original[:, i], one.size, coded.original[:, j], other.size)
+    shown = joint_shares(coded.release[:, i], one.released, coded.release[:, j], other.released)
+    theirs = readings[i].T @ (shown @ readings[j])
     return 1 - float(np.abs(ours - theirs).sum() / 2)
 
 

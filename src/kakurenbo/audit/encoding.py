@@ -22,6 +22,7 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 MOST_CODES = 512  # of a column of numbers; more different values are grouped by quantiles
 MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
+_HUGE, _FAR = 1e100, 1e9  # what numbers are cut to, and standardized ones: a learner takes them as short floats
 _ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
 _NO_BETTER = 0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
 
@@ -194,10 +195,11 @@ def _grouped(numbers: Floats, firsts: Floats) -> Codes:
 
 def _standardized(numbers: Floats, pool: Codes) -> Floats:
     """Numbers of the codes with mean 0 and variance 1 over the pool; the code after them is a missing value, and 0."""
-    told = numbers[pool[pool < len(numbers)]]
+    within = np.clip(numbers, -_HUGE, _HUGE)  # whose squares are still numbers
+    told = within[pool[pool < len(numbers)]]
     if not len(told) or told.std() == 0:
         return np.zeros(len(numbers) + 1)
-    return np.append((numbers - told.mean()) / told.std(), 0.0)
+    return np.append(np.clip((within - told.mean()) / told.std(), -_FAR, _FAR), 0.0)
 
 
 def _positions(texts: pl.Series, vocabulary: pl.Series) -> Codes:

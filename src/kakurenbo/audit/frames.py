@@ -28,6 +28,7 @@ MOST_BYTES = 250 * 1000 * 1000  # after unpacking
 MOST_CELLS = 20 * 1000 * 1000
 MOST_COLUMNS = 256
 _PARQUET = b"PAR1"
+_PLAIN_METADATA = {"ARROW:schema"}  # what writers of Parquet say of the columns alone
 _SEPARATORS = {";": Phrase("audit.semicolons"), "\t": Phrase("audit.tabs"), "|": Phrase("audit.bars")}
 
 
@@ -107,6 +108,8 @@ def frame_of(name: str, data: object) -> Frame:
         table = _from_pandas(data)
     else:
         raise ParameterError(name, "a Polars or pandas data frame", type(data).__name__)
+    if not table.height:
+        raise ParameterError(name, "a data frame with records", "none")
     found = ProblemCollector(name)
     cells = _texts(table, found)
     if found:
@@ -174,6 +177,8 @@ def _parquet(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
         rows = int(pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item())
         if not _names_are_fit(names, found) or not _size_is_fit(rows, len(names), found):
             return None
+        if notes := sorted(set(pl.read_parquet_metadata(io.BytesIO(data))) - _PLAIN_METADATA):
+            found.add("audit.parquet_notes", severity=Severity.NOTICE, keys=notes)
         return _texts(pl.read_parquet(io.BytesIO(data)), found)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError):
         found.add("audit.not_parquet", severity=Severity.MALFORMED)

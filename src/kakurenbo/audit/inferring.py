@@ -16,7 +16,7 @@ from kakurenbo.audit import statistics
 from kakurenbo.audit.boosting import MOST_VALUES, boosted_guesses, inputs, learned_from
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import Sought, votes_on
-from kakurenbo.audit.mechanism import coarsening
+from kakurenbo.audit.mechanism import shown_as
 from kakurenbo.audit.people import Asked, RowModel, like_members
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 from kakurenbo.audit.tracing import released_form
@@ -45,10 +45,10 @@ def attack_inference(
     -------
     Risk, and the p-value that members are told no better than others.
     """
-    asked = Asked.of(coded, holdout, ASKED, rng)
+    asked = Asked.of(coded, holdout, ASKED, rng, apart=True)
     groups = [asked.choosing, asked.reported, asked.controls, asked.choosing_controls]
     pool = like_members(coded.original, holdout)
-    forms = {place: coarsening(coded.columns[place], coded.release[:, place]).argmax(axis=1) for place in secrets}
+    forms = {place: shown_as(coded.columns[place], coded.release[:, place]) for place in secrets}
     attacks: dict[str, _Guessing] = {
         "row_model": _RowModels(asked, coded, pool, groups, know, forms),
         "boosting": _Boosting(asked, coded, groups, know, forms),
@@ -70,7 +70,7 @@ def attack_inference(
             guesses = attack.guesses(secret)
             if guesses is not None:
                 # The same attack with other people in the place of the release, their secret as coarse as it is released.
-                hits, without = _hits(guesses, truths), _hits([attack.without(secret)], [truths[1]])[0]
+                hits, without = _hits(guesses, truths), _hits(attack.without(secret), truths[:2])
                 tried.append(_Tried.of(replace(row, attack=name), hits, without))
     best = max(range(len(tried)), key=lambda place: tried[place].gain)
     risk = Risk.reporting("inference", [one.row for one in tried], best)
@@ -86,15 +86,18 @@ class _Tried:
     gain: float
 
     @classmethod
-    def of(cls, row: ThreatRow, hits: Sequence[Rate], without: Rate) -> _Tried:
-        """By the hits among those who choose, those who are reported, and the controls of either."""
+    def of(cls, row: ThreatRow, hits: Sequence[Rate], without: Sequence[Rate]) -> _Tried:
+        """By the hits among those who choose, those who are reported, and the controls of either.
+
+        ``without`` are those among the first two of who never looks at the release.
+        """
         choosing, reported, controls, choosing_controls = hits
         control = controls if controls.of else None
-        compared = control or without
-        # Where there are too few others of the holdout, by the same: those who choose may not tell it without the release.
-        gain = choosing.value - (choosing_controls if choosing_controls.of >= _FEWEST_CONTROLS else compared).value
+        compared = control or without[1]
+        # By others than those who are reported: the worst of many secrets would look worse than it is.
+        gain = choosing.value - (choosing_controls if choosing_controls.of >= _FEWEST_CONTROLS else without[0]).value
         above = statistics.excess(reported, compared)
-        told = replace(row, rate=reported, control=control, excess=above, baseline=without.value)
+        told = replace(row, rate=reported, control=control, excess=above, baseline=without[1].value)
         return cls(told, compared, gain)
 
 
@@ -117,8 +120,8 @@ class _Guessing(Protocol):
     def guesses(self, secret: int) -> Sequence[NDArray[np.integer]] | None:
         """By the release; None where the secret is none for this attack."""
 
-    def without(self, secret: int) -> NDArray[np.integer]:
-        """Of those who are reported, the second group, where others' secrets are all that is known."""
+    def without(self, secret: int) -> Sequence[NDArray[np.integer]]:
+        """Of those who choose and who are reported, the first two groups, where others' secrets are all that is known."""
 
 
 Forms = Mapping[int, NDArray[np.int64]]
@@ -134,17 +137,19 @@ class _RowModels:
         model = RowModel.of(asked.attacked, pool)
         shown = {secret: model.release[:, secret] for secret in forms}
         values = {secret: max(int(shown[secret].max()), int(form.max())) + 1 for secret, form in forms.items()}
-        told = _voted(model, np.concatenate(groups), know, shown, values)
+        told = _voted(model, np.concatenate(groups), know, shown, values, forms)
         ends = np.cumsum([len(group) for group in groups])[:-1]
         self._guesses = {secret: np.split(found, ends) for secret, found in told.items()}
         others = {secret: form[asked.others[:, secret]] for secret, form in forms.items()}
         values = {secret: int(theirs.max()) + 1 for secret, theirs in others.items()}
-        self._without = _voted(RowModel.of_others(coded, asked.others), groups[1], know, others, values)
+        first = np.concatenate(groups[:2])
+        found = _voted(RowModel.of_others(coded, asked.others), first, know, others, values, forms)
+        self._without = {secret: np.split(one, [len(groups[0])]) for secret, one in found.items()}
 
     def guesses(self, secret: int) -> list[Codes]:
         return self._guesses[secret]
 
-    def without(self, secret: int) -> Codes:
+    def without(self, secret: int) -> list[Codes]:
         return self._without[secret]
 
 
@@ -154,6 +159,7 @@ def _voted(
     know: Sequence[int],
     shown: Mapping[int, NDArray[np.integer]],
     values: Mapping[int, int],
+    forms: Forms,
 ) -> dict[int, Codes]:
     """By secret, the value with most votes of those who show it, shape (n,)."""
     own = list(know)
@@ -162,12 +168,16 @@ def _voted(
         weights = model.evidence([place for place in own if place != secret])
         sought.append(Sought(own.index(secret) if secret in own else -1, weights, shown[secret], values[secret]))
     counted = votes_on(people[:, own], model.release[:, own], model.ratios.select(own).matrices, sought)
-    return {secret: _elected(votes, shown[secret]) for secret, votes in zip(shown, counted, strict=True)}
+    return {secret: _elected(votes, shown[secret], forms[secret]) for secret, votes in zip(shown, counted, strict=True)}
 
 
-def _elected(votes: Floats, shown: NDArray[np.integer]) -> Codes:
-    """The value with most votes, shape (n,); where no row fits better than another, the commonest."""
-    common = np.bincount(shown, minlength=votes.shape[1]) / len(shown)
+def _elected(votes: Floats, shown: NDArray[np.integer], form: NDArray[np.int64]) -> Codes:
+    """The value with most votes, shape (n,); where no row fits better than another, the commonest.
+
+    Of values that tell something: a star is no guess.
+    """
+    telling = np.isin(np.arange(votes.shape[1]), form)
+    votes, common = votes * telling, np.bincount(shown, minlength=votes.shape[1]) * telling / len(shown)
     shares = votes / np.maximum(votes.sum(axis=1, keepdims=True), _LEAST) + 1e-9 * common
     return np.asarray(np.round(shares, 12).argmax(axis=1), dtype=np.int32)
 
@@ -183,15 +193,16 @@ class _Boosting:
         self._groups = [inputs(coded, released_form(coded, group)) for group in groups]
 
     def guesses(self, secret: int) -> list[NDArray[np.int64]] | None:
-        labels = self._shown[:, secret]
-        if len(np.unique(labels)) > MOST_VALUES:
+        telling = np.isin(self._shown[:, secret], self._forms[secret])  # of a star nothing is learned
+        labels = self._shown[telling, secret]
+        if not len(labels) or len(np.unique(labels)) > MOST_VALUES:
             return None
         own = self._known(secret)
-        return boosted_guesses(self._rows[:, own], labels, [group[:, own] for group in self._groups])
+        return boosted_guesses(self._rows[telling][:, own], labels, [group[:, own] for group in self._groups])
 
-    def without(self, secret: int) -> NDArray[np.int64]:
+    def without(self, secret: int) -> list[NDArray[np.int64]]:
         own, theirs = self._known(secret), self._forms[secret][self._others[:, secret]]
-        return boosted_guesses(self._instead[:, own], theirs, [self._groups[1][:, own]])[0]
+        return boosted_guesses(self._instead[:, own], theirs, [group[:, own] for group in self._groups[:2]])
 
     def _known(self, secret: int) -> list[int]:
         return [place for place in self._know if place != secret]

@@ -89,6 +89,16 @@ def coarsening(column: CodedColumn, release: Codes) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def shown_as(column: CodedColumn, release: Codes) -> NDArray[np.int64]:
+    """The released code that tells most of each original one, shape (size,): the narrowest that covers it, of several the
+    commonest; where none does, the code after the last: the release never shows such a value."""
+    seen = np.bincount(release, minlength=column.released)
+    width = column.covers.sum(axis=0)
+    order = np.lexsort((np.arange(column.released), -seen, width))  # what tells most first
+    best = order[column.covers[:, order].argmax(axis=1)]
+    return np.asarray(np.where(column.covers.any(axis=1), best, column.released))
+
+
 def transitions(coded: Coded, pool: Codes) -> list[Floats]:
     """For each column P(released code | original code), shape (size, released).
 

@@ -15,6 +15,7 @@ from kakurenbo.audit.mechanism import Ratios, transitions
 
 _LEAST = 1e-300
 _FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
+_FEWEST_APART = 40  # people of a holdout below which it is not split
 _MOST_TELLING = 100_000  # people of each table, at least, where there are more
 _MOST_PAIRS = 300_000_000  # of a released row and somebody of one kind
 
@@ -97,17 +98,21 @@ class Asked:
     attacked: Coded
 
     @classmethod
-    def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator) -> Asked:
-        """At most so many of each kind, and fewer where there are very many released rows."""
+    def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator, *, apart: bool = False) -> Asked:
+        """At most so many of each kind, and fewer where there are very many released rows.
+
+        Where controls choose, too, half of a small holdout is left ``apart`` for it; without one, so are those who choose.
+        """
         most = max(min(most, _FEWEST_ASKED), min(most, _MOST_PAIRS // len(coded.release)))
         size = len(coded.original)
         count = min(most, size // 2, len(holdout)) if len(holdout) else min(most, size // 4)
         drawn = rng.permutation(size)[: 2 * count]
         choosing, reported = coded.original[drawn[:count]], coded.original[drawn[count:]]
         if len(holdout):
-            held = holdout[rng.permutation(len(holdout))[: 2 * count]]
-            return cls(choosing, reported, held[:count], held[count:], holdout, coded)
-        others = np.delete(coded.original, drawn[count:], axis=0)
+            held = holdout[rng.permutation(len(holdout))]
+            own = min(count, len(held) // 2) if apart and len(held) >= 2 * _FEWEST_APART else count
+            return cls(choosing, reported, held[:own], held[own : own + count], holdout, coded)
+        others = np.delete(coded.original, drawn if apart else drawn[count:], axis=0)
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
         return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]))
 

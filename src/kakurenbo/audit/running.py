@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from kakurenbo import __version__, registry, rng
 from kakurenbo.audit import statistics
-from kakurenbo.audit.caveats import baseline_caveats, column_caveats, overlap_caveats, unlike_caveats, unread_caveats
+from kakurenbo.audit.caveats import (
+    baseline_caveats,
+    column_caveats,
+    copy_caveats,
+    near_caveats,
+    overlap_caveats,
+    unlike_caveats,
+    unread_caveats,
+)
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -159,7 +167,8 @@ def run_audit(
     read = release
     release, earlier, taken = _by_own_names(original, release, holdout, options)
     options = replace(options, earlier=earlier)
-    caveats = [*taken, *column_caveats(original, release, options.identifiers, options.ignored)]
+    named = None if options.schema is None else options.schema.names
+    caveats = [*taken, *column_caveats(original, release, options.identifiers, options.ignored, named)]
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
@@ -179,8 +188,12 @@ def run_audit(
     with step(tell, "recoding"):
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
-    caveats += [*unlike_caveats(coded)]
+    caveats += unlike_caveats(coded)
+    if not unit.why_not:
+        caveats += near_caveats(coded, rng.stream(options.seed, "audit", "near"))
     caveats += unread_caveats(coded, {one.column for one in recoded})
+    if not unit.why_not:
+        caveats += copy_caveats(coded)
     asked = asked if recoded else coded.original
     frames = original, release, holdout
     rehearsed = [

@@ -16,7 +16,7 @@ from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.tracing import trace_weights
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
-from kakurenbo.audit.mechanism import coarsening
+from kakurenbo.audit.mechanism import shown_as
 from kakurenbo.tables import Category, Column, Integer, Schema, Table
 
 _ROUNDING = 1.0  # standard error of a count of the release, in records
@@ -30,7 +30,10 @@ def released_form(coded: Coded, people: Codes) -> Codes:
     """The released code that each cell would most likely have, shape (n, columns): people as the release would show them."""
     shown = np.empty(people.shape, dtype=np.int32)
     for place, column in enumerate(coded.columns):
-        shown[:, place] = coarsening(column, coded.release[:, place]).argmax(axis=1)[people[:, place]]
+        seen = np.bincount(coded.release[:, place], minlength=column.released)
+        codes = shown_as(column, coded.release[:, place])
+        # A value that the release never shows is taken for the commonest, as if it had been released as anything.
+        shown[:, place] = np.where(codes < column.released, codes, seen.argmax())[people[:, place]]
     return shown
 
 

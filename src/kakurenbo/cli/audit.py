@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,10 +67,15 @@ _NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": (
 
 def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
     as_json = bool(given["as_json"])
+    warnings.filterwarnings("ignore", module="sklearn")  # of rare classes it warns in words that tell nobody what to do
     _check_effect(given)
     command = _command(release, holdout, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
+    if out is not None and out.exists():
+        inputs = [original, *release, holdout, *(given[name] for name in ("key", "schema", "limits", "baseline"))]
+        if any(path is not None and path.exists() and out.samefile(path) for path in inputs):
+            raise UsageError(text("usage.audit_own_input", path=str(out)))
     baseline = {} if given["baseline"] is None else _baseline(given["baseline"])
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
