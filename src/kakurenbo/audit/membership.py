@@ -38,7 +38,6 @@ _SAMPLED = 500  # released rows by which it is told how many were made of strang
 _KNOWN = 10_000  # people of each table from whom it is estimated how cells were changed and which values go together
 _SHOWN = 250_000  # people who are put into the form of the release at a time, for the sake of memory
 _PAIRS = 10_000_000_000  # of a released row and a person who is not asked about; beyond them only rows that tell are explained
-_LEAST = 1e-300
 Flags = NDArray[np.bool_]
 
 

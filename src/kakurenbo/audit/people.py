@@ -13,7 +13,6 @@ from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.mechanism import Ratios, transitions
 
-_LEAST = 1e-300
 _FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
 _FEWEST_APART = 40  # people of a holdout below which it is not split
 _MOST_TELLING = 100_000  # people of each table, at least, where there are more
