@@ -47,9 +47,18 @@ def test_cells_that_are_not_understood_are_counted_with_the_commonest_of_them(or
 
 def test_rare_words_of_the_original_are_understood_and_others_are_not() -> None:
     own = [f"w{place:05d}" for place in range(2 * MOST_TEXTS)]
-    foreign = [f"v{place:05d}" for place in range(3 * MOST_TEXTS)]
+    foreign = [f"{place:05d}-v" for place in range(3 * MOST_TEXTS)]
     assert coded(own, own).not_understood == 0
     assert coded(own, [*own[-100:], *foreign]).not_understood == len(foreign)
+
+
+def test_new_values_that_new_people_have_are_no_riddles() -> None:
+    """Of postal codes that most people share with nobody another sample has others; where all are shared there are none."""
+    rare, common = [f"{70_000 + 3 * place}-x" for place in range(1000)], [f"{70_000 + 3 * place}-x" for place in range(50)] * 20
+    new = [f"{70_001 + 3 * place}-x" for place in range(500)]
+    assert coded(rare, [*rare[:500], *new]).not_understood == 0
+    assert coded(common, [*common[:500], *new]).not_understood == len(new)
+    assert coded(rare, [*rare[:500], *(f"x{text}" for text in new)]).not_understood == len(new)
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def full() -> AuditResult:
         driving=(DrivingColumn("membership", "admitted", 0.31, 0.64), DrivingColumn("membership", "hba1c", 0.71, 0.17)),
         utility=Utility(0.97, 0.91, {name: 0.9 + 0.01 * place for place, name in enumerate(_COLUMNS)},
                         (TrainedModel("diagnosis", 0.41, 0.44, 0.095),), 5000, 9),
-        recoded=(RecodedColumn("ward", "ward", 14, 13),),
+        recoded=(RecodedColumn("ward", 14, 13),),
         self_tests=(SelfTest("fresh", "likelihood", 0.001, 0.0, True), SelfTest("planted", "likelihood", 0.4, 1.0, False)),
         candidates=(
             Candidate("rr p=0.9", 0.854, 0.91, 1, True),

@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 
 from kakurenbo.audit import statistics
 from kakurenbo.audit.density import log_densities
-from kakurenbo.audit.encoding import Coded
+from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.membership import nearest_to
 from kakurenbo.audit.people import as_if_released
-from kakurenbo.audit.result import Caveat, Risk
+from kakurenbo.audit.result import NAMES, Caveat, Rate, RecodedColumn, Risk
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
 from kakurenbo.errors import ParameterError
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
+_MOSTLY = 0.5  # share of all cells
 _GROUPS = 20  # of the values of a column, whose shares are compared
 _UNLIKE = 0.15  # share of people by which a holdout may differ in a column, beyond what two samples do
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are, and near whom others may be
 _COMPARED, _FEWEST_COMPARED = 500, 20  # people of each table
 _NEARER = 0.7  # share of pairs in which somebody of the holdout is the nearer; a half where both are like people
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
+_BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
 _SURE = 4.0  # standard deviations beyond which an overlap is no accident
 _SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
 
@@ -40,10 +42,13 @@ def column_caveats(
 ) -> Iterator[Caveat]:
     """Columns of a release that no attack looks at: nobody may be reassured of those that nobody vouches for."""
     known = {name.casefold(): name for name in original.columns}
-    for name in dict.fromkeys(column for frame in (release, *release.parts) for column in frame.columns):
+    tables = (release, *release.parts)
+    for name in dict.fromkeys(column for frame in tables for column in frame.columns):
         like = known.get(name.casefold(), "")
         if name in identifiers:
-            yield Caveat("identifier_released", {"column": name}, blocks=True)
+            own = original.cells[name].unique().implode()
+            cells = sum(int(table.cells[name].is_in(own).sum()) for table in tables if name in table.columns)
+            yield Caveat("identifier_released", {"column": name, "cells": cells}, blocks=True, leaks=cells > 0)
         elif like and name not in original.columns and like not in release.columns:
             yield Caveat("column_by_case", {"column": name, "like": like}, blocks=True)
         elif name not in original.columns:
@@ -52,30 +57,75 @@ def column_caveats(
             yield Caveat("ignored_column" if name in ignored else "not_in_schema", {"column": name}, name not in ignored)
 
 
-def unread_caveats(coded: Coded, undone: Set[str]) -> Iterator[Caveat]:
+def digest_caveats(undone: Sequence[RecodedColumn], identifying: Sequence[str]) -> Iterator[Caveat]:
+    """Columns of pseudonyms that are digests of people's names, which everybody can make who has the names."""
+    for one in undone:
+        if one.column in identifying:
+            yield Caveat("digests_of_names", {"column": one.column, "rule": one.rule}, blocks=True, leaks=True)
+
+
+def unread_caveats(coded: Coded, recoded: Sequence[RecodedColumn]) -> Iterator[Caveat]:
     """Columns of which released values are neither understood, nor said to be suppressed, nor other names that were undone."""
     for column in coded.columns:
-        if column.not_understood and column.name not in undone:
+        if column.not_understood and column.name not in _by_other_names(recoded):
             told = {"column": column.name, "cells": column.not_understood, "example": column.example}
             yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
 
 
-def copy_caveats(coded: Coded) -> Iterator[Caveat]:
-    """Released rows that are one person's of the original in every column, more of them than chance makes of a holdout's.
+def mostly_unread(coded: Coded, recoded: Sequence[RecodedColumn]) -> bool:
+    """Whether more than half of the released cells are not understood, so that nothing that was not found is shown absent."""
+    unread = sum(column.not_understood for column in coded.columns if column.name not in _by_other_names(recoded))
+    return unread > _MOSTLY * coded.release.size
 
-    Too few to be told from accidents one by one, they are told together; a single one where chance would hardly make any.
+
+def _by_other_names(recoded: Sequence[RecodedColumn]) -> Set[str]:
+    """Columns whose values were told by how common they are: every one that is not understood has a name there."""
+    return {one.column for one in recoded if one.rule == NAMES}
+
+
+def copy_caveats(coded: Coded, allowed: float = 0) -> Iterator[Caveat]:
+    """Released rows that are one person's of the original in every column, more of them than chance makes.
+
+    Too few to be told from accidents one by one, they are told together: people are given away where at the least more than
+    ``allowed`` were copied. Where a holdout has none and hardly any are expected, a single one is told.
     """
-    if not len(coded.holdout) or len(coded.columns) < 2:
+    if len(coded.columns) < 2:
         return
-    copies, control = (_copies(coded, people) for people in (coded.original, coded.holdout))
+    copies = _copies(coded, coded.original)
+    if not len(coded.holdout):
+        yield from _copies_anyway(coded, copies, allowed)
+        return
+    control = _copies(coded, coded.holdout)
     ours, theirs = statistics.rate(copies, len(coded.original)), statistics.rate(control, len(coded.holdout))
-    some, others = (
-        released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)]) for people in (coded.original, coded.holdout)
-    )
-    common = log_densities(others, some, [column.released for column in coded.columns])
-    expected = len(coded.original) * len(coded.release) * float(np.exp(common).mean())
-    if statistics.fisher(ours, theirs) < _RARELY or (copies and not control and expected < _RARELY):
-        yield Caveat("copies", {"rows": copies, "control": control}, blocks=True)
+    if statistics.fisher(ours, theirs) < _RARELY:
+        least = _at_least(ours, theirs)
+        yield Caveat("copies", {"rows": copies, "control": control, "least": least}, blocks=True, leaks=least > allowed)
+    elif copies and not control and _expected_copies(coded, coded.holdout) < _RARELY:
+        yield Caveat("few_copies", {"rows": copies}, blocks=True)
+
+
+def _copies_anyway(coded: Coded, copies: int, allowed: float) -> Iterator[Caveat]:
+    """The same without a holdout: beside how many of the original's own people have one other there who is their like."""
+    (own,) = row_keys(released_form(coded, coded.original))
+    twins = int((np.bincount(own)[own] == 2).sum())
+    ours = statistics.rate(min(copies, len(coded.release)), len(coded.release))
+    theirs = statistics.rate(twins, len(coded.original))
+    # A table from which twins were taken has none, although people like these have: the density knows better then.
+    if statistics.fisher(ours, theirs) < _RARELY and copies > _BEYOND * (1 + _expected_copies(coded, coded.original)):
+        least = _at_least(ours, theirs)
+        yield Caveat("copies_anyway", {"rows": copies, "least": least}, blocks=True, leaks=least > allowed)
+
+
+def _at_least(ours: Rate, theirs: Rate) -> int:
+    """How many people must have been copied, where more were than chance makes: one at the least."""
+    return max(1, math.floor(statistics.excess(ours, theirs).low * ours.of))
+
+
+def _expected_copies(coded: Coded, others: Codes) -> float:
+    """How many rows of the original a release of strangers would have, by how common rows are among people."""
+    some, known = (released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)]) for people in (coded.original, others))
+    common = log_densities(known, some, [column.released for column in coded.columns])
+    return len(coded.original) * len(coded.release) * float(np.exp(common).mean())
 
 
 def _copies(coded: Coded, people: NDArray[np.int32]) -> int:

@@ -6,6 +6,8 @@ cannot tell the one from the other by how they were coded.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +26,8 @@ MOST_CODES = 512  # of a column of numbers; more different values are grouped by
 MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
 _HUGE, _FAR = 1e100, 1e9  # what numbers are cut to, and standardized ones: a learner takes them as short floats
 _ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
+_SURELY = 2.0  # standard deviations
+_NEW, _ALWAYS_NEW = 1.5, 0.02  # times as many new values as are expected, and cells that are new in any release
 _NO_BETTER = 0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
 
 
@@ -155,7 +159,7 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
             exact[place], covers[missing, place] = missing, True
         else:
             covers[:, place] = True
-            if not _tells_nothing(text):
+            if not tells_nothing(text):
                 strange.append(text)
     codes = _grouped(ours, firsts), own[_positions(release, shown)], _grouped(held, firsts)
     position = np.append(np.arange(missing) / max(missing - 1, 1), np.nan)
@@ -166,7 +170,7 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
     return _unrounded(column, np.concatenate([codes[0], codes[2]]), codes[1]), codes
 
 
-def _tells_nothing(text: str) -> bool:
+def tells_nothing(text: str) -> bool:
     """Whether a released text is missing or suppressed."""
     return text.strip() in MISSING or SUPPRESSED.fullmatch(text.strip()) is not None
 
@@ -251,15 +255,15 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     covers[rest, len(shown) :] = True
     exact = np.full(released, -1, dtype=np.int32)
     ordered, strange = list(known), []
-    foreign = [text for text in shown if text not in known and not _tells_nothing(text) and not text.endswith("*")]
+    foreign = [text for text in shown if text not in known and not tells_nothing(text) and not text.endswith("*")]
     cut = are_prefixes(foreign, ordered)
     for place, text in enumerate(shown):
         plain = "" if text.strip() in MISSING else text
         if plain in known:
             exact[place], covers[known[plain], place] = known[plain], True
-        elif (band := covered_texts(text, ordered, cut=cut and not _tells_nothing(text))) is not None:
+        elif (band := covered_texts(text, ordered, cut=cut and not tells_nothing(text))) is not None:
             covers[:rest, place] = band
-        elif _tells_nothing(text):
+        elif tells_nothing(text):
             covers[:, place] = True
         else:
             strange.append(text)
@@ -269,9 +273,30 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     told = set(counts["level"].to_list())  # also the levels that are too rare to have a code
     if len(own) and len(shown) < released:
         strange += release.filter(own == len(shown)).unique().to_list()
-    unknown = _counted([text for text in strange if text not in told], release)
+    unknown = _counted(_not_merely_new([text for text in strange if text not in told], counts, release), release)
     column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown), exact, *unknown)
     return column, (coded[0], own, coded[1])
+
+
+def _not_merely_new(strange: list[str], counts: pl.DataFrame, release: pl.Series) -> list[str]:
+    """Texts that are no values, without those that look like values and are no more than new people have new values.
+
+    Of the values of further people about as many are new as there are people now whose value nobody else has (Good 1953).
+    """
+    if not strange:
+        return []
+    alone = counts.filter(pl.col("count") == 1).height
+    expected = max(0.0, alone - _SURELY * math.sqrt(alone)) / max(1, int(counts["count"].sum()))
+    if int(release.is_in(strange).sum()) > (_NEW * expected + _ALWAYS_NEW) * len(release):
+        return strange
+    shapes = {_shape(level) for level in counts["level"].to_list()}
+    return [text for text in strange if _shape(text) not in shapes]
+
+
+def _shape(text: str) -> tuple[int, str]:
+    """How a text looks: its length, as near as a tenth, and in which order letters, digits and signs stand in it."""
+    kinds = "".join("a" if one.isalpha() else "0" if one.isdigit() else one for one in text)
+    return round(10 * math.log10(len(text) + 1)), re.sub(r"(.)\1+", r"\1", kinds)
 
 
 def _commonest(release: pl.Series, known: Mapping[str, int]) -> tuple[list[str], Codes]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, ExposedRecords, Risk, Verdict
+from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, Caveat, ExposedRecords, Risk, Verdict
 from kakurenbo.audit.schema import read_settings
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Problems, Read, Source
@@ -19,6 +19,8 @@ DEFAULTS: Mapping[str, float] = MappingProxyType(
 """The most that each risk may be over its control, and how many records may be exposed."""
 ONE_ROW_EACH = "one_row_each"
 """Why pseudonyms are no question where every row is a person."""
+UNREAD = "unread"
+"""Why what was not found is not shown to be absent: most released cells were not understood."""
 _SIGNIFICANT = 0.05
 
 
@@ -66,6 +68,8 @@ def held_to(risk: Risk, limits: Mapping[str, float]) -> Risk:
     if not risk.assessed or limit is None:
         return risk
     low, high = _bounds(risk)
+    if risk.why == UNREAD and low <= limit:
+        return Risk(risk.name, False, risk.why, limit=limit)
     if risk.control is None and risk.rate is not None:
         # Others may tell more without the release than a control would be: a gain over that shows leaks, but not their absence.
         high = risk.rate.high
@@ -89,7 +93,7 @@ def verdict_of(
     *,
     strict: bool,
     copies: int | None = 0,
-    blocked: bool = False,
+    caveats: Sequence[Caveat] = (),
 ) -> Verdict:
     """The one sentence, and the exit code.
 
@@ -98,8 +102,8 @@ def verdict_of(
     copies : int
         Released rows that fit exactly one person of the original in every column; told where records could not be assessed.
         None where rows are not people.
-    blocked : bool
-        Whether something of the release could not be attacked, so that nobody may be reassured.
+    caveats : sequence of Caveat
+        What could not be attacked, so that nobody may be reassured, or gives people away by itself.
     """
     above = [name for name, risk in risks.items() if risk.standing == ABOVE]
     if len(records.flagged) > limits[RECORDS]:
@@ -110,12 +114,15 @@ def verdict_of(
         return Verdict("leaks_anyway", 1, {"risks": above, "copies": copies})
     if above:
         return Verdict("leaks", 1, {"risks": above, "flagged": len(records.flagged)})
+    if any(caveat.leaks for caveat in caveats):
+        return Verdict("leaks_by_caveat", 1, {})
     if regressions:
         return Verdict("regressed", 1, {"risks": list(regressions)})
     asked = [name for name, risk in risks.items() if name in limits and risk.why != ONE_ROW_EACH]
     open_ = [name for name in asked if risks[name].standing in (INCONCLUSIVE, NOT_ASSESSED)]
     if open_:
         return Verdict("open", 1 if strict else 3, {"risks": open_})
+    blocked = any(caveat.blocks for caveat in caveats)
     return Verdict("not_all", 1 if strict else 3, {}) if blocked else Verdict("within", 0, {})
 
 

@@ -18,6 +18,7 @@ from kakurenbo.audit.result import RecodedColumn
 from kakurenbo.audit.rows import row_keys
 
 _SUSPECT = 0.1  # total variation of a column between release and pool, beyond that of two samples, at which it may be renamed
+_SILENT = 0.5  # share of cells that may stand for anything
 _ROUNDS = 8
 _SMOOTHING = 0.5  # counts added to every pair of values
 _BETTER = 0.6  # of the distance of pairs that is left where a column was really renamed
@@ -52,7 +53,7 @@ def undo_recoding(coded: Coded, pool: Codes) -> tuple[Coded, tuple[RecodedColumn
         covers[found, np.arange(column.released)] = True
         columns[place] = replace(column, covers=covers, exact=found.astype(np.int32))
         renamed = int((found != _own_names(coded, place)).sum())
-        undone.append(RecodedColumn(column.name, column.name, column.released, renamed))
+        undone.append(RecodedColumn(column.name, column.released, renamed))
     return replace(coded, columns=tuple(columns)), tuple(undone)
 
 
@@ -64,8 +65,8 @@ def _own_names(coded: Coded, place: int) -> Labels:
 
 def _is_suspect(coded: Coded, pool: Codes, place: int) -> bool:
     column = coded.columns[place]
-    if (column.covers.sum(axis=0) != 1).any():
-        return False  # bands and suppressed cells are coarser, not renamed
+    if (column.covers.sum(axis=0) != 1).any() or column.released > column.size:
+        return False  # bands and suppressed cells are coarser, not renamed; and no value has two names
     share = np.bincount(pool[:, place], minlength=column.size) / len(pool)
     own = _own_names(coded, place)[coded.release[:, place]]
     seen = np.bincount(own, minlength=column.size) / len(own)
@@ -75,6 +76,12 @@ def _is_suspect(coded: Coded, pool: Codes, place: int) -> bool:
     return bool(np.abs(share - seen).sum() / 2 > by_chance + _SUSPECT)
 
 
+def _is_silent(coded: Coded, place: int) -> bool:
+    """Whether most released cells of a column may stand for anything."""
+    anything = np.asarray(coded.columns[place].covers.all(axis=0))
+    return bool(anything[coded.release[:, place]].mean() > _SILENT)
+
+
 class _Names:
     """What each released value of the suspected columns is taken for, made better column by column."""
 
@@ -82,10 +89,12 @@ class _Names:
         self._coded, self._pool, self._suspects = coded, pool, suspects
         self._sizes = [column.size for column in coded.columns]
         self.labels = {place: _own_names(coded, place) for place in range(len(coded.columns))}
+        # A column of which most cells tell nothing tells nothing of others.
+        self._silent = [place for place in self.labels if place not in suspects and _is_silent(coded, place)]
 
     def match(self) -> None:
         """Small columns first, each by those that are settled; then all by all; in the end by rows that agree in the rest."""
-        settled = [place for place in self.labels if place not in self._suspects]
+        settled = [place for place in self.labels if place not in self._suspects and place not in self._silent]
         for place in sorted(self._suspects, key=lambda one: self._sizes[one]):
             self.labels[place] = self._assigned(self._evidence(place, settled))
             settled.append(place)
@@ -123,7 +132,7 @@ class _Names:
 
     def _votes(self, place: int) -> Floats:
         """How many pairs of a released and a pool row agree in all other columns, by their values here, (released, size)."""
-        others = [other for other in self.labels if other != place]
+        others = [other for other in self.labels if other != place and other not in self._silent]
         named = np.column_stack([self._released(other, self.labels[other]) for other in others])
         ours, theirs = row_keys(self._pool[:, others], named)
         # Keys that one pool row alone has say most, and cost least.
@@ -153,7 +162,7 @@ class _Names:
         own = self._released(place, labels)
         distances = []
         for other in self.labels:
-            if other == place:
+            if other == place or other in self._silent:
                 continue
             size, other_size = self._sizes[place], self._sizes[other]
             known = joint_shares(self._pool[:, place], size, self._pool[:, other], other_size)

@@ -219,8 +219,7 @@ def _combined(original: Frame, command: Anonymizing, options: Options, runs: Seq
     )
     regressions = worse_than(risks, options.baseline)
     caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(), risks))
-    blocked = any(caveat.blocks for caveat in caveats)
-    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, blocked=blocked)
+    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, caveats=caveats)
     told = {**first.method.options, "run": _written(command), "runs": len(runs), "time_limit": command.limit}
     method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
     told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)

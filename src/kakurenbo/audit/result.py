@@ -157,17 +157,24 @@ class Utility:
         }
 
 
+NAMES = "names"
+"""How values are replaced where every one has another name, by no rule."""
+
+
 @dataclass(frozen=True)
 class RecodedColumn:
-    """A column of the release whose values were given other names, and what was found of it."""
+    """A column of the release whose values were given other names, and what was found of it.
+
+    ``rule`` is how: ``names`` of a secret bijection, ``spelling``, a digest such as ``sha256``, or what was done to numbers.
+    """
 
     column: str
-    source: str
     values: int
     recovered: int
+    rule: str = NAMES
 
     def as_json(self) -> dict[str, Any]:
-        return {"column": self.column, "source": self.source, "values": self.values, "recovered": self.recovered}
+        return {"column": self.column, "values": self.values, "recovered": self.recovered, "rule": self.rule}
 
 
 @dataclass(frozen=True)
@@ -276,14 +283,17 @@ class Caveat:
     ----------
     blocks : bool
         Whether nobody may be told, because of it, that every risk is within its limit.
+    leaks : bool
+        Whether it shows by itself that people are given away.
     """
 
     code: str
     parameters: Mapping[str, Any]
     blocks: bool
+    leaks: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks}
+        return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks, "leaks": self.leaks}
 
 
 @dataclass(frozen=True)

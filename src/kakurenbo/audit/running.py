@@ -19,6 +19,8 @@ from kakurenbo.audit.caveats import (
     baseline_caveats,
     column_caveats,
     copy_caveats,
+    digest_caveats,
+    mostly_unread,
     near_caveats,
     overlap_caveats,
     unlike_caveats,
@@ -27,7 +29,8 @@ from kakurenbo.audit.caveats import (
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
-from kakurenbo.audit.limits import DEFAULTS, held_to, verdict_of, worse_than
+from kakurenbo.audit.limits import DEFAULTS, RECORDS, UNREAD, held_to, verdict_of, worse_than
+from kakurenbo.audit.masks import put_back
 from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehearsed
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
@@ -56,7 +59,7 @@ from kakurenbo.messages import text
 
 Rows = NDArray[np.int64]
 MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
-STEPS = ("encode", "recoding", *(name for name in TASKS if name != "columns"))
+STEPS = ("recoding", "encode", *(name for name in TASKS if name != "columns"))
 """What every audit of a release does; which columns drive a risk is asked only where there is one."""
 
 
@@ -166,9 +169,17 @@ def run_audit(
     """
     read = release
     release, earlier, taken = _by_own_names(original, release, holdout, options)
-    options = replace(options, earlier=earlier)
     named = None if options.schema is None else options.schema.names
-    caveats = [*taken, *column_caveats(original, release, options.identifiers, options.ignored, named)]
+    with step(tell, "recoding"):
+        schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+        release, schema, unmasked = put_back(schema, original, release, holdout, _identifying(options))
+        earlier = tuple(put_back(schema, original, one, holdout, _identifying(options))[0] for one in earlier)
+    options = replace(options, earlier=earlier, schema=schema)
+    caveats = [
+        *taken,
+        *digest_caveats(unmasked, _identifying(options)),
+        *column_caveats(original, release, options.identifiers, options.ignored, named),
+    ]
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
@@ -185,25 +196,30 @@ def run_audit(
     with step(tell, "encode"):
         schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
         coded = encode(schema, names, original, release, holdout)
-    with step(tell, "recoding"):
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
     caveats += unlike_caveats(coded)
     if not unit.why_not:
         caveats += near_caveats(coded, rng.stream(options.seed, "audit", "near"))
-    caveats += unread_caveats(coded, {one.column for one in recoded})
+    caveats += unread_caveats(coded, recoded)
     if not unit.why_not:
-        caveats += copy_caveats(coded)
+        caveats += copy_caveats(coded, options.limits[RECORDS])
     asked = asked if recoded else coded.original
+    recoded = (*(one for one in unmasked if one.column in names), *recoded)
     frames = original, release, holdout
     rehearsed = [
         (encode(schema, names, original, there, holdout), one)
         for one in options.rehearsals
-        for there in [renamed(schema, original, one.release, holdout)[0]]
+        for there in [put_back(schema, original, renamed(schema, original, one.release, holdout)[0], holdout)[0]]
         if set(names) <= set(there.columns)
     ]
     result = _Audit(coded, asked, recoded, frames, options, tell, unit, several, caveats, crew or threads(), rehearsed).result()
     return _with_names_as_read(result, read) if taken else result
+
+
+def _identifying(options: Options) -> tuple[str, ...]:
+    """Columns of names of people."""
+    return options.identifiers if options.persons is None else (*options.identifiers, options.persons.column)
 
 
 def _by_own_names(
@@ -351,18 +367,17 @@ class _Audit:
                 p_values[name] = p_value
         tests: tuple[SelfTest, ...] = tasks["self_tests"].result()
         corrected = statistics.holm(p_values)
-        weak = any(not test.passed for test in tests)
+        hidden = self._what_hides(tests)
         for name, risk in risks.items():
-            noted = replace(risk, p_value=corrected.get(name), why="too_weak" if weak and risk.assessed else risk.why)
+            noted = replace(risk, p_value=corrected.get(name), why=hidden if hidden and risk.assessed else risk.why)
             risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
         records = self._records(membership)
         method, baseline = self._method(), self._options.baseline
         regressions = worse_than(risks, baseline)
         caveats = (*self._caveats, *baseline_caveats(baseline, method.files["original"], risks))
         utility, copies = tasks["utility"].result()
-        strict, blocked = self._options.strict, any(caveat.blocks for caveat in caveats)
-        limits = self._options.limits
-        verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, blocked=blocked)
+        strict, limits = self._options.strict, self._options.limits
+        verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, caveats=caveats)
         return AuditResult(
             verdict,
             risks,
@@ -384,6 +399,12 @@ class _Audit:
         if self._unit.why_not:
             return self._unit.why_not
         return "too_few" if "holdout" in self._frames else "no_holdout"
+
+    def _what_hides(self, tests: Sequence[SelfTest]) -> str:
+        """Why no risk that was not found is shown to be absent; empty where none is hidden."""
+        if mostly_unread(self._coded, self._recoded):
+            return UNREAD
+        return "too_weak" if any(not test.passed for test in tests) else ""
 
     def _recoding(self) -> Risk:
         count = len(self._coded.columns)

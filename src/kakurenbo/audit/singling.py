@@ -24,6 +24,7 @@ _MOST_SUBSETS = 300  # sets of columns, drawn where there are more
 _LIGHT = 0.1  # people that a predicate may be expected to fit, by how common its values are, to mean something
 _MOST_CANDIDATES = 20_000  # released rows for which predicates are sought
 _MOST_ROWS = 2000  # released rows whose predicates are reported
+_FEWEST = 20  # of them, by which the size of predicates is chosen
 Counts = NDArray[np.int64]
 
 
@@ -66,13 +67,16 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
         found = _isolated(coded, people, others, columns, rng)
         sides = [found.rows[chooses[found.rows] == side] for side in (True, False)]
         places = [np.flatnonzero(np.isin(found.rows, side))[:_MOST_ROWS] for side in sides]
-        rate = statistics.rate(int((found.original[places[1]] == 1).sum()), len(places[1]))
-        control = statistics.rate(int((found.holdout[places[1]] == 1).sum()), len(places[1])) if others is not None else None
+        # Who finds no predicate has said of every row that it fits nobody.
+        tries = len(places[1]) or min(int((~chooses).sum()), _MOST_ROWS)
+        rate = statistics.rate(int((found.original[places[1]] == 1).sum()), tries)
+        control = statistics.rate(int((found.holdout[places[1]] == 1).sum()), tries) if others is not None else None
         above = statistics.excess_over(rate, ceiling) if control is None else statistics.excess(rate, control)
         chance = _chance(found.weights, size)
         rows.append(ThreatRow("stranger", (), coded.names, f"predicates_{columns}", rate, control, above, chance, chance))
         gain = (found.original[places[0]] == 1).mean() if len(places[0]) else 0.0
-        gains.append(gain - (control.value if control is not None else 0.0) if rate.of >= 20 else -1.0)
+        told = len(places[1])
+        gains.append(gain - (control.value if control is not None else 0.0) if told >= _FEWEST else -1.0 if told else -2.0)
     best = int(np.argmax(gains))
     risk, worst = Risk.reporting("singling_out", rows, best), rows[best]
     if worst.control is None:

@@ -109,8 +109,8 @@ def _columns(result: AuditResult) -> Iterator[str]:
     if driving:
         yield from table(_heads("column", "risk", "share", "without"), driving)
     if result.recoded:
-        rows = [(one.column, one.source, f"{one.recovered} / {one.values}") for one in result.recoded]
-        yield from ("", safe(said("recoded_hint")), "", *table(_heads("column", "source", "recovered"), rows))
+        rows = [(one.column, named("rule", one.rule), f"{one.recovered} / {one.values}") for one in result.recoded]
+        yield from ("", safe(said("recoded_hint")), "", *table(_heads("column", "rule", "recovered"), rows))
 
 
 def _utility(result: AuditResult) -> Iterator[str]:

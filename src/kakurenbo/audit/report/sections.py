@@ -150,8 +150,11 @@ def columns_section(result: AuditResult) -> list[str]:
         table = sheet(headings, rows, ["main", "below", "figure", "below"])
         parts += [paragraph(said("columns_hint")), element("div", table, class_="panel")]
     if result.recoded:
-        headings = [said(f"heading.{one}") for one in ("column", "source", "recovered")]
-        rows = [[plain(one.column), plain(one.source), plain(f"{one.recovered} / {one.values}")] for one in result.recoded]
+        headings = [said(f"heading.{one}") for one in ("column", "rule", "recovered")]
+        rows = [
+            [plain(one.column), plain(named("rule", one.rule)), plain(f"{one.recovered} / {one.values}")]
+            for one in result.recoded
+        ]
         table = sheet(headings, rows, ["main", "below", "figure"])
         parts += [element("h3", plain(said("recoded"))), paragraph(said("recoded_hint")), element("div", table, class_="panel")]
     return parts
