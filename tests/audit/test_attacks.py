@@ -68,7 +68,7 @@ def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Code
 
 
 def test_whoever_may_err_more_often_finds_no_fewer_members() -> None:
-    """Half of the people choose, for 1 % false alarms, an attack that finds nobody in the other half: the stricter one is left."""
+    """For 1 % false alarms half of the people choose an attack that finds nobody of the others: the stricter one is left."""
     is_member, chooses = np.tile([True, False], 2000), np.arange(4000) < 2000
     lucky, sure, blind = np.zeros(4000), np.zeros(4000), np.zeros(4000)
     sure[np.flatnonzero(is_member)[::2]] = 1
