@@ -348,6 +348,7 @@ class AuditResult:
     recoded : tuple of RecodedColumn
         What was undone before anything else was measured.
     self_tests : tuple of SelfTest
+        Of several runs, of each test the run in which it went worst.
     candidates : tuple of Candidate
         Empty where a single release was audited.
     regulation : tuple of RegulationRow
