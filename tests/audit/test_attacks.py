@@ -67,6 +67,27 @@ def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Code
     assert np.mean(rates) < 0.02
 
 
+def test_whoever_may_err_more_often_finds_no_fewer_members() -> None:
+    """For 1 % false alarms half of the people choose an attack that finds nobody of the others: the stricter one is left."""
+    is_member, chooses = np.tile([True, False], 2000), np.arange(4000) < 2000
+    lucky, sure, blind = np.zeros(4000), np.zeros(4000), np.zeros(4000)
+    sure[np.flatnonzero(is_member)[::2]] = 1
+    lucky[np.flatnonzero(is_member & chooses)[:600]] = 1
+    lucky[np.flatnonzero(~is_member & chooses)[:3]] = 2
+    scores = {"likelihood": sure, "nearest": lucky, "counts": blind, "non_members": blind}
+    assert membership._best(scores, is_member, chooses, 0.01) == "nearest"
+    figures = membership._figures(scores, scores, is_member, chooses)
+    assert (figures["tpr_at_0.001"], figures["tpr_at_0.01"]) == (0.5, 0.5)
+
+
+def test_members_among_the_likeliest_stand_beside_how_many_chance_would_put_there(swap: tuple[Coded, Codes]) -> None:
+    coded, pool = swap
+    for members, controls, by_chance in ((1000, 250, 80.0), (300, 900, 25.0), (40, 40, 40.0)):
+        asked = pool[:members], pool[len(pool) - controls :]
+        figures = attack_membership(coded, *asked, np.random.default_rng(1)).risk.figures
+        assert figures["top100_by_chance"] == by_chance
+
+
 def test_people_who_are_not_asked_about_explain_their_rows_as_if_they_were(swap: tuple[Coded, Codes]) -> None:
     coded, pool = swap
     whole = likelihood_scores(coded, pool)

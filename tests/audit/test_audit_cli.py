@@ -118,6 +118,20 @@ def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
     assert "membership" in json.loads(out)["regressions"]
 
 
+def test_a_release_that_leaks_and_is_worse_than_the_baseline_is_told_both(folder: Path) -> None:
+    audited_before(folder, "--holdout", "holdout.csv")
+    code, out, _ = run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--baseline", "old.json")
+    told = " ".join(out.split())
+    assert code == 1
+    assert "This release gives people away: membership" in told
+    assert "Worse than the baseline: membership" in told
+
+
+def test_at_the_terminal_a_negative_gain_over_luck_is_explained_beside_it() -> None:
+    told = " ".join(run(*CALL, "strangers.csv", "--seed", "1")[1].split())
+    assert "about 1/e" in told
+
+
 STEPS = {
     "reading values",
     "undoing renamed values",

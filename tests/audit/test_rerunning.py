@@ -16,7 +16,8 @@ import pytest
 
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import frame_of
-from kakurenbo.audit.rerunning import canaries
+from kakurenbo.audit.rerunning import canaries, told_apart, worst_tests
+from kakurenbo.audit.result import SelfTest
 from kakurenbo.cli import main
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Read
@@ -79,7 +80,7 @@ def test_a_command_that_copies_leaks_and_its_canaries_are_found(folder: Path) ->
     assert content["verdict"]["code"] == "leaks"
     assert membership["canaries"] > 0.9
     row = membership["rows"][-1]
-    assert (row["attack"], row["of"]) == ("canaries", 40)
+    assert (row["attack"], row["of"], row["control"]["of"]) == ("canaries", 40, 40)
     assert row["excess"]["interval"][0] > 0.5
     assert membership["of"] == sum(one["of"] for one in membership["rows"][1:3])
     attacks = {one["attack"]: one for one in membership["rows"][3:-1]}
@@ -168,6 +169,24 @@ def test_what_does_not_go_together_is_refused(arguments: tuple[str, ...]) -> Non
     code, _, err = run("audit", "original.csv", *arguments)
     assert code == 2
     assert "--run" in err
+
+
+def test_canaries_that_score_alike_are_told_apart_by_nothing_and_all_of_both_kinds_count() -> None:
+    """The upper half of the scores exceeds what the lower one sets, and the lower one nothing that the upper one sets."""
+    scores = np.arange(40.0)
+    alike = told_apart(scores, scores)
+    assert [(one.hits, one.of) for one in alike] == [(20, 40), (20, 40)]
+    assert [(one.hits, one.of) for one in told_apart(scores + 100, scores)] == [(40, 40), (20, 40)]
+    assert [one.of for one in told_apart(scores[:21], scores[:21])] == [21, 21]
+
+
+def test_of_every_self_test_the_run_in_which_it_went_worst_is_told() -> None:
+    good, weak = SelfTest("planted", "likelihood", 0.99, 1.0, True), SelfTest("planted", "nearest", 0.4, 1.0, False)
+    fresh = [SelfTest("fresh", "likelihood", read, 0.0, True) for read in (0.001, 0.012, -0.004)]
+    assert worst_tests([(fresh[0], good), (fresh[1], weak), (fresh[2],)]) == (fresh[1], weak)
+    failed = SelfTest("fresh", "likelihood", 0.01, 0.0, False)
+    assert worst_tests([(fresh[1],), (failed,)]) == (failed,)
+    assert worst_tests([(), ()]) == ()
 
 
 def test_canaries_are_new_records_of_known_values_without_twins() -> None:

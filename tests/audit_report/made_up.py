@@ -27,7 +27,9 @@ from kakurenbo.audit.result import (
 )
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+_FIGURES = {"tpr_at_0.001": 0.856, "tpr_at_0.01": 0.871, "top100": 100.0, "top100_by_chance": 80.0}
 _COLUMNS = ("age", "sex", "prefecture", "ward", "diagnosis", "admitted", "days", "insurance", "hba1c")
+_WITHOUT = {"ward": -0.004, "admitted": 0.3, "hba1c": 0.7, "sex": 0.83}
 
 
 def full() -> AuditResult:
@@ -48,7 +50,7 @@ def full() -> AuditResult:
         Excess(0.0, -0.015, 0.015), reported=True,
     )  # fmt: skip
     risks = {
-        "membership": _of("membership", membership, ABOVE, (membership, weaker), {"tpr_at_0.001": 0.856, "top100": 100.0}),
+        "membership": _of("membership", membership, ABOVE, (membership, weaker), _FIGURES),
         "singling_out": Risk("singling_out", False, why="no_predicates"),
         "linkability": _of("linkability", linked, WITHIN, (linked,)),
         "inference": _of("inference", inference, INCONCLUSIVE, (inference,)),
@@ -61,7 +63,7 @@ def full() -> AuditResult:
         verdict=Verdict("above", 1, {"risks": ["membership"], "rate": 0.854}),
         risks=risks,
         records=ExposedRecords(True, 0.05, 5000, (shown, *flagged)),
-        driving=(DrivingColumn("membership", "admitted", 0.31, 0.64), DrivingColumn("membership", "hba1c", 0.71, 0.17)),
+        driving=tuple(DrivingColumn("membership", column, 0.8, without) for column, without in _WITHOUT.items()),
         utility=Utility(0.97, 0.91, {name: 0.9 + 0.01 * place for place, name in enumerate(_COLUMNS)},
                         (TrainedModel("diagnosis", 0.41, 0.44, 0.095),), 5000, 9),
         recoded=(RecodedColumn("ward", 14, 13),),

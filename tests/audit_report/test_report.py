@@ -14,7 +14,7 @@ from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
 from kakurenbo.audit.report.words import caveat_sentences, verdict_sentence
-from kakurenbo.audit.result import Candidate
+from kakurenbo.audit.result import INCONCLUSIVE, Candidate, Excess, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.messages import render, speaking
 from kakurenbo.messages.catalogue import catalogue_of
 from kakurenbo.tables import Problem
@@ -23,7 +23,8 @@ from kakurenbo.tables import Problem
 def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> None:
     told = markdown_audit(full())
     assert told.index("audit.verdict.above") < told.index("| membership |")
-    assert "| 85.4 % (82.0–88.3) | 85.6 % (82.2–88.5) | 0.2 % (0.0–1.1) | 5.0 % | above its limit |" in told
+    figures = "85.4 % (82.0–88.3) | 85.6 % (82.2–88.5) | 0.2 % (0.0–1.1) | – | 0.1 % | 0.0004 | 5.0 % | above its limit |"
+    assert f"| {figures}" in told
     assert "26 of 5,000 tested records" in told
     assert "Worse than the baseline: membership" in told
 
@@ -34,6 +35,69 @@ def test_what_was_not_assessed_is_said_and_never_looks_like_passed() -> None:
     assert "within its limit" not in told
     page = html_audit(bare())
     assert 'class="mark good"' not in page
+
+
+def test_markdown_has_every_figure_of_a_risk_that_the_page_has() -> None:
+    told, page = markdown_audit(full()), html_audit(full())
+    for figure in (
+        "members found at 0.1 % false alarms 85.6 %",
+        "members found at 1 % false alarms 87.1 %",
+        "members among the 100 likeliest 100 (80 by chance)",
+    ):
+        assert figure in told
+        assert figure in page
+    assert "| naive guess | chance | p-value (Holm) | limit |" in told
+    assert "| 46.0 % (41.6–50.5) | 41.0 % (36.7–45.4) | 38.0 % | 9.5 % | 0.0004 | 5.0 % | inconclusive |" in told
+
+
+def test_columns_stand_beside_what_the_attack_gains_with_all_of_them_and_no_part_is_below_none_or_above_all() -> None:
+    told, page = markdown_audit(full()), html_audit(full())
+    for report in (told, page):
+        assert "with all columns it gains 80.0 %" in report
+    assert "| ward | membership | 100.0 % | −0.4 % |" in told
+    assert "| admitted | membership | 62.5 % | 30.0 % |" in told
+    assert "| sex | membership | 0.0 % | 83.0 % |" in told
+    assert full().as_json()["driving"][3] == {
+        "risk": "membership", "column": "sex", "with_all": 0.8, "without": 0.83, "share": 0.0
+    }  # fmt: skip
+
+
+def test_percents_are_written_one_way_in_every_report() -> None:
+    rows = {"rate": Rate(1, 5000, 0.0002, 0.00001, 0.0011), "control": Rate(0, 5000, 0.0, 0.0, 0.00074)}
+    tiny = replace(full().risks["membership"], excess=Excess(0.0002, -0.00054, 0.0011), baseline=0.00013, chance=0.12, **rows)
+    compared = (Candidate("a", -0.00021, 0.99999, 0, True), Candidate("b", 0.5, 0.6, 1, False))
+    result = replace(full(), risks={**full().risks, "membership": tiny}, candidates=compared)
+    pictures = "".join(audit_pictures(result).values())
+    for told in (markdown_audit(result), html_audit(result), repr(result), result._repr_html_(), pictures):
+        assert re.findall(r"\d\.\d\d+(?: %|–| %\))", told) == []
+    assert "| 0.0 % (−0.1–0.1) | 0.0 % (0.0–0.1) | 0.0 % (0.0–0.1) | &lt; 0.1 % | 12.0 % |" in markdown_audit(result)
+
+
+def test_what_was_found_against_the_limit_is_said_as_it_is_done() -> None:
+    for told in (markdown_audit(full()), html_audit(full())):
+        assert "corrected for the number of risks (Holm), is below 0.05" in told
+        assert "The intervals themselves are not corrected" in told
+
+
+def test_a_gain_of_singling_out_below_0_is_explained_where_there_is_no_holdout() -> None:
+    rate = Rate(10, 100, 0.1, 0.049, 0.176)
+    row = ThreatRow("stranger", (), ("age",), "predicates_1", rate, None, Excess(-0.268, -0.319, -0.192), reported=True)
+    alone = replace(Risk.reporting("singling_out", [row], 0), standing=INCONCLUSIVE, why="no_control", limit=0.1)
+    result = replace(full(), risks={**full().risks, "singling_out": alone})
+    held = replace(result, risks={**full().risks, "singling_out": replace(alone, control=rate)})
+    for render_audit in (markdown_audit, html_audit):
+        assert "its gain is over 36.8 % (about 1/e)" in render_audit(result)
+        assert "about 1/e" not in render_audit(held)
+
+
+def test_a_failed_test_of_the_attack_is_told_once_and_as_what_it_is() -> None:
+    weak = {name: replace(risk, why="too_weak") if risk.assessed else risk for name, risk in full().risks.items()}
+    result = replace(full(), risks=weak)
+    for told in (markdown_audit(result), html_audit(result).partition('<div lang="ja"')[0], repr(result), result._repr_html_()):
+        assert told.count("failed its own test") == 1
+    eager = replace(result, self_tests=(SelfTest("fresh", "likelihood", 0.2, 0.0, False),))
+    assert "| 20.0 % | 0.0 % | finds what is not there |" in markdown_audit(eager)
+    assert "attack too weak" not in markdown_audit(eager)
 
 
 def test_the_page_needs_no_network_and_holds_both_languages() -> None:
@@ -103,7 +167,8 @@ def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:
 def test_a_plain_session_shows_the_verdict_and_a_line_for_each_risk() -> None:
     lines = repr(full()).splitlines()
     assert lines[0] == verdict_sentence(full())
-    assert len(lines) == 1 + len(caveat_sentences(full())) + len(full().risks)
+    assert "Worse than the baseline: membership" in lines
+    assert len(lines) == 2 + len(caveat_sentences(full())) + len(full().risks)
     assert all(len(line) < 300 for line in lines)
 
 

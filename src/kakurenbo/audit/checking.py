@@ -101,8 +101,8 @@ def driving_columns(coded: Coded, members: Codes, controls: Codes, others: Other
     driving = []
     for left_out in places:
         without = _found(coded, people, noise, [place for place in places if place != left_out])
-        driving.append(DrivingColumn("membership", coded.names[left_out], without, max(0.0, 1 - without / whole)))
-    return tuple(sorted(driving, key=lambda column: -column.share))
+        driving.append(DrivingColumn("membership", coded.names[left_out], whole, without))
+    return tuple(sorted(driving, key=lambda column: column.without))
 
 
 def _telling_rows(coded: Coded, people: Codes) -> Codes:

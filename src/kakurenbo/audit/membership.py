@@ -22,7 +22,7 @@ from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form, trace
 
 FALSE_POSITIVES = 0.01  # at which the rate is measured
-FIGURES = (0.001, 0.01)
+FIGURES = (0.001, 0.01)  # shares of false positives, the strictest first
 EXPOSED_LEVEL = 0.05
 _LEVELS = {"combined": 0.02, "copies": 0.02, "nearest": 0.01}  # of the false discoveries of each attack; together the level
 REVERSED = "non_members"
@@ -401,18 +401,23 @@ def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_mem
     """True positive rates, and how many of the hundred highest scores are members'.
 
     Each half of the people by the attack that the other half chooses for it, so that choosing flatters nothing; then both
-    together. ``non_members`` is how many people who were not there can be told, at one in a hundred members mistaken.
+    together. Whoever may err more often can still use the stricter attack, so a rate is never below that of fewer false
+    positives. ``non_members`` is how many people who were not there can be told, at one in a hundred members mistaken.
+    ``top100_by_chance`` is how many members a hundred people drawn by lot would be, of those who are asked about.
     """
     figures = dict.fromkeys((*(f"tpr_at_{share:g}" for share in FIGURES), "top100", REVERSED, "top100_in_release"), 0.0)
     for told_by, half in ((chooses, ~chooses), (~chooses, chooses)):
+        found = 0.0
         for share in FIGURES:
             best = _best(choosing, is_member, told_by, share)
-            figures[f"tpr_at_{share:g}"] += statistics.found_beyond(*_sides(named[best], is_member, half, best), share) / 2
+            found = max(found, statistics.found_beyond(*_sides(named[best], is_member, half, best), share))
+            figures[f"tpr_at_{share:g}"] += found / 2
         likeliest = {name: _top(score, is_member, told_by) for name, score in choosing.items() if name != REVERSED}
         figures["top100"] += _top(named[max(likeliest, key=lambda name: likeliest[name])], is_member, half)
         sought, others = _sides(named[REVERSED], is_member, half, REVERSED)
         figures[REVERSED] += statistics.found_beyond(sought, others, FALSE_POSITIVES) / 2
         figures["top100_in_release"] += _top(named[REVERSED], is_member, half)
+    figures["top100_by_chance"] = min(_TOP, len(is_member)) * float(is_member.mean())
     return {name: round(value, _DECIMALS) for name, value in figures.items()}
 
 

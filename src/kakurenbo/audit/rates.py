@@ -127,7 +127,8 @@ class Risk:
     rows : tuple of ThreatRow
         Every attacker and attack that was tried.
     figures : mapping of str to float
-        Further figures under their JSON names: membership's ``tpr_at_0.001``, ``tpr_at_0.01``, ``top100``.
+        Further figures under their JSON names: membership's ``tpr_at_0.001``, ``tpr_at_0.01``, ``top100`` and
+        ``top100_by_chance``.
     """
 
     name: str

@@ -26,7 +26,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
 from kakurenbo.audit.renaming import renamed
-from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, Rehearsal
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
@@ -173,10 +173,7 @@ def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFr
 def _told(
     ours: Frame, release: Frame, held: Frame, made: pl.DataFrame, options: Options, lot: np.random.Generator
 ) -> tuple[Rate, Rate]:
-    """How many canaries that were planted, and that were not, score above what one in ten of those kept out exceeds.
-
-    The threshold is told by half of those kept out, the rate by the other half.
-    """
+    """How many canaries that were planted, and that were not, score above what one in ten of those kept out exceeds."""
     assert options.schema is not None
     release, _ = renamed(options.schema, ours, release, held)
     names = shared_columns(ours, release, held, options)
@@ -188,10 +185,22 @@ def _told(
     beside = [count + lot.permutation(len(table) - count)[:_BESIDE] for table in (coded.original, coded.holdout)]
     parts = [coded.original[:count], coded.holdout[:count], coded.original[beside[0]], coded.holdout[beside[1]]]
     scores = np.round(likelihood_scores(coded, np.concatenate(parts)), 9)
-    planted, kept_out = scores[:count], scores[count : 2 * count]
-    line = statistics.threshold(kept_out[: count // 2], _MISTAKEN)
-    rest = kept_out[count // 2 :]
-    return statistics.rate(int((planted > line).sum()), count), statistics.rate(int((rest > line).sum()), len(rest))
+    return told_apart(scores[:count], scores[count : 2 * count])
+
+
+def told_apart(planted: NDArray[np.float64], kept_out: NDArray[np.float64]) -> tuple[Rate, Rate]:
+    """How many of each score above a threshold; as many were planted as kept out.
+
+    The threshold of each half is told by those kept out in the other half: all of both kinds count, and none of them is judged
+    by a threshold that it set itself.
+    """
+    first = np.arange(len(planted)) < len(planted) // 2
+    found = mistaken = 0
+    for sets, judged in ((first, ~first), (~first, first)):
+        line = statistics.threshold(kept_out[sets], _MISTAKEN)
+        found += int((planted[judged] > line).sum())
+        mistaken += int((kept_out[judged] > line).sum())
+    return statistics.rate(found, len(planted)), statistics.rate(mistaken, len(kept_out))
 
 
 # -- all runs together ------------------------------------------------------------------------------------------------
@@ -223,7 +232,23 @@ def _combined(original: Frame, command: Anonymizing, options: Options, runs: Seq
     told = {**first.method.options, "run": _written(command), "runs": len(runs), "time_limit": command.limit}
     method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
     told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)
-    return replace(told_all, regressions=regressions, caveats=caveats)
+    tests = worst_tests([run.result.self_tests for run in runs])
+    return replace(told_all, self_tests=tests, regressions=regressions, caveats=caveats)
+
+
+def worst_tests(runs: Sequence[Sequence[SelfTest]]) -> tuple[SelfTest, ...]:
+    """Of every self-test the run in which it went worst: one that failed, so that no other run hides it, else the furthest off.
+
+    Where nothing is to be read, only reading something is off.
+    """
+    by_name: dict[str, list[SelfTest]] = {}
+    for test in (test for tests in runs for test in tests):
+        by_name.setdefault(test.name, []).append(test)
+    return tuple(max(tests, key=_badness) for tests in by_name.values())
+
+
+def _badness(test: SelfTest) -> tuple[bool, float]:
+    return not test.passed, test.expected - test.read if test.expected else test.read
 
 
 def _written(command: Anonymizing) -> str:

@@ -90,18 +90,29 @@ class ExposedRecords:
 
 @dataclass(frozen=True)
 class DrivingColumn:
-    """How much of a risk goes where a column is left out of the release.
+    """How much of what one attack gains goes where a column is left out of the release.
 
-    ``without`` is the excess (rate where there is no control) without the column, ``share`` how much of it that takes away.
+    ``with_all`` is the excess of the likelihood attack where every column is there, ``without`` that without this one.
     """
 
     risk: str
     column: str
+    with_all: float
     without: float
-    share: float
+
+    @property
+    def share(self) -> float:
+        """The part of the excess that goes with the column, from 0 to 1: 0 where the risk is no lower without it."""
+        return min(1.0, max(0.0, 1 - self.without / self.with_all))
 
     def as_json(self) -> dict[str, Any]:
-        return {"risk": self.risk, "column": self.column, "without": self.without, "share": self.share}
+        return {
+            "risk": self.risk,
+            "column": self.column,
+            "with_all": self.with_all,
+            "without": self.without,
+            "share": self.share,
+        }
 
 
 @dataclass(frozen=True)
@@ -347,6 +358,7 @@ class AuditResult:
     recoded : tuple of RecodedColumn
         What was undone before anything else was measured.
     self_tests : tuple of SelfTest
+        Of several runs, of each test the run in which it went worst.
     candidates : tuple of Candidate
         Empty where a single release was audited.
     regulation : tuple of RegulationRow

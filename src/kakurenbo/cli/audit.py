@@ -24,10 +24,12 @@ from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
+    beside,
     candidate_rows,
     caveat_sentences,
     limited,
     named,
+    regression_sentence,
     said,
     verdict_sentence,
 )
@@ -214,14 +216,15 @@ def _show(result: AuditResult, as_json: bool) -> None:
     if result.candidates:
         console.print(said("title", file=result.candidates[0].name), markup=False)
     console.print(verdict_sentence(result), markup=False, style="bold")
+    if worse := regression_sentence(result):
+        console.print(worse, markup=False, style="bold")
     for caveat in caveat_sentences(result):
         console.print(caveat, markup=False, style="yellow")
     table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
     for risk in result.risks.values():
         standing = text(f"audit.report.standing.{risk.standing}")
-        about = named("attack", risk.attack) if risk.assessed else ""
-        told = named("why", risk.why) if risk.why else ""
-        table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(part for part in (about, told) if part))
+        told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk)]
+        table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(told))
     console.print(table)
     if result.candidates:
         _show_candidates(result)

@@ -28,6 +28,8 @@ from kakurenbo.audit.report.words import (
     file_name,
     limited,
     named,
+    regression_sentence,
+    risk_hints,
     said,
     verdict_sentence,
 )
@@ -57,7 +59,7 @@ def _file(result: AuditResult) -> str:
 
 def _page(result: AuditResult, spoken: str) -> list[str]:
     sections = {
-        "risks": [paragraph(said("risks_hint")), _risks(result)],
+        "risks": [*map(paragraph, risk_hints(result)), _risks(result)],
         "matrix": matrix_section(result),
         "files": files_section(result),
         "frontier": _frontier(result),
@@ -90,15 +92,14 @@ def _header(result: AuditResult) -> str:
     controls = element("div", _choices("language", _LANGUAGE_NAMES), _choices("theme", _theme_names()), class_="controls")
     caveats = [paragraph(caveat, "note") for caveat in caveat_sentences(result)]
     verdict = element("div", element("p", plain(verdict_sentence(result))), *caveats, class_=f"verdict verdict-{look}")
-    worse = [] if not result.regressions else [_worse(result)]
+    worse = [_worse(told)] if (told := regression_sentence(result)) else []
     cards = (_card(risk) for risk in result.risks.values() if risk.assessed or risk.why)
     inside = [element("div", names, controls, class_="bar"), verdict, *worse, element("div", *cards, class_="cards")]
     return element("header", element("div", *inside, class_="wide"))
 
 
-def _worse(result: AuditResult) -> str:
-    risks = [named("risk", name) for name in result.regressions]
-    return element("div", element("p", plain(said("regressions", risks=risks))), class_="verdict verdict-bad")
+def _worse(told: str) -> str:
+    return element("div", element("p", plain(told)), class_="verdict verdict-bad")
 
 
 def _theme_names() -> dict[str, str]:

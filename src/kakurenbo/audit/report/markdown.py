@@ -7,21 +7,28 @@ from collections.abc import Iterator
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
+    beside,
     candidate_rows,
     caveat_sentences,
+    columns_sentence,
+    figures_told,
     file_rows,
     limited,
     named,
+    percent,
     probability,
     rated,
+    regression_sentence,
+    risk_hints,
     said,
+    self_test_rows,
     shown_record,
     threat_told,
     verdict_sentence,
 )
-from kakurenbo.audit.result import AuditResult
+from kakurenbo.audit.result import AuditResult, Risk
 from kakurenbo.reporting.markdown import safe, table
-from kakurenbo.reporting.numbers import count, share
+from kakurenbo.reporting.numbers import count
 from kakurenbo.tables import summed_up
 
 
@@ -29,12 +36,10 @@ def markdown_audit(result: AuditResult) -> str:
     """The same figures as the page, without the pictures."""
     file = str(result.method.files.get("release", {}).get("name", ""))
     lines = [f"# {safe(said('title', file=file))}", "", f"**{safe(verdict_sentence(result))}**", ""]
-    for caveat in caveat_sentences(result):
-        lines += [f"- {safe(caveat)}"]
-    lines += [""] * bool(result.caveats)
-    if result.regressions:
-        risks = [named("risk", name) for name in result.regressions]
-        lines += [f"**{safe(said('regressions', risks=risks))}**", ""]
+    if worse := regression_sentence(result):
+        lines += [f"**{safe(worse)}**", ""]
+    if caveats := caveat_sentences(result):
+        lines += [*(f"- {safe(caveat)}" for caveat in caveats), ""]
     parts = {
         "risks": _risks(result),
         "matrix": _attacks(result),
@@ -58,25 +63,44 @@ def _heads(*names: str) -> list[str]:
 
 
 def _risks(result: AuditResult) -> Iterator[str]:
-    rows = []
-    for risk in result.risks.values():
-        standing = said(f"standing.{risk.standing}")
-        if risk.assessed:
-            figures = (rated(risk.rate), rated(risk.control), share(risk.limit))
-            told = f"{standing} ({named('why', risk.why)})" if risk.why else standing
-            rows.append((named("risk", risk.name), named("attack", risk.attack), limited(risk), *figures, told))
-        elif risk.why:
-            rows.append((named("risk", risk.name), named("why", risk.why), "–", "–", "–", "–", standing))
-    yield from table(_heads("risk", "attack", "figure", "rate", "control", "limit", "standing"), rows)
+    for hint in risk_hints(result):
+        yield from (safe(hint), "")
+    figures = ("figure", "rate", "control", "baseline", "chance", "p_corrected", "limit")
+    rows = [_risk_row(risk) for risk in result.risks.values() if risk.assessed or risk.why]
+    yield from table(_heads("risk", "attack", *figures, "standing"), rows)
+    further = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
+    yield from ("", *(f"- {safe(told)}" for told in further)) if further else ()
+
+
+def _risk_row(risk: Risk) -> tuple[str, ...]:
+    figures = (
+        limited(risk),
+        rated(risk.rate),
+        rated(risk.control),
+        percent(risk.baseline),
+        percent(risk.chance),
+        probability(risk.p_value),
+        percent(risk.limit),
+    )
+    told, standing = "; ".join(beside(risk)), said(f"standing.{risk.standing}")
+    if not risk.assessed:
+        return (named("risk", risk.name), told, *figures, standing)
+    noted = f"{standing} ({told})" if told else standing
+    return (named("risk", risk.name), named("attack", risk.attack), *figures, noted)
 
 
 def _attacks(result: AuditResult) -> Iterator[str]:
     rows = [
-        (named("risk", risk.name), threat_told(row), named("attack", row.attack), rated(row.rate), rated(row.control))
+        (
+            named("risk", risk.name),
+            threat_told(row),
+            named("attack", row.attack),
+            *map(rated, (row.rate, row.control, row.excess)),
+        )
         for risk in result.risks.values()
         for row in risk.rows
     ]
-    yield from table(_heads("risk", "threat", "attack", "rate", "control"), rows) if rows else ()
+    yield from table(_heads("risk", "threat", "attack", "rate", "control", "excess"), rows) if rows else ()
 
 
 def _files(result: AuditResult) -> Iterator[str]:
@@ -95,7 +119,7 @@ def _records(result: AuditResult) -> Iterator[str]:
         yield safe(said("records_not_assessed"))
         return
     flagged, tested = count(len(records.flagged)), count(records.tested)
-    yield safe(said("records_flagged", flagged=flagged, tested=tested, level=share(records.level)))
+    yield safe(said("records_flagged", flagged=flagged, tested=tested, level=percent(records.level)))
     if records.flagged:
         listed = records.flagged[:MOST_LISTED]
         rows = [(" · ".join(filter(None, (one.digest, shown_record(one)))), probability(one.p_value)) for one in listed]
@@ -105,9 +129,9 @@ def _records(result: AuditResult) -> Iterator[str]:
 
 
 def _columns(result: AuditResult) -> Iterator[str]:
-    driving = [(one.column, named("risk", one.risk), share(one.share), share(one.without)) for one in result.driving]
+    driving = [(one.column, named("risk", one.risk), percent(one.share), percent(one.without)) for one in result.driving]
     if driving:
-        yield from table(_heads("column", "risk", "share", "without"), driving)
+        yield from (safe(columns_sentence(result)), "", *table(_heads("column", "risk", "share", "without"), driving))
     if result.recoded:
         rows = [(one.column, named("rule", one.rule), f"{one.recovered} / {one.values}") for one in result.recoded]
         yield from ("", safe(said("recoded_hint")), "", *table(_heads("column", "rule", "recovered"), rows))
@@ -115,11 +139,13 @@ def _columns(result: AuditResult) -> Iterator[str]:
 
 def _utility(result: AuditResult) -> Iterator[str]:
     utility = result.utility
-    whole = [(said("marginals"), share(utility.marginals)), (said("pairs"), share(utility.pairs))]
+    whole = [(said("marginals"), percent(utility.marginals)), (said("pairs"), percent(utility.pairs))]
     whole += [(said("rows"), count(utility.rows)), (said("columns_kept"), count(utility.columns_kept))]
-    yield from table(_heads("what", "value"), [*whole, *((name, share(value)) for name, value in utility.by_column.items())])
+    yield from table(_heads("what", "value"), [*whole, *((name, percent(value)) for name, value in utility.by_column.items())])
     if utility.models:
-        rows = [(one.column, share(one.on_release), share(one.on_original), share(one.majority)) for one in utility.models]
+        rows = [
+            (one.column, percent(one.on_release), percent(one.on_original), percent(one.majority)) for one in utility.models
+        ]
         yield from ("", *table(_heads("predicted", "on_release", "on_original", "majority"), rows))
 
 
@@ -137,17 +163,7 @@ def _regulation(result: AuditResult) -> Iterator[str]:
 
 def _method(result: AuditResult) -> Iterator[str]:
     yield from table(_heads("what", "value"), method_facts(result))
-    tests = [
-        (
-            said(f"self_test.{test.name}"),
-            named("attack", test.attack),
-            share(test.read),
-            share(test.expected),
-            said("passed" if test.passed else "too_weak"),
-        )
-        for test in result.self_tests
-    ]
-    if tests:
+    if tests := self_test_rows(result):
         yield from ("", f"### {safe(said('self_tests'))}", "", safe(said("self_tests_hint")), "")
         yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
     for notice in summed_up(result.notices):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from kakurenbo.audit.report.markup import element, plain
 from kakurenbo.audit.report.pictures import audit_pictures
-from kakurenbo.audit.report.words import caveat_sentences, limited, named, said, verdict_sentence
+from kakurenbo.audit.report.words import caveat_sentences, limited, named, regression_sentence, said, verdict_sentence
 from kakurenbo.audit.result import AuditResult
 
 
 def plain_audit(result: AuditResult) -> str:
-    """The verdict and a line for each risk."""
-    lines = [verdict_sentence(result), *caveat_sentences(result)]
+    """The verdict, what is worse than before or was not attacked, and a line for each risk."""
+    lines = [verdict_sentence(result), *_below(result)]
     for risk in result.risks.values():
         figure = f"{limited(risk)}, " if risk.assessed else ""
         lines.append(f"{named('risk', risk.name)}: {figure}{said(f'standing.{risk.standing}')}")
@@ -39,4 +39,10 @@ def notebook_audit(result: AuditResult) -> str:
     )
     head = element("tr", *(element("th", plain(one)) for one in heads))
     table = element("table", element("thead", head), element("tbody", *rows))
-    return element("div", element("p", element("strong", plain(verdict_sentence(result)))), *pictures, table)
+    told = (element("p", plain(sentence)) for sentence in _below(result))
+    return element("div", element("p", element("strong", plain(verdict_sentence(result)))), *told, *pictures, table)
+
+
+def _below(result: AuditResult) -> list[str]:
+    """What is said below the verdict."""
+    return [*filter(None, [regression_sentence(result)]), *caveat_sentences(result)]

@@ -17,6 +17,7 @@ from kakurenbo.audit.report.words import (
     interval,
     limited,
     named,
+    percent,
     said,
     verdict_sentence,
 )
@@ -35,7 +36,6 @@ from kakurenbo.reporting.drawing import (
     words,
     wrapped,
 )
-from kakurenbo.reporting.numbers import share
 
 WIDE, NARROW = 868, 330
 _ENDS = ("x1", "y1", "x2", "y2")
@@ -92,11 +92,11 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
     bottom = row_height * len(risks)
     stripe: dict[str, str | float] = {"class_": "stripe", "x": 0, "width": width, "height": row_height, "rx": 6}
     drawn = [tag("rect", y=row_height * number, **stripe) for number in range(0, len(risks), 2)]
-    for percent in (0, 25, 50, 75, 100) if wide else (0, 50, 100):
-        x = axis(percent / 100)
+    for tick in (0, 25, 50, 75, 100) if wide else (0, 50, 100):
+        x = axis(tick / 100)
         drawn.append(tag("line", class_="grid", x1=x, x2=x, y1=0, y2=bottom))
-        anchor = "middle" if wide else {0: "start", 100: "end"}.get(percent, "middle")
-        drawn.append(words(f"{percent} %", class_="dim small", x=x, y=bottom + 16, text_anchor=anchor))
+        anchor = "middle" if wide else {0: "start", 100: "end"}.get(tick, "middle")
+        drawn.append(words(f"{tick} %", class_="dim small", x=x, y=bottom + 16, text_anchor=anchor))
     for number, risk in enumerate(risks):
         drawn.append(moved(0, row_height * number, _risk_row(risk, axis, width, wide=wide)))
     legend, rows = _risk_legend(axis.left if wide else 4, width)
@@ -110,8 +110,8 @@ def _risk_row(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]
     name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=20 if wide else 18)
     if not risk.assessed or risk.rate is None:
         return [name, *_not_assessed(risk, axis, width, wide=wide)]
-    against = [] if risk.limit is None else [said("limit_of", limit=share(risk.limit))]
-    against += [] if risk.control is None else [said("control_of", control=share(risk.control.value))]
+    against = [] if risk.limit is None else [said("limit_of", limit=percent(risk.limit))]
+    against += [] if risk.control is None else [said("control_of", control=percent(risk.control.value))]
     middle = 31 if wide else 40
     marks = [*_mark(risk.control, axis, middle + 8, "control"), *_mark(risk.rate, axis, middle - 6, look)]
     value, anchor = ((axis.right + 26, 25), "start") if wide else ((width - 4, 18), "end")
@@ -268,4 +268,4 @@ def _candidate_names(points: Sequence[tuple[Candidate, float, float]], box: Box,
 
 
 def _candidate_told(one: Candidate) -> str:
-    return f"{one.name}: {said('risk_axis_short')} {share(one.risk)}, {said('utility_axis_short')} {one.utility:.3f}"
+    return f"{one.name}: {said('risk_axis_short')} {percent(one.risk)}, {said('utility_axis_short')} {one.utility:.3f}"

@@ -8,23 +8,28 @@ from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, 
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
     LOOKS,
+    beside,
     candidate_look,
     candidate_rows,
     columns_in_short,
+    columns_sentence,
+    figures_told,
     file_name,
     file_rows,
     leading,
     limited,
     named,
+    percent,
     probability,
     rated,
     said,
+    self_test_rows,
     shown_record,
     threat_told,
     threats,
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
-from kakurenbo.reporting.numbers import count, share, shown_value
+from kakurenbo.reporting.numbers import count, shown_value
 from kakurenbo.tables import summed_up
 
 _LISTED = 8  # exposed records that are shown at once
@@ -33,34 +38,25 @@ MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
 
 def risk_table(result: AuditResult) -> str:
     """Every risk with all its figures."""
-    headings = ["risk", "figure", "rate", "control", "baseline", "chance", "p_value", "limit", "standing"]
+    headings = ["risk", "figure", "rate", "control", "baseline", "chance", "p_corrected", "limit", "standing"]
     places = ["main", "figure", *["below"] * 7]
     rows = [_risk_row(risk) for risk in result.risks.values() if risk.assessed]
-    extra = [
-        f"{named('risk', risk.name)}: "
-        + ", ".join(f"{named('figure', name)} {_figure(name, value)}" for name, value in risk.figures.items())
-        for risk in result.risks.values()
-        if risk.figures
-    ]
+    extra = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
     return sheet([said(f"heading.{one}") for one in headings], rows, places) + "".join(paragraph(one, "note") for one in extra)
-
-
-def _figure(name: str, value: float) -> str:
-    return shown_value(value) if name.startswith("top") else share(value)
 
 
 def _risk_row(risk: Risk) -> list[str]:
     attack = element("div", plain(named("attack", risk.attack)), class_="method dim")
-    hidden = element("div", plain(named("why", risk.why)), class_="note") if risk.why else ""
+    notes = (element("div", plain(note), class_="note") for note in beside(risk))
     return [
-        element("span", plain(named("risk", risk.name)), class_="team-name") + attack + hidden,
+        element("span", plain(named("risk", risk.name)), class_="team-name") + attack + "".join(notes),
         plain(limited(risk)),
         plain(rated(risk.rate)),
         plain(rated(risk.control)),
-        plain(share(risk.baseline)),
-        plain(share(risk.chance)),
+        plain(percent(risk.baseline)),
+        plain(percent(risk.chance)),
         plain(probability(risk.p_value)),
-        plain(share(risk.limit)),
+        plain(percent(risk.limit)),
         marked(said(f"standing.{risk.standing}"), LOOKS.get(risk.standing, "")),
     ]
 
@@ -89,8 +85,8 @@ def matrix_section(result: AuditResult) -> list[str]:
 def _threat_cell(row: ThreatRow | None) -> str:
     if row is None:
         return ""
-    beside = "" if row.control is None else said("control_of", control=share(row.control.value))
-    return element("b", plain(rated(row.rate))) + element("div", plain(beside), class_="note")
+    control = "" if row.control is None else said("control_of", control=percent(row.control.value))
+    return element("b", plain(rated(row.rate))) + element("div", plain(control), class_="note")
 
 
 def _tried_row(risk: Risk, row: ThreatRow) -> list[str]:
@@ -111,7 +107,7 @@ def records_section(result: AuditResult) -> list[str]:
     if not records.assessed:
         return [paragraph(said("records_not_assessed"))]
     told = said(
-        "records_flagged", flagged=count(len(records.flagged)), tested=count(records.tested), level=share(records.level)
+        "records_flagged", flagged=count(len(records.flagged)), tested=count(records.tested), level=percent(records.level)
     )
     if not records.flagged:
         return [paragraph(told)]
@@ -142,13 +138,13 @@ def columns_section(result: AuditResult) -> list[str]:
             [
                 plain(one.column),
                 plain(named("risk", one.risk)),
-                bar(one.share) + plain(share(one.share)),
-                plain(share(one.without)),
+                bar(one.share) + plain(percent(one.share)),
+                plain(percent(one.without)),
             ]
             for one in result.driving
         ]
         table = sheet(headings, rows, ["main", "below", "figure", "below"])
-        parts += [paragraph(said("columns_hint")), element("div", table, class_="panel")]
+        parts += [paragraph(columns_sentence(result)), element("div", table, class_="panel")]
     if result.recoded:
         headings = [said(f"heading.{one}") for one in ("column", "rule", "recovered")]
         rows = [
@@ -184,20 +180,20 @@ def utility_section(result: AuditResult) -> list[str]:
     """What the release still tells."""
     utility = result.utility
     facts = (
-        (said("marginals"), share(utility.marginals)),
-        (said("pairs"), share(utility.pairs)),
+        (said("marginals"), percent(utility.marginals)),
+        (said("pairs"), percent(utility.pairs)),
         (said("rows"), count(utility.rows)),
         (said("columns_kept"), count(utility.columns_kept)),
     )
     cards = (
         element("div", element("span", plain(name)), element("b", plain(value)), class_="card fact") for name, value in facts
     )
-    columns = [[plain(name), bar(value) + plain(share(value))] for name, value in utility.by_column.items()]
+    columns = [[plain(name), bar(value) + plain(percent(value))] for name, value in utility.by_column.items()]
     parts = [sheet([said("heading.column"), said("heading.similarity")], columns, ["main", "figure"])] if columns else []
     if utility.models:
         headings = [said(f"heading.{one}") for one in ("predicted", "on_release", "on_original", "majority")]
         models = [
-            [plain(one.column), *(plain(share(value)) for value in (one.on_release, one.on_original, one.majority))]
+            [plain(one.column), *(plain(percent(value)) for value in (one.on_release, one.on_original, one.majority))]
             for one in utility.models
         ]
         parts.append(sheet(headings, models, ["main", "figure", "below", "below"]))
@@ -248,14 +244,8 @@ def method_section(result: AuditResult) -> list[str]:
     if result.self_tests:
         headings = [said(f"heading.{one}") for one in ("self_test", "attack", "read", "expected", "standing")]
         rows = [
-            [
-                plain(said(f"self_test.{test.name}")),
-                plain(named("attack", test.attack)),
-                plain(share(test.read)),
-                plain(share(test.expected)),
-                marked(said("passed" if test.passed else "too_weak"), "good" if test.passed else "bad"),
-            ]
-            for test in result.self_tests
+            [*map(plain, told), marked(outcome, "good" if test.passed else "bad")]
+            for test, (*told, outcome) in zip(result.self_tests, self_test_rows(result), strict=True)
         ]
         table = sheet(headings, rows, ["main", "below", "below", "below", "figure"])
         parts += [

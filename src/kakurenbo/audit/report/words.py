@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kakurenbo.audit.result import ABOVE, WITHIN, AuditResult, Candidate, Excess, ExposedRecord, Rate, Risk, ThreatRow
+from kakurenbo.audit.result import (
+    ABOVE,
+    WITHIN,
+    AuditResult,
+    Candidate,
+    Excess,
+    ExposedRecord,
+    Rate,
+    Risk,
+    SelfTest,
+    ThreatRow,
+)
+from kakurenbo.contracts import Unit
 from kakurenbo.messages import text, text_or
-from kakurenbo.reporting.numbers import share
+from kakurenbo.reporting.numbers import count, figure
 
 LOOKS = {WITHIN: "good", ABOVE: "bad"}
 """How a risk is marked where it is not just unsure."""
@@ -15,6 +27,9 @@ VERDICT_LOOKS = {0: "good", 1: "bad"}
 _NOT_SHOWN = ("open", "not_all")  # verdicts that say neither
 _SHOWN_COLUMNS = 4
 _LEAST_SHOWN = 0.0001
+_LEAST_PERCENT = 0.0005
+_TOLD_ONCE = "too_weak"  # why that holds for every risk alike, and is said of the audit
+_BY_CHANCE = "top100_by_chance"
 
 
 def said(code: str, **parameters: object) -> str:
@@ -32,12 +47,23 @@ def verdict_sentence(result: AuditResult) -> str:
     return text(f"audit.verdict.{result.verdict.code}", **_in_words(result.verdict.parameters))
 
 
+def regression_sentence(result: AuditResult) -> str:
+    """What is worse than the baseline; empty where nothing is, or where the verdict says so itself."""
+    if not result.regressions or result.verdict.code == "regressed":
+        return ""
+    return said("regressions", risks=[named("risk", name) for name in result.regressions])
+
+
 def caveat_sentences(result: AuditResult) -> list[str]:
-    """What was not attacked, a sentence each."""
-    told = []
+    """Tests of its own that the audit failed, and what was not attacked, a sentence each."""
+    told = [
+        said(f"failed.{test.name}", read=percent(test.read), expected=percent(test.expected))
+        for test in result.self_tests
+        if not test.passed
+    ]
     for caveat in result.caveats:
         risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
-        figures = {name: share(value) for name, value in caveat.parameters.items() if isinstance(value, float)}
+        figures = {name: percent(value) for name, value in caveat.parameters.items() if isinstance(value, float)}
         told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **figures, **risks}))
     return told
 
@@ -47,7 +73,7 @@ def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
     told: dict[str, object] = {}
     for name, value in parameters.items():
         if isinstance(value, float):
-            told[name] = share(value)
+            told[name] = percent(value)
         elif isinstance(value, list | tuple):
             told[name] = [named("risk", str(part)) for part in value]
         elif isinstance(value, str):
@@ -57,13 +83,28 @@ def _in_words(parameters: Mapping[str, object]) -> dict[str, object]:
     return told
 
 
+def percent(value: float | None) -> str:
+    """A share in percent; a dash for none. Always one decimal, so that figures below each other compare at a glance.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(1.0), percent(-0.006), percent(0.0), percent(None)
+    ('12.3 %', '100.0 %', '−0.6 %', '0.0 %', '–')
+    >>> percent(0.0004)
+    '< 0.1 %'
+    """
+    if value is None:
+        return "–"
+    return "< 0.1 %" if 0 < value < _LEAST_PERCENT else f"{_in_percent(value)} %"
+
+
 def interval(low: float, high: float) -> str:
     """The 95 % interval of a share, in percent."""
-    return f"{_percent(low)}–{_percent(high)}"
+    return f"{_in_percent(low)}–{_in_percent(high)}"
 
 
-def _percent(value: float) -> str:
-    return share(value).removesuffix(" %").replace("-", "−")
+def _in_percent(value: float) -> str:
+    return figure(value, Unit.SHARE, decimals=1).removesuffix(" %").replace("-", "−")
 
 
 def rated(rate: Rate | Excess | None) -> str:
@@ -76,12 +117,63 @@ def rated(rate: Rate | Excess | None) -> str:
     >>> rated(Excess(-0.006, -0.034, 0.022))
     '−0.6 % (−3.4–2.2)'
     """
-    return "–" if rate is None else f"{_percent(rate.value)} % ({interval(rate.low, rate.high)})"
+    return "–" if rate is None else f"{_in_percent(rate.value)} % ({interval(rate.low, rate.high)})"
 
 
 def limited(risk: Risk) -> str:
     """The figure that the limit is for: the excess, or the rate where there is no control."""
     return rated(risk.excess if risk.excess is not None else risk.rate)
+
+
+def risk_hints(result: AuditResult) -> list[str]:
+    """How to read the figures of risks and their verdicts; nothing where there are none."""
+    assessed = any(risk.assessed for risk in result.risks.values())
+    return [said("risks_hint"), said("standing_hint")] if assessed else []
+
+
+def figures_told(risk: Risk) -> str:
+    """Further figures of a risk, each after its name; empty where it has none."""
+    shown = (f"{named('figure', name)} {_figure(risk, name)}" for name in risk.figures if name != _BY_CHANCE)
+    return ", ".join(shown)
+
+
+def _figure(risk: Risk, name: str) -> str:
+    if not name.startswith("top"):
+        return percent(risk.figures[name])
+    return said("with_chance", value=count(risk.figures[name]), chance=count(risk.figures[_BY_CHANCE]))
+
+
+def beside(risk: Risk) -> list[str]:
+    """What must be said beside the figure of a risk: why there is none, what it hides, and what it is compared with."""
+    told = [] if risk.why in ("", _TOLD_ONCE) else [named("why", risk.why)]
+    if risk.name == "singling_out" and risk.control is None and risk.rate is not None and risk.excess is not None:
+        told.append(said("over_luck", luck=percent(risk.rate.value - risk.excess.value)))
+    return told
+
+
+def self_test_rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
+    """Each test that the audit made of itself: on which release, by which attack, what was read and expected, how it went."""
+    return [
+        (
+            said(f"self_test.{test.name}"),
+            named("attack", test.attack),
+            percent(test.read),
+            percent(test.expected),
+            _outcome(test),
+        )
+        for test in result.self_tests
+    ]
+
+
+def _outcome(test: SelfTest) -> str:
+    if test.passed:
+        return said("passed")
+    return said("too_weak") if test.read < test.expected else said("unfounded")
+
+
+def columns_sentence(result: AuditResult) -> str:
+    """What the figures of the columns that drive the risk are relative to."""
+    return said("columns_hint", whole=percent(result.driving[0].with_all))
 
 
 def probability(value: float | None) -> str:
@@ -158,8 +250,8 @@ def candidate_rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
     return [
         (
             one.name,
-            share(one.risk),
-            share(one.utility),
+            percent(one.risk),
+            percent(one.utility),
             candidate_standing(one),
             said("on_frontier") if one.on_frontier else "",
         )
