@@ -17,9 +17,9 @@ from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.limits import DEFAULTS
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Schema
 
 SOURCE = Path(running.__file__).parent
 PEOPLE = pl.DataFrame({"年齢": range(60), "県": ["北", "南"] * 30})
@@ -33,7 +33,7 @@ def refused(original: object = PEOPLE, release: object = PEOPLE, **given: object
 
 def by_schema() -> object:
     tables = frame_of("original", PEOPLE), frame_of("release", PEOPLE), None
-    return run_audit(*tables, Options(schema=Schema((Category("色", ("赤", "青")),))))
+    return run_audit(*tables, Options(schema=infer_schema(frame_of("other", FOREIGN))))
 
 
 def by_person(column: str, original: pl.DataFrame, holdout: pl.DataFrame) -> Callable[[], object]:
@@ -88,8 +88,7 @@ def test_every_place_of_the_audit_that_raises_such_an_error_is_among_the_cases()
     places = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            called = node.exc.func if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) else None
-            if getattr(called, "id", "") == "ParameterError":
+            if isinstance(node, ast.Raise) and getattr(getattr(node.exc, "func", None), "id", "") == "ParameterError":
                 places.add((path.name, node.lineno))
     assert raised == places
 
