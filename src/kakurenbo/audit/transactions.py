@@ -67,7 +67,7 @@ def read_transactions(
     for what, name in (("person", persons.column), ("time", persons.time)):
         for role, frame in people:
             if name and name not in frame.columns:
-                raise ParameterError(what, text(f"expects.column_of_{role}", columns=frame.columns), name)
+                raise ParameterError(what, text(f"expects.column_of.{role}", columns=frame.columns), name)
     if persons.column not in release.columns:
         return None
     timed = bool(persons.time) and persons.time in release.columns
