@@ -19,6 +19,7 @@ from kakurenbo.audit.result import NAMES, Caveat, Rate, RecodedColumn, Risk
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import text
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
 _MOSTLY = 0.5  # share of all cells
@@ -188,7 +189,7 @@ def overlap_caveats(original: Frame, holdout: Frame) -> Iterator[Caveat]:
     by_accident = max(alike, 1 / max(1, len(ours)))
     beyond = float(shared.mean()) - by_accident - _SURE * math.sqrt(by_accident / len(theirs))
     if beyond > 0 and shared.mean() > _ALL_OVERLAP:
-        raise ParameterError("holdout", "people who are not in the original", f"{int(shared.sum())} rows of the original")
+        raise ParameterError("holdout", text("expects.strangers"), text("expects.rows_of_original", rows=int(shared.sum())))
     if beyond > _SOME_OVERLAP:
         yield Caveat("holdout_overlap", {"rows": int(shared.sum()), "of": len(theirs)}, blocks=True)
 

@@ -269,7 +269,7 @@ def arranged(
     names = [name for name in schema.names if name in seen and name not in left_out]
     for frame in (*frames, *before):
         if not set(frame.columns) & set(names):
-            shared = f"a table of some columns of the original ({', '.join(original.columns)})"
+            shared = text("expects.some_columns", columns=original.columns)
             raise ParameterError("earlier" if frame in before else "release", shared, frame.name)
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
         raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.audit.cells import joined_cells
 from kakurenbo.errors import ParameterError
-from kakurenbo.messages import Phrase
+from kakurenbo.messages import Phrase, text
 from kakurenbo.tables import Problems, Read, Source, refused, sources_of
 from kakurenbo.tables.lines import cells_of, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Severity
@@ -107,13 +107,13 @@ def frame_of(name: str, data: object) -> Frame:
     elif hasattr(data, "columns") and hasattr(data, "to_dict"):
         table = _from_pandas(data)
     else:
-        raise ParameterError(name, "a Polars or pandas data frame", type(data).__name__)
+        raise ParameterError(name, text("expects.frame"), type(data).__name__)
     if not table.height:
-        raise ParameterError(name, "a data frame with records", "none")
+        raise ParameterError(name, text("expects.frame_with_records"), text("expects.no_records"))
     found = ProblemCollector(name)
     cells = _texts(table, found)
     if found:
-        raise ParameterError(name, "a data frame of numbers, texts and dates", found.problems()[0].column)
+        raise ParameterError(name, text("expects.frame_of_values"), found.problems()[0].column)
     return Frame(name, cells, _digest_of(cells))
 
 

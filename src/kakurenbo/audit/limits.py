@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, Caveat, ExposedRecords, Risk, Verdict
 from kakurenbo.audit.schema import read_settings
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import text
 from kakurenbo.tables import Problems, Read, Source
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -53,12 +54,12 @@ def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
     """
     for name, value in limits.items():
         if name not in DEFAULTS:
-            raise ParameterError("limits", f"by the names {', '.join(DEFAULTS)}", name)
+            raise ParameterError("limits", text("expects.limit_names", names=list(DEFAULTS)), name)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == RECORDS and not (number and value >= 0 and value == int(value)):
-            raise ParameterError("limits", "a number of records", f"{name} = {value}")
+            raise ParameterError("limits", text("expects.limit_of_records"), f"{name} = {value}")
         if name != RECORDS and not (number and 0 <= value <= 1):
-            raise ParameterError("limits", "shares from 0 to 1", f"{name} = {value}")
+            raise ParameterError("limits", text("expects.limit_shares"), f"{name} = {value}")
     return {**DEFAULTS, **limits}
 
 

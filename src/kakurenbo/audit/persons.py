@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.frames import Frame
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import text
 
 Ints = NDArray[np.int64]
 
@@ -37,9 +38,9 @@ class Persons:
 
     def __post_init__(self) -> None:
         if self.period not in PERIODS:
-            raise ParameterError("period", f"one of {', '.join(PERIODS)}", self.period)
+            raise ParameterError("period", text("expects.choices", choices=PERIODS), self.period)
         if self.time == self.column:
-            raise ParameterError("time", "another column than that of people", self.time)
+            raise ParameterError("time", text("expects.other_column_than_people"), self.time)
 
 
 def persons_of(column: str, time: str, period: str, key: Frame | None) -> Persons | None:
@@ -54,7 +55,7 @@ def persons_of(column: str, time: str, period: str, key: Frame | None) -> Person
         return Persons(column, time, period, key)
     for name, given in (("time", time), ("key", None if key is None else key.name)):
         if given:
-            raise ParameterError(name, "together with person, the column that names people", given)
+            raise ParameterError(name, text("expects.with_person"), given)
     return None
 
 

@@ -129,9 +129,9 @@ def with_rival(options: Options, method: str, tables: tuple[Frame, Frame, Frame 
     original, release, holdout = tables
     release, _, _ = _by_own_names(original, release, holdout, options)
     if holdout is None:
-        raise ParameterError("method", "together with a holdout: without one nobody can be told from members", method)
+        raise ParameterError("method", text("expects.with_holdout"), method)
     if options.persons is not None or release.parts or options.earlier:
-        raise ParameterError("method", "one file of one row per person", method)
+        raise ParameterError("method", text("expects.one_row_per_person"), method)
     schema = options.schema or infer_schema(original, holdout)
     shared_columns(original, release, holdout, options)
     schema = schema.only([name for name in schema.names if name not in options.identifiers])
@@ -256,7 +256,7 @@ def _by_person(persons: Persons, original: Frame, release: Frame, holdout: Frame
 
 def _with_files(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> tuple[Frame, Several]:
     if options.persons is not None:
-        raise ParameterError("person", "nothing, where a release has several files or earlier ones", options.persons.column)
+        raise ParameterError("person", text("expects.no_person_of_files"), options.persons.column)
     schema = options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
     return arranged(schema, options.identifiers, (original, release, holdout), options.earlier)
 
@@ -279,15 +279,15 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
     for what, columns in (("know", options.know), ("secret", options.secret), ("id", options.identifiers)):
         for column in columns:
             if column not in original.columns:
-                raise ParameterError(what, f"columns of the original ({', '.join(original.columns)})", column)
+                raise ParameterError(what, text("expects.columns_of_original", columns=original.columns), column)
     told = original.columns if options.schema is None else options.schema.names
     if foreign := [name for name in told if name not in original.columns]:
-        raise ParameterError("schema", f"columns of the original ({', '.join(original.columns)})", foreign[0])
+        raise ParameterError("schema", text("expects.columns_of_original", columns=original.columns), foreign[0])
     names = [name for name in told if name in release.columns and name not in options.identifiers]
     if not names:
         raise ParameterError(
             "release",
-            f"a table of some columns of the original ({', '.join(original.columns)})",
+            text("expects.some_columns", columns=original.columns),
             f"{release.name} ({', '.join(release.columns)})",
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):

@@ -18,6 +18,7 @@ from kakurenbo.audit.persons import Ints, Persons, Rows
 from kakurenbo.audit.schema import MISSING
 from kakurenbo.audit.truth import truth_of
 from kakurenbo.errors import ParameterError
+from kakurenbo.messages import text
 from kakurenbo.tables import Problems, refused
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -66,7 +67,7 @@ def read_transactions(
     for what, name in (("person", persons.column), ("time", persons.time)):
         for role, frame in people:
             if name and name not in frame.columns:
-                raise ParameterError(what, f"a column of the {role} ({', '.join(frame.columns)})", name)
+                raise ParameterError(what, text(f"expects.column_of.{role}", columns=frame.columns), name)
     if persons.column not in release.columns:
         return None
     timed = bool(persons.time) and persons.time in release.columns
@@ -80,7 +81,7 @@ def read_transactions(
     rows, periods = _numbered([table for table in tables if isinstance(table, Rows)])
     held = rows[1] if holdout is not None else None
     if held is not None and (shared := sorted(set(rows[0].names) & set(held.names))):
-        raise ParameterError("holdout", "people who are not in the original", shared[0])
+        raise ParameterError("holdout", text("expects.strangers"), shared[0])
     truth = truth_of(persons, rows[0], rows[-1], clock)
     if isinstance(truth, Problems):
         return truth
