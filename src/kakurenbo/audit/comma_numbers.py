@@ -22,8 +22,7 @@ def note_comma_numbers(cells: pl.DataFrame, found: ProblemCollector) -> None:
     for name in cells.columns:
         told = cells[name].filter(cells[name].str.len_chars() > 0)
         if len(told) and _are_comma_numbers(told.head(_LOOKED_AT)) is not None and (code := _are_comma_numbers(told)):
-            quoted = {"path": repr(found.file), "quoted": repr(name)}
-            found.add(code, column=name, severity=Severity.NOTICE, **quoted)
+            found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name))
 
 
 def _are_comma_numbers(texts: pl.Series) -> str | None:

@@ -164,7 +164,7 @@ def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
         found.add("line.open_quote", row=1, value=head[:200].decode("utf-8", "replace"), severity=Severity.MALFORMED)
         return None
     if len(names) == 1 and (sign := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
-        told = {"sign": _SEPARATORS[sign], "delimiter": repr(sign), "path": shlex.quote(found.file)}
+        told: dict[str, Any] = {"sign": _SEPARATORS[sign], "delimiter": repr(sign), "path": shlex.quote(found.file)}
         found.add("audit.separator", row=1, value=names[0], severity=Severity.MALFORMED, **told)
         return None
     if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n") - 1, len(names), found):

@@ -6,7 +6,7 @@ Words are codes of the message catalogue (``audit.toml``): a document is the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
@@ -282,6 +282,10 @@ class Caveat:
     parameters: Mapping[str, Any]
     blocks: bool
 
+    def without_cells(self) -> Caveat:
+        """The same without the example of a released cell."""
+        return replace(self, parameters={name: value for name, value in self.parameters.items() if name != "example"})
+
     def as_json(self) -> dict[str, Any]:
         return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks}
 
@@ -368,6 +372,10 @@ class AuditResult:
     notices: tuple[Problem | str, ...] = ()
     files: tuple[FileRisk, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+
+    def without_cells(self) -> AuditResult:
+        """The same without cells of the release: what is told by default, as exposed records are by their hashes alone."""
+        return replace(self, caveats=tuple(caveat.without_cells() for caveat in self.caveats))
 
     def as_json(self) -> dict[str, Any]:
         """The stable form that ``--json`` prints; there is no NaN in it."""

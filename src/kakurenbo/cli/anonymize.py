@@ -14,6 +14,7 @@ from kakurenbo.audit.anonymizing import PROBE, anonymized, csv_bytes
 from kakurenbo.audit.frames import read_frame
 from kakurenbo.audit.methods import check_fit, load_table_method
 from kakurenbo.audit.schema import infer_schema, read_schema
+from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
     OUT_PLACE,
@@ -40,6 +41,7 @@ from kakurenbo.messages import text, text_or
 from kakurenbo.parameters import make, parameters_of
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, archive_bytes, write_file, write_folder
+from kakurenbo.tables.problems import Severity
 
 
 def _anonymize(
@@ -102,6 +104,8 @@ def _anonymize_table(
         if isinstance(own, Problems):
             return output.refuse(own, as_json)
         columns = own.value
+        if problems := cells_outside(columns, frame, Severity.VIOLATION):
+            return output.refuse(problems, as_json)
     if not set(columns.names) - set(frame.columns):
         check_fit(frame, columns, method)
     left_out = [name for name in frame.columns if name not in columns.names]

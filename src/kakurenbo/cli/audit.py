@@ -35,6 +35,7 @@ from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit, with_rival
 from kakurenbo.audit.schema import read_schema
+from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.cli import output
@@ -69,7 +70,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     as_json = bool(given["as_json"])
     warnings.filterwarnings("ignore", module="sklearn")  # of rare classes it warns in words that tell nobody what to do
     _check_effect(given)
-    command = _command(release, holdout, given)
+    command = _command(release, holdout, out, given)
     if out is not None and out.suffix not in _RENDERERS:
         raise UsageError(text("usage.audit_out", path=str(out)))
     if out is not None and out.exists():
@@ -86,13 +87,16 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     if problems := Problems.of(*readings):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
+    own_schema = schema.value if isinstance(schema, Read) else None
+    if own_schema is not None and (problems := cells_outside(own_schema, tables[0])):
+        return output.refuse(problems, as_json)
     notices = [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
     output.print_notices(notices)
     options = replace(
         _options(given),
         baseline=baseline,
         limits=limits.value if isinstance(limits, Read) else {},
-        schema=schema.value if isinstance(schema, Read) else None,
+        schema=own_schema,
         persons=_persons(given, key),
         earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
@@ -101,7 +105,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
             made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
-        return _told(replace(made.value, notices=tuple(notices)), out, as_json)
+        return _told(replace(made.value, notices=tuple(notices)), out, given)
     held = tables.pop() if holdout is not None else None
     if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
         raise UsageError(text("usage.audit_swapped", original=str(original), holdout=str(holdout)))
@@ -112,7 +116,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
-    return _told(result, out, as_json)
+    return _told(result, out, given)
 
 
 def _are_swapped(original: Frame, release: Frame, holdout: Frame) -> bool:
@@ -129,7 +133,9 @@ def _check_effect(given: dict[str, Any]) -> None:
         raise UsageError(text("usage.audit_jobs_and_cluster"))
 
 
-def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
+def _told(result: AuditResult, out: Path | None, given: dict[str, Any]) -> int:
+    as_json = bool(given["as_json"])
+    result = result if given["show_records"] else result.without_cells()
     if out is not None:
         write_file(out, _RENDERERS[out.suffix](result), private=True)
     _show(result, as_json)
@@ -142,7 +148,7 @@ def _crew(given: dict[str, Any]) -> Crew:
     return threads(given["jobs"]) if given["cluster"] is None else cluster(given["cluster"])
 
 
-def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any]) -> Anonymizing | None:
+def _command(release: Sequence[Path], holdout: Path | None, out: Path | None, given: dict[str, Any]) -> Anonymizing | None:
     """The command of ``--run``, which makes releases and holdouts itself."""
     if given["run"] is None:
         if not release:
@@ -151,7 +157,8 @@ def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any
     taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"], "--method": given["method"]}
     if beside := [name for name, value in taken.items() if value]:
         raise UsageError(text("usage.audit_run_beside", name=beside[0]))
-    return Anonymizing.parsed(given["run"], given["time_limit"])
+    log = None if out is None else out.with_suffix(".run.log")
+    return Anonymizing.parsed(given["run"], given["time_limit"], log, shown=given["show_records"])
 
 
 def _frames(paths: Sequence[Path], *, several: bool = False) -> list[Read[Frame] | Problems]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import Any
 
 from kakurenbo.messages import Phrase
 from kakurenbo.tables.problems import ProblemCollector, Severity
@@ -56,8 +57,8 @@ def _is_utf8(data: bytes, found: ProblemCollector) -> bool:
         byte = f"0x{data[error.start]:02x}"
         guess, charset = _likely_encoding(data)
         how = Phrase("encoding.convert", {"file": shlex.quote(found.file), "charset": charset})
-        place = {"row": _line(data, error.start), "value": byte}
-        found.add("text.not_utf8", **place, severity=Severity.MALFORMED, guess=guess, how=how if found.file else "")
+        parameters: dict[str, Any] = {"guess": guess, "how": how if found.file else ""}
+        found.add("text.not_utf8", row=_line(data, error.start), value=byte, severity=Severity.MALFORMED, **parameters)
         return False
     return True
 
