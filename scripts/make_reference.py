@@ -26,6 +26,8 @@ import click
 
 import kakurenbo
 from kakurenbo import messages, registry
+from kakurenbo.audit.api import audit
+from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.common import described, meaning
 from kakurenbo.cli.output import short
@@ -59,6 +61,7 @@ _SPOKEN = frozenset(
 """Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
+_CALLED = "audit"
 
 
 def main() -> None:
@@ -217,11 +220,34 @@ def _exports() -> str:
     lines = ["| name | is |", "| --- | --- |"]
     for name in kakurenbo.__all__:
         value = getattr(kakurenbo, name)
+        if name == _CALLED:  # a package that can be called stands for its function
+            lines.append(f"| [`{name}`]({name}.md) | {_safe(_told(audit))} |")
+            continue
         room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
         described = room and not isinstance(value, str)  # a constant has no entry of its own
         shown = f"[`{name}`]({room}.md#kakurenbo.{room}.{name})" if described else f"`{name}`"
         lines.append(f"| {shown} | {_safe(_told(value))} |")
     return "\n".join(lines)
+
+
+def _audit_call() -> str:
+    """The signature of ``kakurenbo.audit`` and what its result can do, each with its docstring, for readers of a clone."""
+    return "\n\n".join(
+        f"```text\n{name}{_signature(function)}\n\n{inspect.cleandoc(function.__doc__ or '')}\n```"
+        for name, function in (("kakurenbo.audit", audit), ("AuditResult.write_report", AuditResult.write_report))
+    )
+
+
+def _signature(function: Any) -> str:
+    """Parameters and result, one in a line."""
+    signature = inspect.signature(function)
+    shown = [
+        str(one.replace(annotation=one.empty)) if one.name == "self" else str(one) for one in signature.parameters.values()
+    ]
+    first_named = next((at for at, one in enumerate(signature.parameters.values()) if one.kind is one.KEYWORD_ONLY), len(shown))
+    shown[first_named:first_named] = ["*"] if first_named < len(shown) else []
+    lines = "".join(f"    {one},\n" for one in shown if one != "self")
+    return f"(\n{lines}) -> {signature.return_annotation}"
 
 
 def _names(package: str) -> str:
@@ -281,6 +307,7 @@ _FILLED_IN = {
     "methods": _methods,
     "problems": _problems,
     "exports": _exports,
+    "audit_call": _audit_call,
     "contest.json": _facts,
     "benchmarks": _benchmarks,
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
@@ -396,6 +397,25 @@ class AuditResult:
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }
+
+    def write_report(self, path: str | Path, *, language: str | None = None) -> None:
+        """Write a report that its owner alone may read: it is as sensitive as the original.
+
+        Parameters
+        ----------
+        path : path
+            Ends in ``.html``, ``.md`` or ``.json``, which says what is written. The JSON is what ``baseline`` takes.
+        language : str, optional
+            ``en`` or ``ja``: of the Markdown, and in which the page opens; that of the moment by default. The JSON is the same.
+
+        Raises
+        ------
+        UsageError
+            Where the name ends otherwise, or nothing may be written there.
+        """
+        from kakurenbo.audit.writing import write_report  # which lays out what stands here
+
+        write_report(self, path, language)
 
     def __repr__(self) -> str:
         """What a plain session shows: the verdict, and a line for each risk."""

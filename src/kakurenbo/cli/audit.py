@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,14 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from kakurenbo.audit.baselines import read_baseline
 from kakurenbo.audit.candidates import frontier
-from kakurenbo.audit.caveats import is_baseline
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
-from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
     candidate_rows,
@@ -38,6 +37,7 @@ from kakurenbo.audit.schema import read_schema
 from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
+from kakurenbo.audit.writing import check_report_name, write_report
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
     OUT_FILE,
@@ -54,13 +54,7 @@ from kakurenbo.cli.given import given_options
 from kakurenbo.cli.progress import AuditProgress
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.tables import STANDARD_INPUT, Problem, Problems, Read, Source, json_bytes, read_json, write_file
-
-_RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
-    ".html": lambda result: html_audit(result).encode(),
-    ".md": lambda result: markdown_audit(result).encode(),
-    ".json": lambda result: json_bytes(result.as_json()),
-}
+from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes
 
 _NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": ("runs", "time_limit")}
 """Options that say something only where another one is given."""
@@ -71,13 +65,13 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     warnings.filterwarnings("ignore", module="sklearn")  # of rare classes it warns in words that tell nobody what to do
     _check_effect(given)
     command = _command(release, holdout, out, given)
-    if out is not None and out.suffix not in _RENDERERS:
-        raise UsageError(text("usage.audit_out", path=str(out)))
+    if out is not None:
+        check_report_name(out)
     if out is not None and out.exists():
         inputs = [original, *release, holdout, *(given[name] for name in ("key", "schema", "limits", "baseline"))]
         if any(path is not None and path.exists() and out.samefile(path) for path in inputs):
             raise UsageError(text("usage.audit_own_input", path=str(out)))
-    baseline = {} if given["baseline"] is None else _baseline(given["baseline"])
+    baseline = {} if given["baseline"] is None else read_baseline(given["baseline"])
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
@@ -137,7 +131,7 @@ def _told(result: AuditResult, out: Path | None, given: dict[str, Any]) -> int:
     as_json = bool(given["as_json"])
     result = result if given["show_records"] else result.without_cells()
     if out is not None:
-        write_file(out, _RENDERERS[out.suffix](result), private=True)
+        write_report(result, out)
     _show(result, as_json)
     if out is not None and not as_json:
         output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.report_written")), markup=False)
@@ -189,16 +183,6 @@ def _options(given: dict[str, Any]) -> Options:
         targets=given["targets"],
         ignored=tuple(names(given["ignored"])),
     )
-
-
-def _baseline(path: Path) -> dict[str, Any]:
-    if path != STANDARD_INPUT and not path.exists():
-        raise UsageError(text("usage.audit_no_baseline", path=str(path)))
-    reading = read_json(Source.of(path))
-    content = reading.value if isinstance(reading, Read) else None
-    if not isinstance(content, dict) or not is_baseline(content):
-        raise UsageError(text("usage.audit_baseline", path=str(path)))
-    return content
 
 
 def _audited(
