@@ -241,13 +241,12 @@ def _audit_call() -> str:
 def _signature(function: Any) -> str:
     """Parameters and result, one in a line."""
     signature = inspect.signature(function)
-    shown = [
-        str(one.replace(annotation=one.empty)) if one.name == "self" else str(one) for one in signature.parameters.values()
-    ]
-    first_named = next((at for at, one in enumerate(signature.parameters.values()) if one.kind is one.KEYWORD_ONLY), len(shown))
-    shown[first_named:first_named] = ["*"] if first_named < len(shown) else []
-    lines = "".join(f"    {one},\n" for one in shown if one != "self")
-    return f"(\n{lines}) -> {signature.return_annotation}"
+    lines: list[str] = []
+    for one in signature.parameters.values():
+        lines += ["    *,"] if one.kind is one.KEYWORD_ONLY and "    *," not in lines else []
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        lines += [f"    {one.name}: {one.annotation}{default},"] if one.name != "self" else []
+    return "\n".join(["(", *lines, f") -> {signature.return_annotation}"])
 
 
 def _names(package: str) -> str:
