@@ -26,6 +26,8 @@ import click
 
 import kakurenbo
 from kakurenbo import messages, registry
+from kakurenbo.audit.api import audit
+from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.common import described, meaning
 from kakurenbo.cli.output import short
@@ -59,6 +61,7 @@ _SPOKEN = frozenset(
 """Files of the catalogue that hold no problems of inputs."""
 _ROOMS = ("contracts", "tables")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
+_CALLED = "audit"
 
 
 def main() -> None:
@@ -217,11 +220,33 @@ def _exports() -> str:
     lines = ["| name | is |", "| --- | --- |"]
     for name in kakurenbo.__all__:
         value = getattr(kakurenbo, name)
+        if name == _CALLED:  # a package that can be called stands for its function
+            lines.append(f"| [`{name}`]({name}.md) | {_safe(_told(audit))} |")
+            continue
         room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
         described = room and not isinstance(value, str)  # a constant has no entry of its own
         shown = f"[`{name}`]({room}.md#kakurenbo.{room}.{name})" if described else f"`{name}`"
         lines.append(f"| {shown} | {_safe(_told(value))} |")
     return "\n".join(lines)
+
+
+def _audit_call() -> str:
+    """The signature of ``kakurenbo.audit`` and what its result can do, each with its docstring, for readers of a clone."""
+    return "\n\n".join(
+        f"```text\n{name}{_signature(function)}\n\n{inspect.cleandoc(function.__doc__ or '')}\n```"
+        for name, function in (("kakurenbo.audit", audit), ("AuditResult.write_report", AuditResult.write_report))
+    )
+
+
+def _signature(function: Any) -> str:
+    """Parameters and result, one in a line."""
+    signature = inspect.signature(function)
+    lines: list[str] = []
+    for one in signature.parameters.values():
+        lines += ["    *,"] if one.kind is one.KEYWORD_ONLY and "    *," not in lines else []
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        lines += [f"    {one.name}: {one.annotation}{default},"] if one.name != "self" else []
+    return "\n".join(["(", *lines, f") -> {signature.return_annotation}"])
 
 
 def _names(package: str) -> str:
@@ -281,6 +306,7 @@ _FILLED_IN = {
     "methods": _methods,
     "problems": _problems,
     "exports": _exports,
+    "audit_call": _audit_call,
     "contest.json": _facts,
     "benchmarks": _benchmarks,
 }

@@ -307,3 +307,75 @@ def test_the_original_is_no_holdout() -> None:
     code, _, err = run(*CALL, "strangers.csv", "--holdout", "reversed.csv")
     assert code == 2
     assert "people who are not in the original" in err
+
+
+# -- a schema that somebody edited --------------------------------------------------------------------------------------
+
+SCHEMA = """[age]
+kind = "integer"
+missing = ["?"]
+low = {low}
+high = 120
+
+[town]
+kind = "category"
+levels = [{levels}]
+
+[seen]
+kind = "date"
+pattern = "%Y-%m-%d"
+first = {first}
+last = 2024-12-31
+"""
+EVERY_TOWN = ", ".join(f'"town {number}"' for number in range(3))
+
+
+@pytest.fixture
+def seen(folder: Path) -> None:
+    """A table with a number that is missing, words and dates, and its release."""
+    rows = [f"{20 + number},town {number % 3},2024-01-{1 + number % 28:02}" for number in range(100)]
+    text = "\n".join(["age,town,seen", *rows, "?,town 0,2024-02-01"]) + "\n"
+    for name in ("seen", "released"):
+        (folder / f"{name}.csv").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("edited", "row", "words"),
+    [
+        ({"low": "21"}, 2, "age: 20 is no integer from 21 to 120"),
+        ({"levels": '"town 1", "town 2"'}, 2, 'town: "town 0" is none of the levels'),
+        ({"first": "2024-01-02"}, 2, "seen: 2024-01-01 is no date from 2024-01-02 to 2024-12-31"),
+    ],
+)
+@pytest.mark.usefixtures("seen")
+def test_a_cell_of_the_original_outside_an_edited_schema_is_refused(
+    edited: dict[str, str], row: int, words: str, folder: Path
+) -> None:
+    given = {"low": "0", "levels": EVERY_TOWN, "first": "2024-01-01"}
+    (folder / "schema.toml").write_text(SCHEMA.format(**given))
+    assert run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+    (folder / "schema.toml").write_text(SCHEMA.format(**{**given, **edited}))
+    for call in (("audit", "seen.csv", "released.csv", "--seed", "1"), ("anonymize", "table", "rr", "seen.csv", "x.csv")):
+        code, _, err = run(*call, "--schema", "schema.toml")
+        assert code == (2 if call[0] == "audit" else 1)  # 1 of an audit says that a release gives people away
+        assert f"seen.csv:{row}: {words}" in err
+        assert "in the schema" in err
+
+
+@pytest.mark.usefixtures("seen")
+def test_what_the_bounds_of_a_schema_are_for_stands_in_the_file(folder: Path) -> None:
+    run("schema", "seen.csv", "-o", "schema.toml")
+    assert "anonymize and audit refuse any other" in (folder / "schema.toml").read_text()
+    assert run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+
+
+def test_cells_that_could_not_be_read_are_counted_and_one_is_shown_on_demand_alone(folder: Path) -> None:
+    lines = (folder / "strangers.csv").read_text().splitlines()
+    told = [lines[0], *(line.replace(line.split(",")[0], "Anna of Bremen", 1) for line in lines[1:])]
+    (folder / "named.csv").write_text("\n".join(told) + "\n")
+    call = (*CALL, "named.csv", "--holdout", "holdout.csv", "--seed", "1", "-o", "report.html")
+    for more in ((), ("--json",), ("--show-records",), ("--show-records", "--json")):
+        out = run(*call, *more)[1]
+        assert "300" in out
+        shown = " ".join(out.split()), (folder / "report.html").read_text()
+        assert ["Anna of Bremen" in one for one in shown] == ["--show-records" in more] * 2

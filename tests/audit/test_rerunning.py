@@ -25,7 +25,7 @@ from kakurenbo.tables import Read
 COPY = "import sys, pathlib; pathlib.Path(sys.argv[2]).write_bytes(pathlib.Path(sys.argv[1]).read_bytes())\n"
 LOOKING = """
 import os
-assert sorted(os.listdir()) == ["in.csv", "out.csv", "stderr"], os.listdir()
+assert sorted(os.listdir()) == ["in.csv", "out.csv", "output"], os.listdir()
 pathlib.Path("left").write_text("something")
 """
 FRESH = """
@@ -59,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "copying.py": COPY,
         "looking.py": COPY + LOOKING,
         "fresh.py": FRESH,
-        "broken.py": "import sys; print('first'); sys.exit('the last line')",
+        "broken.py": "import sys; print('first', flush=True); sys.exit('the last line')",
         "hanging.py": "import time; time.sleep(600)",
         "silent.py": "",
     }
@@ -134,18 +134,44 @@ def test_all_runs_together_are_compared_with_a_baseline_of_the_same_original() -
 @pytest.mark.parametrize(
     ("script", "more", "said"),
     [
-        ("broken.py", (), "the last line"),
+        ("broken.py", (), "exit code 1"),
+        ("broken.py", ("--show-records",), "first / the last line"),
         ("hanging.py", ("--time-limit", "0.5"), "--time-limit"),
         ("silent.py", (), "{out}"),
-        ("no-such.py", (), "no-such.py"),
+        ("no-such.py", (), "exit code 2"),
     ],
 )
-def test_a_command_that_fails_is_told_with_its_last_words(folder: Path, script: str, more: tuple[str, ...], said: str) -> None:
+def test_a_command_that_fails_is_told_and_its_words_are_kept_for_its_owner(
+    folder: Path, script: str, more: tuple[str, ...], said: str
+) -> None:
     code, out, err = run("audit", "original.csv", "--run", command(script), *more)
+    told = (out + err).replace("\n", " ")
     assert code == 2
-    assert said in (out + err).replace("\n", " ")
+    assert said in told
     assert "Traceback" not in err
-    assert list((folder / "temporary").iterdir()) == []
+    kept = list((folder / "temporary").iterdir())
+    if script in ("hanging.py", "silent.py"):
+        assert kept == []
+        return
+    assert [path.name in told.replace(" ", "") for path in kept] == [True]
+    assert kept[0].stat().st_mode & 0o777 == 0o600
+    if script == "broken.py":
+        assert kept[0].read_text().split("\n")[:2] == ["first", "the last line"]
+        assert ("the last line" in told) == bool(more)
+
+
+def test_words_of_a_command_that_fails_are_kept_beside_the_report(folder: Path) -> None:
+    code, _, err = run("audit", "original.csv", "--run", command("broken.py"), "-o", "report.html")
+    assert code == 2
+    assert "report.run.log" in err
+    assert "the last line" not in err
+    log = folder / "report.run.log"
+    assert "the last line" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_program_that_there_is_not_is_told_by_its_name() -> None:
+    assert "there is no program no-such-tool" in run("audit", "original.csv", "--run", "no-such-tool {in} {out}")[2]
 
 
 def test_no_shell_ever_sees_the_command(folder: Path) -> None:
@@ -202,7 +228,7 @@ def test_canaries_are_new_records_of_known_values_without_twins() -> None:
 
 
 def test_kakurenbo_itself_is_a_command() -> None:
-    table = Path("original.csv").read_bytes()
+    table = pl.read_csv("original.csv", infer_schema=False)
     release = Anonymizing.parsed("kakurenbo anonymize table rrp {in} {out} --p 0.8 --seed {seed}", 60).release_of(table, 5)
     assert isinstance(release, Read)
     assert len(release.value) == 400

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -140,3 +142,60 @@ def test_lists_are_no_plain_values(tmp_path: Path) -> None:
     assert codes(tmp_path / "t.parquet") == ["audit.nested_column"]
     with pytest.raises(ParameterError):
         frame_of("t", pl.DataFrame({"a": [[1], [2]]}))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a;b\n1;2\n", "delimiter=';'"),
+        (b"a\tb\n1\t2\n", r"delimiter='\t'"),
+        ("名前,b\n1,2\n".encode("cp932"), "iconv -f CP932 -t UTF-8 t.csv > utf8.csv"),
+        ("größe,b\n1,2\n".encode("cp1252"), "iconv -f WINDOWS-1252 -t UTF-8 t.csv > utf8.csv"),
+    ],
+)
+def test_a_table_in_another_form_is_refused_with_the_line_that_converts_it(content: bytes, words: str, table: Path) -> None:
+    table.write_bytes(content)
+    reading = read_frame(table)
+    assert isinstance(reading, Problems)
+    for language in ("en", "ja"):
+        assert words in reading[0].in_language(language)
+
+
+def test_the_line_that_is_told_converts_semicolons(table: Path) -> None:
+    table.write_text('a;"b;c"\n1;"3,5"\n')
+    reading = read_frame(table)
+    assert isinstance(reading, Problems)
+    command = reading[0].fix.partition(": ")[2].replace("python3", sys.executable, 1)
+    subprocess.run(command, shell=True, check=True, cwd=table.parent)
+    assert read(table.parent / "commas.csv").cells.rows() == [("1", "3,5")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        (["3,5", "", "12"], "audit.decimal_commas"),
+        (["1.234,5", "-0,25"], "audit.decimal_commas"),
+        (["1,234", "999"], "audit.thousands_commas"),
+        (["1,234,567.5", "1,000"], "audit.thousands_commas"),
+        (["3,5", "tall"], ""),
+        (["12", "3.5"], ""),
+        (["1,2,3", "4"], ""),
+    ],
+)
+def test_numbers_with_commas_stay_words_and_a_notice_names_the_column(cells: list[str], code: str, table: Path) -> None:
+    pl.DataFrame({"size": cells, "other": ["x"] * len(cells)}).write_csv(table)
+    reading = read_frame(table)
+    assert isinstance(reading, Read)
+    told = [notice for notice in reading.notices if notice.code.endswith("commas")]
+    assert [(notice.code, notice.column) for notice in told] == ([(code, "size")] if code else [])
+    assert infer_schema(reading.value)["size"].kind == ("category" if code or "tall" in cells or "4" in cells else "decimal")
+    assert not any(cell in str(notice) for notice in told for cell in cells if len(cell) > 2)
+
+
+def test_the_line_that_is_told_makes_them_numbers(table: Path) -> None:
+    table.write_text('size\n"3,5"\n"0,25"\n')
+    reading = read_frame(table)
+    assert isinstance(reading, Read)
+    command = reading.notices[0].fix.partition(": ")[2].replace("python3", sys.executable, 1)
+    subprocess.run(command, shell=True, check=True, cwd=table.parent)
+    assert infer_schema(read(table.parent / "points.csv"))["size"].kind == "decimal"

@@ -39,6 +39,10 @@ class Pipeline(Anonymizer):
         reasons = ((name, step.unfit(schema)) for name, step in self.named_methods)
         return next((f"step {name}: {reason}" for name, reason in reasons if reason), "")
 
+    def lacking(self) -> str:
+        """What the first step that cannot run needs."""
+        return next(filter(None, (step.lacking() for step in self.methods)), "")
+
     def parts(self) -> tuple[tuple[str, str], ...]:
         return tuple(part for name, step in self.named_methods for part in (("anonymizers", name), *step.parts()))
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 
 class _Audit(ModuleType):
@@ -17,6 +20,15 @@ class _Audit(ModuleType):
         from kakurenbo.audit.api import audit
 
         return audit(*tables, **options)
+
+    @property
+    def __signature__(self) -> Signature:
+        """What editors and notebooks show of the call."""
+        import inspect  # takes longer to load than all the rest of this module
+
+        from kakurenbo.audit.api import audit
+
+        return inspect.signature(audit)
 
 
 sys.modules[__name__].__class__ = _Audit

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from kakurenbo.audit.baselines import given_baseline
+from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.comma_numbers import note_comma_numbers
+from kakurenbo.audit.commands import Anonymizing, Remaking
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
+from kakurenbo.audit.functions import Calling
 from kakurenbo.audit.limits import given_limits
 from kakurenbo.audit.persons import persons_of
+from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit, with_rival
-from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problem, Problems
+from kakurenbo.audit.schema import TableSchema, infer_schema, read_schema
+from kakurenbo.audit.schema_checks import cells_outside
+from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.messages import text
+from kakurenbo.tables import Problem, Problems, Read, Source
+from kakurenbo.tables.problems import ProblemCollector
 
 
 def audit(
     original: object,
-    release: object,
+    release: object = None,
     *,
     holdout: object = None,
+    run: Callable[..., object] | str | None = None,
+    runs: int = 3,
+    time_limit: float = 600.0,
     know: Sequence[str] = (),
     secret: Sequence[str] = (),
     identifiers: Sequence[str] = (),
@@ -30,7 +44,10 @@ def audit(
     key: object = None,
     earlier: Sequence[object] = (),
     method: str = "",
+    schema: TableSchema | str | Path | None = None,
     limits: Mapping[str, float] | None = None,
+    baseline: AuditResult | Mapping[str, Any] | str | Path | None = None,
+    strict: bool = False,
     seed: int = 0,
     show_records: bool = False,
     targets: int = MOST_TARGETS,
@@ -40,9 +57,19 @@ def audit(
     Parameters
     ----------
     original, release, holdout : Polars or pandas data frame, or path
-        ``release`` may be a folder of files of different columns of the same people.
+        ``release`` may be a folder of files of different columns of the same people; or a mapping of names to releases: the
+        first is the one that is planned, and ``candidates`` of the result show all of them by risk and utility.
         ``holdout``: people like those of the original whom the release was not made of. Without one, membership is not
         assessed, and the other risks are compared with what could be told without the release.
+    run : callable or str, optional
+        Instead of ``release`` and ``holdout``: what anonymizes a data frame. It is run on halves of the original with made-up
+        records planted, and the other half is the holdout. A function gets a data frame of the original's library and types
+        (of a path: a Polars one), and a number as ``seed`` where it has such a parameter; a text is a command with ``{in}``
+        and ``{out}``, as ``--run`` takes it.
+    runs : int
+        Halves that ``run`` anonymizes.
+    time_limit : float
+        Seconds that a command of ``run`` may take.
     know, secret, identifiers : sequence of str
         Columns that attackers know (all), want (each in turn), and that are removed before any release (none).
     ignored : sequence of str
@@ -58,25 +85,52 @@ def audit(
     method : str
         The method that made the release, ``NAME:param=value,...`` as ``kakurenbo anonymize table`` knows it: a rival who knows
         it rehearses it. Takes a holdout, and one file without ``person``.
+    schema : TableSchema or path, optional
+        What the columns are, as ``kakurenbo schema`` writes it; inferred by default. Columns that it does not name are left
+        out, and the cells of the original must be what it allows.
     limits : mapping of str to float, optional
         The most that a risk may be over its control: ``{"membership": 0.02}``.
+    baseline : AuditResult, mapping or path, optional
+        An earlier result, its JSON or the file of that: the verdict also fails where a risk is clearly worse than there.
+    strict : bool
+        Whether what could not be assessed counts as a failure.
     seed : int
         Fixes all randomness.
     show_records : bool
-        Show exposed records as they are; by default by keyed hashes.
+        Show exposed records as they are, by default by keyed hashes; and an example of released cells that could not be read.
     targets : int
         People of the original, and as many of the holdout, whose membership is tried; drawn by lot where there are more.
+
+    Returns
+    -------
+    AuditResult
+        Shows itself in a notebook, and writes a report: :meth:`AuditResult.write_report`.
 
     Raises
     ------
     UsageError
-        Where a file cannot be read.
+        Where a file cannot be read, a cell is not what the schema allows, or a command of ``run`` fails.
     ParameterError
         Where an argument is off.
+
+    Examples
+    --------
+    >>> import kakurenbo, polars as pl
+    >>> people = pl.DataFrame({"age": [20 + row % 60 for row in range(240)], "town": [row * row % 97 for row in range(240)]})
+    >>> result = kakurenbo.audit(people[:120], people[:120], holdout=people[120:], seed=1)
+    >>> result.verdict.exit_code, result.risks["membership"].assessed
+    (1, True)
+    >>> compared = kakurenbo.audit(people[:120], {"ages": people[:120].select("age"), "all": people[:120]}, seed=1)
+    >>> [candidate.name for candidate in compared.candidates]
+    ['ages', 'all']
+    >>> def shuffled(frame, seed):
+    ...     return frame.with_columns(pl.col("town").shuffle(seed))
+    >>> kakurenbo.audit(people, run=shuffled, runs=1, seed=1).method.options["run"]
+    'shuffled'
     """
     notices: list[Problem] = []
-    frames = [_frame("original", original, notices), _frame("release", release, notices, several=True)]
-    held = None if holdout is None else _frame("holdout", holdout, notices)
+    frame = _frame("original", original, notices)
+    columns = _schema(schema, frame)
     options = Options(
         tuple(know),
         tuple(secret),
@@ -84,19 +138,90 @@ def audit(
         given_limits(limits or {}),
         seed,
         show_records=show_records,
+        strict=strict,
+        baseline=given_baseline(baseline),
+        schema=columns,
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
         targets=targets,
         ignored=tuple(ignored),
         earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
     )
+    if run is not None:
+        _check_alone(release=release, holdout=holdout, person=person or None, method=method or None)
+        remaking = _remaking(run, original, frame, columns, time_limit, shown=show_records)
+        made = audit_command(frame, remaking, options, runs)
+        if isinstance(made, Problems):
+            raise UsageError(str(made[0]))
+        return _told(made.value, notices, show_records)
+    releases = _releases(release, notices)
+    held = None if holdout is None else _frame("holdout", holdout, notices)
     if method:
-        options = with_rival(options, method, (frames[0], frames[1], held))
-    return replace(run_audit(frames[0], frames[1], held, options), notices=tuple(notices))
+        if len(releases) > 1:
+            raise ParameterError("method", "that of one release, and there are several", method)
+        options = with_rival(options, method, (frame, releases[0], held))
+    results = [run_audit(frame, one, held, options) for one in releases]
+    result = replace(results[0], candidates=frontier(results)) if len(results) > 1 else results[0]
+    return _told(result, notices, show_records)
+
+
+def _told(result: AuditResult, notices: Sequence[Problem], show_records: bool) -> AuditResult:
+    shown = result if show_records else result.without_cells()
+    return replace(shown, notices=tuple(notices))
+
+
+def _check_alone(**beside: object) -> None:
+    """Refuse what makes no sense beside ``run``."""
+    for name, value in beside.items():
+        if value is not None:
+            raise ParameterError(
+                name, "nothing beside run, which makes release and holdout itself, of rows that are people", name
+            )
+
+
+def _remaking(
+    run: Callable[..., object] | str,
+    data: object,
+    original: Frame,
+    schema: TableSchema | None,
+    time_limit: float,
+    *,
+    shown: bool,
+) -> Remaking:
+    if isinstance(run, str):
+        return Anonymizing.parsed(run, time_limit, shown=shown)
+    if not callable(run):
+        raise ParameterError("run", "a function of a data frame, or a command", type(run).__name__)
+    return Calling(run, data, original, schema or infer_schema(original))
+
+
+def _releases(release: object, notices: list[Problem]) -> list[Frame]:
+    if release is None:
+        raise UsageError(text("usage.audit_no_release"))
+    if not isinstance(release, Mapping):
+        return [_frame("release", release, notices, several=True)]
+    if not release:
+        raise ParameterError("release", "at least one release by its name", "none")
+    return [replace(_frame(str(name), data, notices, several=True), name=str(name)) for name, data in release.items()]
+
+
+def _schema(schema: TableSchema | str | Path | None, original: Frame) -> TableSchema | None:
+    if isinstance(schema, str | Path):
+        reading: Read[TableSchema] | Problems = read_schema(Source.of(schema))
+        if isinstance(reading, Problems):
+            raise UsageError(str(reading[0]))
+        schema = reading.value
+    if schema is not None and (outside := cells_outside(schema, original)):
+        raise UsageError(str(outside[0]))
+    return schema
 
 
 def _frame(name: str, data: object, notices: list[Problem], *, several: bool = False) -> Frame:
     if not isinstance(data, str | Path):
-        return frame_of(name, data)
+        frame = frame_of(name, data)
+        found = ProblemCollector(name)
+        note_comma_numbers(frame.cells, found)
+        notices.extend(found.notices)
+        return frame
     reading = read_frame(data, several=several)
     if isinstance(reading, Problems):
         raise UsageError(str(reading[0]))

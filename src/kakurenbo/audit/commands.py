@@ -1,6 +1,7 @@
 """The user's own anonymizer as a command with ``{in}`` and ``{out}``: no shell, a folder of its own, a limit of time.
 
-The command is given the table that it shall anonymize and nothing else, and nothing of what it does is left behind.
+The command is given the table that it shall anonymize and nothing else, and nothing of what it does is left behind but what a
+command said that failed: in a file for its owner alone, since its words may hold records.
 """
 
 from __future__ import annotations
@@ -15,17 +16,30 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import polars as pl
+
+from kakurenbo.audit.anonymizing import csv_bytes
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import Phrase, text
-from kakurenbo.tables import Problems, Read, refused
+from kakurenbo.tables import Problems, Read, refused, write_file
 from kakurenbo.tables.problems import Severity
 
 IN, OUT, SEED = "{in}", "{out}", "{seed}"
 _LAST_LINES, _LAST_BYTES = 5, 4000
 _NO_SUCH = 127  # as shells say it
+
+
+class Remaking(Protocol):
+    """What makes a release of a table anew: a command, or a function."""
+
+    def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
+        """A release of a table of texts, in which missing cells are empty."""
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of it: ``run``, and what else was told."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +52,19 @@ class Anonymizing:
         The program and its arguments, which name ``{in}``, ``{out}`` and, if they like, ``{seed}``.
     limit : float
         Seconds that it may take.
+    log : path or None
+        Where the words of a command that fails are kept; in a file of the temporary folder by default.
+    shown : bool
+        Whether the last of them are also told.
     """
 
     words: tuple[str, ...]
     limit: float
+    log: Path | None = None
+    shown: bool = False
 
     @classmethod
-    def parsed(cls, command: str, limit: float) -> Anonymizing:
+    def parsed(cls, command: str, limit: float, log: Path | None = None, *, shown: bool = False) -> Anonymizing:
         """The command from one text, split as a shell would, but never given to one.
 
         Raises
@@ -60,37 +80,41 @@ class Anonymizing:
             raise UsageError(text("usage.audit_run", command=command))
         # It runs in another folder: what it names of this one is named in full.
         named = [word if (place == 0 and os.sep not in word) else _in_full(word) for place, word in enumerate(words)]
-        return cls(tuple(named), limit)
+        return cls(tuple(named), limit, log, shown)
 
-    def release_of(self, table: bytes, seed: int) -> Read[Frame] | Problems:
-        """What the command makes of a CSV table, or how it failed, with the last lines of what it said."""
+    def facts(self) -> dict[str, Any]:
+        """The command as somebody would write it; braces need no quotation marks, for no shell sees them."""
+        words = (word if word and not set(word) & set(" \t\n'\"\\") else shlex.quote(word) for word in self.words)
+        return {"run": " ".join(words), "time_limit": self.limit}
+
+    def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
+        """What the command makes of a table, or how it failed, and where its words are."""
         with tempfile.TemporaryDirectory(prefix="kakurenbo-audit-") as folder:
-            given, made, said = Path(folder, "in.csv"), Path(folder, "out.csv"), Path(folder, "stderr")
-            given.write_bytes(table)
-            values = {IN: str(given), OUT: str(made), SEED: str(seed)}
+            table, made, said = Path(folder, "in.csv"), Path(folder, "out.csv"), Path(folder, "output")
+            table.write_bytes(csv_bytes(given))
+            values = {IN: str(table), OUT: str(made), SEED: str(seed)}
             words = [_filled(word, values) for word in self.words]
-            code = self._run(words, Path(folder), said)
+            program = _program(words[0])
+            if not program:
+                told = text("usage.audit_run_program", program=words[0])
+                return refused("audit.run_failed", _name(words), severity=Severity.MALFORMED, status=_NO_SUCH, lines=told)
+            code = self._run([*program, *words[1:]], Path(folder), said)
             if code is None:
-                return _failed("audit.run_too_long", words, said, seconds=self.limit)
+                return self._failed("audit.run_too_long", words, said, seconds=self.limit)
             if code != 0:
-                return _failed("audit.run_failed", words, said, status=code)
+                return self._failed("audit.run_failed", words, said, status=code)
             if not made.exists():
-                return _failed("audit.run_no_release", words, said)
+                return self._failed("audit.run_no_release", words, said)
             return read_frame(made)
 
     def _run(self, words: list[str], folder: Path, said: Path) -> int | None:
         """The exit code; None past the limit, when the command and all that it started have been ended."""
-        # This program is itself, however it was started.
-        own = [sys.executable, "-m", "kakurenbo"] if words[0] == "kakurenbo" else [shutil.which(words[0]) or ""]
-        if not own[0]:
-            said.write_text(text("usage.audit_run_program", program=words[0]))
-            return _NO_SUCH
-        with said.open("wb") as errors:
+        with said.open("wb") as output:
             process = subprocess.Popen(
-                [*own, *words[1:]],
+                words,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 cwd=folder,
                 start_new_session=True,
             )
@@ -100,6 +124,38 @@ class Anonymizing:
                 return None
             finally:
                 _end(process)
+
+    def _failed(self, code: str, words: list[str], said: Path, **parameters: Any) -> Problems:
+        """How it failed, and where all that it said is kept, which may hold records."""
+        output = said.read_bytes()
+        lines = [line for line in output[-_LAST_BYTES:].decode("utf-8", "replace").splitlines() if line.strip()]
+        told = Phrase("audit.run_silent")
+        if lines:
+            kept = {"path": str(_kept(output, self.log)), "lines": " / ".join(lines[-_LAST_LINES:])}
+            told = Phrase("audit.run_said" if self.shown else "audit.run_kept", kept if self.shown else {"path": kept["path"]})
+        return refused(code, _name(words), severity=Severity.MALFORMED, lines=told, **parameters)
+
+
+def _kept(output: bytes, log: Path | None) -> Path:
+    """Where the words of a command are kept, for their owner alone."""
+    if log is None:
+        handle, name = tempfile.mkstemp(prefix="kakurenbo-run-", suffix=".log")
+        os.close(handle)
+        log = Path(name)
+    write_file(log, output, private=True)
+    return log
+
+
+def _program(word: str) -> list[str]:
+    """How a program is called; empty where there is none. This one is itself, however it was started."""
+    if word == "kakurenbo":
+        return [sys.executable, "-m", "kakurenbo"]
+    found = shutil.which(word)
+    return [found] if found else []
+
+
+def _name(words: list[str]) -> str:
+    return Path(words[0]).name
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -117,11 +173,3 @@ def _filled(word: str, values: dict[str, str]) -> str:
     for place, value in values.items():
         word = word.replace(place, value)
     return word
-
-
-def _failed(code: str, words: list[str], said: Path, **parameters: Any) -> Problems:
-    end = said.read_bytes()[-_LAST_BYTES:].decode("utf-8", "replace") if said.exists() else ""
-    lines = [line for line in end.splitlines() if line.strip()][-_LAST_LINES:]
-    name = Path(words[0]).name
-    told = " / ".join(lines) or Phrase("audit.run_silent")
-    return refused(code, name, severity=Severity.MALFORMED, lines=told, **parameters)

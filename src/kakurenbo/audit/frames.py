@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.audit.cells import joined_cells
+from kakurenbo.audit.comma_numbers import note_comma_numbers
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import Phrase, text
 from kakurenbo.tables import Problems, Read, Source, refused, sources_of
@@ -146,6 +148,7 @@ def _read_source(source: Source) -> Read[Frame] | Problems:
         found.add("audit.no_records", severity=Severity.MALFORMED)
     if cells is None or found:
         return found.problems()
+    note_comma_numbers(cells, found)
     return Read(Frame(source.name, cells, hashlib.sha256(data).hexdigest()), found.notices)
 
 
@@ -161,7 +164,8 @@ def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
         found.add("line.open_quote", row=1, value=head[:200].decode("utf-8", "replace"), severity=Severity.MALFORMED)
         return None
     if len(names) == 1 and (sign := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
-        found.add("audit.separator", row=1, value=names[0], severity=Severity.MALFORMED, sign=_SEPARATORS[sign])
+        told: dict[str, Any] = {"sign": _SEPARATORS[sign], "delimiter": repr(sign), "path": shlex.quote(found.file)}
+        found.add("audit.separator", row=1, value=names[0], severity=Severity.MALFORMED, **told)
         return None
     if not _names_are_fit(names, found) or not _size_is_fit(count_byte(text, b"\n") - 1, len(names), found):
         return None

@@ -7,7 +7,6 @@ release could tell apart.
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +19,7 @@ from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.anonymizing import csv_bytes
 from kakurenbo.audit.caveats import baseline_caveats
-from kakurenbo.audit.commands import Anonymizing
+from kakurenbo.audit.commands import Remaking
 from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
@@ -55,7 +54,7 @@ class _Run:
 
 def audit_command(
     original: Frame,
-    command: Anonymizing,
+    command: Remaking,
     options: Options,
     runs: int,
     tell: Told = lambda _: None,
@@ -66,7 +65,7 @@ def audit_command(
     Parameters
     ----------
     original : Frame
-    command : Anonymizing
+    command : Remaking
     options : Options
     runs : int
         Halves that are drawn and anonymized.
@@ -114,7 +113,7 @@ class _Made:
     lot: np.random.Generator
 
 
-def _made(original: Frame, command: Anonymizing, options: Options, number: int, tell: Told) -> _Made | Problems:
+def _made(original: Frame, command: Remaking, options: Options, number: int, tell: Told) -> _Made | Problems:
     lot = rng.stream(options.seed, "audit", "run", str(number))
     order = lot.permutation(len(original))
     rows, others = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
@@ -123,7 +122,7 @@ def _made(original: Frame, command: Anonymizing, options: Options, number: int, 
     made = canaries(original, 2 * count, lot)
     given = pl.concat([ours.cells, made[:count]])[lot.permutation(len(rows) + count)]
     with step(tell, "run"):
-        reading = command.release_of(csv_bytes(given), int(lot.integers(2**31)))
+        reading = command.release_of(given, int(lot.integers(2**31)))
     if isinstance(reading, Problems):
         return reading
     return _Made(rows, others, ours, held, made, replace(reading.value, name=_name(number)), lot)
@@ -206,7 +205,7 @@ def told_apart(planted: NDArray[np.float64], kept_out: NDArray[np.float64]) -> t
 # -- all runs together ------------------------------------------------------------------------------------------------
 
 
-def _combined(original: Frame, command: Anonymizing, options: Options, runs: Sequence[_Run]) -> AuditResult:
+def _combined(original: Frame, command: Remaking, options: Options, runs: Sequence[_Run]) -> AuditResult:
     first = runs[0].result
     risks, p_values = {}, {}
     for name, risk in first.risks.items():
@@ -229,7 +228,7 @@ def _combined(original: Frame, command: Anonymizing, options: Options, runs: Seq
     regressions = worse_than(risks, options.baseline)
     caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(), risks))
     verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, caveats=caveats)
-    told = {**first.method.options, "run": _written(command), "runs": len(runs), "time_limit": command.limit}
+    told = {**first.method.options, **command.facts(), "runs": len(runs)}
     method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
     told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)
     tests = worst_tests([run.result.self_tests for run in runs])
@@ -249,11 +248,6 @@ def worst_tests(runs: Sequence[Sequence[SelfTest]]) -> tuple[SelfTest, ...]:
 
 def _badness(test: SelfTest) -> tuple[bool, float]:
     return not test.passed, test.expected - test.read if test.expected else test.read
-
-
-def _written(command: Anonymizing) -> str:
-    """The command as somebody would write it; braces need no quotation marks, for no shell sees them."""
-    return " ".join(word if word and not set(word) & set(" \t\n'\"\\") else shlex.quote(word) for word in command.words)
 
 
 def _files(original: Frame, runs: Sequence[_Run]) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,8 @@ Words are codes of the message catalogue (``audit.toml``): a document is the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
@@ -303,6 +304,10 @@ class Caveat:
     blocks: bool
     leaks: bool = False
 
+    def without_cells(self) -> Caveat:
+        """The same without the example of a released cell."""
+        return replace(self, parameters={name: value for name, value in self.parameters.items() if name != "example"})
+
     def as_json(self) -> dict[str, Any]:
         return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks, "leaks": self.leaks}
 
@@ -391,6 +396,10 @@ class AuditResult:
     files: tuple[FileRisk, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
+    def without_cells(self) -> AuditResult:
+        """The same without cells of the release: what is told by default, as exposed records are by their hashes alone."""
+        return replace(self, caveats=tuple(caveat.without_cells() for caveat in self.caveats))
+
     def as_json(self) -> dict[str, Any]:
         """The stable form that ``--json`` prints; there is no NaN in it."""
         return {
@@ -410,6 +419,25 @@ class AuditResult:
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }
+
+    def write_report(self, path: str | Path, *, language: str | None = None) -> None:
+        """Write a report that its owner alone may read: it is as sensitive as the original.
+
+        Parameters
+        ----------
+        path : path
+            Ends in ``.html``, ``.md`` or ``.json``, which says what is written. The JSON is what ``baseline`` takes.
+        language : str, optional
+            ``en`` or ``ja``: of the Markdown, and in which the page opens; that of the moment by default. The JSON is the same.
+
+        Raises
+        ------
+        UsageError
+            Where the name ends otherwise, or nothing may be written there.
+        """
+        from kakurenbo.audit.writing import write_report  # which lays out what stands here
+
+        write_report(self, path, language)
 
     def __repr__(self) -> str:
         """What a plain session shows: the verdict, and a line for each risk."""

@@ -14,12 +14,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo import rng
-from kakurenbo.audit.anonymizing import anonymized, misfit
+from kakurenbo.audit.anonymizing import anonymized
 from kakurenbo.audit.frames import Frame
+from kakurenbo.audit.methods import check_fit
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.contracts import Anonymizer
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold, text
 from kakurenbo.tables import Problems
 
 REHEARSALS = 4
@@ -59,14 +59,13 @@ def rehearsals(method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: T
     Raises
     ------
     UsageError
-        Where the method does not fit the table.
+        Where the method does not fit the table, or lacks a library.
     """
     original, release, holdout = tables
     names = [column for column in schema.names if column in release.columns]
     everybody = Frame(original.name, pl.concat([frame.cells.select(names) for frame in (original, holdout)]), "")
     columns = schema.only(names)
-    if reason := misfit(everybody, columns, method):
-        raise UsageError(text("usage.table_misfit", file=original.name, reason=retold(reason)))
+    check_fit(everybody, columns, method)
     found = []
     for number in range(REHEARSALS):
         lot = rng.stream(seed, "audit", "rehearsal", str(number))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo import __version__, registry, rng
+from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.caveats import (
     baseline_caveats,
@@ -32,6 +32,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import DEFAULTS, RECORDS, UNREAD, held_to, verdict_of, worse_than
 from kakurenbo.audit.masks import put_back
 from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehearsed
+from kakurenbo.audit.methods import build_table_method
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
@@ -135,7 +136,7 @@ def with_rival(options: Options, method: str, tables: tuple[Frame, Frame, Frame 
     schema = options.schema or infer_schema(original, holdout)
     shared_columns(original, release, holdout, options)
     schema = schema.only([name for name in schema.names if name not in options.identifiers])
-    made = rehearsals(registry.build("anonymizers", method), (original, release, holdout), schema, options.seed)
+    made = rehearsals(build_table_method(method), (original, release, holdout), schema, options.seed)
     return replace(options, rehearsals=made, method=method)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
+from kakurenbo.messages import text
 from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text, read_toml, refused
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -118,7 +119,8 @@ class TableSchema:
 
     def as_toml(self) -> str:
         """The file to edit; :func:`read_schema` takes it back."""
-        return "\n".join(_column_toml(column) for column in self.columns)
+        head = "".join(f"# {line}\n" for line in text("schema.head").splitlines())
+        return "\n".join([head, *(_column_toml(column) for column in self.columns)])
 
 
 def infer_schema(*frames: Frame) -> TableSchema:

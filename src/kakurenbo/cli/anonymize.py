@@ -10,13 +10,15 @@ import polars as pl
 from rich.markup import escape
 
 from kakurenbo import registry
-from kakurenbo.audit.anonymizing import PROBE, anonymized, csv_bytes, misfit
+from kakurenbo.audit.anonymizing import PROBE, anonymized, csv_bytes
 from kakurenbo.audit.frames import read_frame
+from kakurenbo.audit.methods import check_fit, load_table_method
 from kakurenbo.audit.schema import infer_schema, read_schema
+from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
-    OUT_FILE,
     OUT_PLACE,
+    OUT_TABLE,
     PATH,
     PluginGroup,
     check_order,
@@ -33,12 +35,13 @@ from kakurenbo.cli.common import (
     was_handed_out,
 )
 from kakurenbo.cli.examples import TABLE, anonymize_example
-from kakurenbo.contracts import Anonymizer, AnyRulebook, Release, json_number, rulebooks_for
+from kakurenbo.contracts import Anonymizer, AnyRulebook, Release, json_number
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold, text, text_or
+from kakurenbo.messages import text, text_or
 from kakurenbo.parameters import make, parameters_of
 from kakurenbo.rng import stream
 from kakurenbo.tables import Problems, Source, archive_bytes, write_file, write_folder
+from kakurenbo.tables.problems import Severity
 
 
 def _anonymize(
@@ -101,8 +104,10 @@ def _anonymize_table(
         if isinstance(own, Problems):
             return output.refuse(own, as_json)
         columns = own.value
-    if not set(columns.names) - set(frame.columns) and (reason := misfit(frame, columns, method)):
-        raise UsageError(text("usage.table_misfit", file=frame.name, reason=retold(reason)))
+        if problems := cells_outside(columns, frame, Severity.VIOLATION):
+            return output.refuse(problems, as_json)
+    if not set(columns.names) - set(frame.columns):
+        check_fit(frame, columns, method)
     left_out = [name for name in frame.columns if name not in columns.names]
     seed = chosen_seed(seed)
     made = anonymized(frame, columns, method, stream(seed, "anonymize"))
@@ -127,14 +132,11 @@ def _same_columns(before: pl.DataFrame, after: pl.DataFrame) -> list[str]:
 
 
 class _TableMethods(PluginGroup):
-    """The anonymizers that take numbers and words; of another it is told where it can be used."""
+    """The anonymizers that take numbers and words; of another name these are told."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        found = super().get_command(context, name)
-        if found is None:
-            played = rulebooks_for(registry.load("anonymizers", name))
-            raise UsageError(text("usage.no_table_method", method=name, rulebooks=played, methods=self._plugins()))
-        return found
+        load_table_method(name)
+        return super().get_command(context, name)
 
 
 def _table() -> click.Group:
@@ -164,7 +166,7 @@ def _parameters() -> list[click.Parameter]:
 def _table_parameters() -> list[click.Parameter]:
     # Names of their own, because whoever forgets one is told what it is.
     given = click.Argument(["own_table"], metavar="IN", type=PATH)
-    out = click.Argument(["own_release"], metavar="OUT", type=OUT_FILE)
+    out = click.Argument(["own_release"], metavar="OUT", type=OUT_TABLE)
     return [given, out, option("--schema", code="option.schema", type=PATH), *_options()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,14 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from kakurenbo.audit.baselines import read_baseline
 from kakurenbo.audit.candidates import frontier
-from kakurenbo.audit.caveats import is_baseline
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.persons import Persons, persons_of
-from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
     beside,
@@ -37,8 +36,10 @@ from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit, with_rival
 from kakurenbo.audit.schema import read_schema
+from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
+from kakurenbo.audit.writing import check_report_name, write_report
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
     OUT_FILE,
@@ -55,13 +56,7 @@ from kakurenbo.cli.given import given_options
 from kakurenbo.cli.progress import AuditProgress
 from kakurenbo.errors import UsageError
 from kakurenbo.messages import text
-from kakurenbo.tables import STANDARD_INPUT, Problem, Problems, Read, Source, json_bytes, read_json, write_file
-
-_RENDERERS: dict[str, Callable[[AuditResult], bytes]] = {
-    ".html": lambda result: html_audit(result).encode(),
-    ".md": lambda result: markdown_audit(result).encode(),
-    ".json": lambda result: json_bytes(result.as_json()),
-}
+from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes
 
 _NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": ("runs", "time_limit")}
 """Options that say something only where another one is given."""
@@ -71,14 +66,14 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     as_json = bool(given["as_json"])
     warnings.filterwarnings("ignore", module="sklearn")  # of rare classes it warns in words that tell nobody what to do
     _check_effect(given)
-    command = _command(release, holdout, given)
-    if out is not None and out.suffix not in _RENDERERS:
-        raise UsageError(text("usage.audit_out", path=str(out)))
+    command = _command(release, holdout, out, given)
+    if out is not None:
+        check_report_name(out)
     if out is not None and out.exists():
         inputs = [original, *release, holdout, *(given[name] for name in ("key", "schema", "limits", "baseline"))]
         if any(path is not None and path.exists() and out.samefile(path) for path in inputs):
             raise UsageError(text("usage.audit_own_input", path=str(out)))
-    baseline = {} if given["baseline"] is None else _baseline(given["baseline"])
+    baseline = {} if given["baseline"] is None else read_baseline(given["baseline"])
     limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
@@ -88,13 +83,16 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     if problems := Problems.of(*readings):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
+    own_schema = schema.value if isinstance(schema, Read) else None
+    if own_schema is not None and (problems := cells_outside(own_schema, tables[0])):
+        return output.refuse(problems, as_json)
     notices = [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
     output.print_notices(notices)
     options = replace(
         _options(given),
         baseline=baseline,
         limits=limits.value if isinstance(limits, Read) else {},
-        schema=schema.value if isinstance(schema, Read) else None,
+        schema=own_schema,
         persons=_persons(given, key),
         earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
@@ -103,7 +101,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
             made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
             return output.refuse(made, as_json)
-        return _told(replace(made.value, notices=tuple(notices)), out, as_json)
+        return _told(replace(made.value, notices=tuple(notices)), out, given)
     held = tables.pop() if holdout is not None else None
     if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
         raise UsageError(text("usage.audit_swapped", original=str(original), holdout=str(holdout)))
@@ -114,7 +112,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     if problems := _problems_of_people(tables, held, options):
         return output.refuse(problems, as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
-    return _told(result, out, as_json)
+    return _told(result, out, given)
 
 
 def _are_swapped(original: Frame, release: Frame, holdout: Frame) -> bool:
@@ -131,9 +129,11 @@ def _check_effect(given: dict[str, Any]) -> None:
         raise UsageError(text("usage.audit_jobs_and_cluster"))
 
 
-def _told(result: AuditResult, out: Path | None, as_json: bool) -> int:
+def _told(result: AuditResult, out: Path | None, given: dict[str, Any]) -> int:
+    as_json = bool(given["as_json"])
+    result = result if given["show_records"] else result.without_cells()
     if out is not None:
-        write_file(out, _RENDERERS[out.suffix](result), private=True)
+        write_report(result, out)
     _show(result, as_json)
     if out is not None and not as_json:
         output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.report_written")), markup=False)
@@ -144,7 +144,7 @@ def _crew(given: dict[str, Any]) -> Crew:
     return threads(given["jobs"]) if given["cluster"] is None else cluster(given["cluster"])
 
 
-def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any]) -> Anonymizing | None:
+def _command(release: Sequence[Path], holdout: Path | None, out: Path | None, given: dict[str, Any]) -> Anonymizing | None:
     """The command of ``--run``, which makes releases and holdouts itself."""
     if given["run"] is None:
         if not release:
@@ -153,7 +153,8 @@ def _command(release: Sequence[Path], holdout: Path | None, given: dict[str, Any
     taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"], "--method": given["method"]}
     if beside := [name for name, value in taken.items() if value]:
         raise UsageError(text("usage.audit_run_beside", name=beside[0]))
-    return Anonymizing.parsed(given["run"], given["time_limit"])
+    log = None if out is None else out.with_suffix(".run.log")
+    return Anonymizing.parsed(given["run"], given["time_limit"], log, shown=given["show_records"])
 
 
 def _frames(paths: Sequence[Path], *, several: bool = False) -> list[Read[Frame] | Problems]:
@@ -184,16 +185,6 @@ def _options(given: dict[str, Any]) -> Options:
         targets=given["targets"],
         ignored=tuple(names(given["ignored"])),
     )
-
-
-def _baseline(path: Path) -> dict[str, Any]:
-    if path != STANDARD_INPUT and not path.exists():
-        raise UsageError(text("usage.audit_no_baseline", path=str(path)))
-    reading = read_json(Source.of(path))
-    content = reading.value if isinstance(reading, Read) else None
-    if not isinstance(content, dict) or not is_baseline(content):
-        raise UsageError(text("usage.audit_baseline", path=str(path)))
-    return content
 
 
 def _audited(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo import registry, rng
 from kakurenbo.cli import output
+from kakurenbo.cli.examples import example_of
 from kakurenbo.contracts import AnyRulebook, fits, misfit, read_facts
 from kakurenbo.contracts.facts import TEAM
 from kakurenbo.errors import UsageError
@@ -25,6 +27,10 @@ def _check_folder(path: Path) -> None:
     if path == STANDARD_OUTPUT:
         raise UsageError(text("usage.folder_on_stdout"))
     check_place(path)
+
+
+TABLE_ENDINGS = (".csv", ".csv.gz")
+"""What the name of a written table may end in."""
 
 
 class _InPath(click.Path):
@@ -52,8 +58,20 @@ class _OutPath(_InPath):
         return path
 
 
+def _check_table(path: Path) -> None:
+    check_file(path)
+    check_ending(path, TABLE_ENDINGS, "usage.table_ending")
+
+
+def check_ending(path: Path, endings: tuple[str, ...], code: str) -> None:
+    """Refuse a name that promises another format than the one that is written; one without an ending promises none."""
+    if path.suffix and not path.name.lower().endswith(endings):
+        raise UsageError(text(code, path=str(path), endings=endings))
+
+
 PATH = _InPath()
 OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
+OUT_TABLE = _OutPath(_check_table)
 
 Body = Callable[..., int | None]
 Beside = Mapping[str, Callable[[], click.Command]]
@@ -82,6 +100,11 @@ def seed_option() -> click.Option:
 def out_option() -> click.Option:
     """``-o`` for a file."""
     return option("-o", "--out", code="option.out", type=OUT_FILE, required=True)
+
+
+def out_table_option() -> click.Option:
+    """``-o`` for a table."""
+    return option("-o", "--out", code="option.out_table", type=OUT_TABLE, required=True)
 
 
 def out_folder_option() -> click.Option:
@@ -195,12 +218,32 @@ class PluginGroup(click.Group):
             return list(names)
         return [name for name in names if self._offered(registry.load(self._group, name))]
 
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        with name_first(context, self._unknown if self._beside else None):
+            return super().parse_args(context, args)
+
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name in self._beside:
             return self._beside[name]()
+        if self._beside and name not in registry.names(self._group):
+            raise self._unknown(name)
         # Loads this one alone: an unknown name is told with its nearest neighbour, and a broken neighbour does not matter.
         loaded = registry.load(self._group, name)
-        return self.make_command(name) if self._offered is None or self._offered(loaded) else None
+        if self._offered is None or self._offered(loaded):
+            return self.make_command(name)
+        if self._beside:
+            raise self._unknown(name)
+        return None
+
+    def _unknown(self, name: str = "") -> UsageError:
+        """That nothing has this name, or that none was given, with every name that there is and a command to copy."""
+        contests, below = self._plugins(), _names_below(self._beside)
+        near = registry.nearest_name(name, [*contests, *self._beside, *below]) if name else ""
+        others = [f"{beside} {metavar}" for beside, metavar in _shown_beside(self._beside)]
+        command = example_of(f"kakurenbo {self.name} {below.get(near) or near or next(iter(self._beside))}")
+        code = ("usage.near_one" if near else "usage.no_such_one") if name else "usage.name_first"
+        told = {"verb": self.name, "name": name, "near": below.get(near, near)}
+        return UsageError(text(code, **told, contests=contests, others=others, command=command))
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(text("help.contests") if self._group == "rulebooks" else text("help.methods")):
@@ -213,6 +256,30 @@ class PluginGroup(click.Group):
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
         return names + click.Command.shell_complete(self, context, incomplete)
+
+
+def _names_below(beside: Beside) -> dict[str, str]:
+    """What the commands beside the rulebooks offer, each with the words that call it: ``hospital``, ``table hospital``."""
+    groups = {name: made for name, make_one in beside.items() if isinstance(made := make_one(), click.Group)}
+    return {one: f"{name} {one}" for name, group in groups.items() for one in group.list_commands(click.Context(group))}
+
+
+def _shown_beside(beside: Beside) -> list[tuple[str, str]]:
+    """The same for a sentence: methods, which are many and have a list of their own, as one word."""
+    if any(isinstance(make_one(), PluginGroup) for make_one in beside.values()):
+        return [(name, "METHOD") for name in beside]
+    return [(words.split()[0], name) for name, words in _names_below(beside).items()]
+
+
+@contextlib.contextmanager
+def name_first(context: click.Context, unknown: Callable[[], UsageError] | None) -> Iterator[None]:
+    """Tell whoever gives the options of a subcommand before its name, or forgets the name, what can stand there."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        if unknown is None or error.ctx is not context:
+            raise
+        raise unknown() from None
 
 
 def method_verb(

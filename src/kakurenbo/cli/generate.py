@@ -10,16 +10,17 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
-    OUT_FILE,
+    OUT_TABLE,
     chosen_seed,
     json_option,
+    name_first,
     one_on_stdout,
     option,
-    out_option,
+    out_table_option,
     rulebook_verb,
     seed_option,
 )
-from kakurenbo.cli.examples import TABLE
+from kakurenbo.cli.examples import TABLE, example_of
 from kakurenbo.contracts import AnyRulebook, Rulebook
 from kakurenbo.errors import UsageError
 from kakurenbo.generators.hospital import hospital
@@ -60,7 +61,7 @@ def _parameters() -> list[click.Parameter]:
     return [
         option("--rows", code="option.rows", type=click.IntRange(1, 10_000_000), default=100_000, show_default=True),
         option("--distinct", code="option.distinct", is_flag=True),
-        out_option(),
+        out_table_option(),
         option("--verbose", code="option.all_figures", is_flag=True),
         seed_option(),
         json_option(),
@@ -79,16 +80,35 @@ def _offered(cls: type[AnyRulebook]) -> bool:
 
 def _made_up_tables() -> click.Group:
     """Tables that are drawn from models of ours, for trying out what is meant for tables of one's own."""
-    group = click.Group(TABLE, help=text("help.generate_table"), no_args_is_help=True, subcommand_metavar="TABLE ...")
+    group = _MadeUp(TABLE, help=text("help.generate_table"), no_args_is_help=True, subcommand_metavar="TABLE ...")
     group.add_command(click.Command("hospital", params=_table_parameters(), callback=_hospital, help=text("help.hospital")))
     return group
+
+
+class _MadeUp(click.Group):
+    """Of a name that no made-up table has, those that there are, and how one is drawn."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        with name_first(context, self._unknown):
+            return super().parse_args(context, args)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        found = super().get_command(context, name)
+        if found is None:
+            raise self._unknown(name)
+        return found
+
+    def _unknown(self, name: str = "") -> UsageError:
+        code = "usage.no_made_up_table" if name else "usage.name_made_up_table"
+        command = example_of(f"kakurenbo generate {TABLE}")
+        return UsageError(text(code, name=name, tables=sorted(self.commands), command=command))
 
 
 def _table_parameters() -> list[click.Parameter]:
     return [
         option("--rows", code="option.rows_of_each", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True),
-        out_option(),
-        option("--holdout", code="option.holdout_out", type=OUT_FILE),
+        out_table_option(),
+        option("--holdout", code="option.holdout_out", type=OUT_TABLE),
         seed_option(),
         json_option(),
     ]

@@ -9,7 +9,7 @@ import click
 from kakurenbo.audit.frames import read_frame
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.cli import output
-from kakurenbo.cli.common import OUT_FILE, check_there, json_option, option, path_argument
+from kakurenbo.cli.common import OUT_FILE, check_ending, check_there, json_option, option, path_argument
 from kakurenbo.messages import text
 from kakurenbo.tables import STANDARD_OUTPUT, Problems, write_file
 
@@ -17,6 +17,7 @@ from kakurenbo.tables import STANDARD_OUTPUT, Problems, write_file
 def _schema(file: Path, out: Path, as_json: bool) -> int:
     # As JSON the whole answer goes to standard output, so that only a named file is written beside it.
     check_there(file)
+    check_ending(out, (".toml",), "usage.schema_ending")
     read = read_frame(file)
     if isinstance(read, Problems):
         return output.refuse(read, as_json)

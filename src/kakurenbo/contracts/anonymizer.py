@@ -131,6 +131,10 @@ class Anonymizer(Method, ABC):
         """Why this method with these parameters does not fit tables of ``schema``; empty where it does."""
         return "" if self.accepts(schema) else "it takes tables of other columns"
 
+    def lacking(self) -> str:
+        """What must be installed before this method can run, in a sentence; empty where everything is there."""
+        return ""
+
     @abstractmethod
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         """Anonymize ``table`` with randomness from ``rng`` only."""

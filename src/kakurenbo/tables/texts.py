@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from typing import Any
+
 from kakurenbo.messages import Phrase
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -11,6 +15,7 @@ ZIP = b"PK\x03\x04"
 """With these bytes a zip archive begins."""
 _GZIP = b"\x1f\x8b\x08"
 _BOM = b"\xef\xbb\xbf"
+_OWN_CHARACTERS = re.compile("[\ue000-\uf8ff]")
 
 
 def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
@@ -50,20 +55,24 @@ def _is_utf8(data: bytes, found: ProblemCollector) -> bool:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         byte = f"0x{data[error.start]:02x}"
-        guess = _likely_encoding(data)
-        found.add("text.not_utf8", row=_line(data, error.start), value=byte, severity=Severity.MALFORMED, guess=guess)
+        guess, charset = _likely_encoding(data)
+        how = Phrase("encoding.convert", {"file": shlex.quote(found.file), "charset": charset})
+        parameters: dict[str, Any] = {"guess": guess, "how": how if found.file else ""}
+        found.add("text.not_utf8", row=_line(data, error.start), value=byte, severity=Severity.MALFORMED, **parameters)
         return False
     return True
 
 
-def _likely_encoding(data: bytes) -> Phrase | str:
+def _likely_encoding(data: bytes) -> tuple[Phrase | str, str]:
+    """What it looks like, in words, and as iconv calls it; by default what Windows writes in Western Europe."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return Phrase("encoding.utf16")
+        return Phrase("encoding.utf16"), "UTF-16"
     try:
-        data.decode("cp932")
+        read = data.decode("cp932")
     except UnicodeDecodeError:
-        return ""
-    return Phrase("encoding.shift_jis")
+        return "", "WINDOWS-1252"
+    # Characters of nobody's own making are what umlauts of other encodings look like there.
+    return ("", "WINDOWS-1252") if _OWN_CHARACTERS.search(read) else (Phrase("encoding.shift_jis"), "CP932")
 
 
 def _line(data: bytes, position: int) -> int:

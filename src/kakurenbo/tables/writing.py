@@ -125,6 +125,19 @@ def check_file(path: str | Path) -> None:
     check_place(path)
     if Path(path).is_dir():
         raise UsageError(f"{path}: this is a folder; name a file to write")
+    _try_writing(Path(path))
+
+
+def _try_writing(path: Path) -> None:
+    """Make a file as :func:`write_file` does, and take it away: what may be written is known for sure then."""
+    target = Path(os.path.realpath(path))
+    if path == STANDARD_OUTPUT or _is_stream(target):
+        return
+    nearest = next(parent for parent in target.parents if parent.exists())
+    with _told(path):
+        handle, temporary = tempfile.mkstemp(dir=nearest, prefix=f".{target.name}.")
+        os.close(handle)
+        os.unlink(temporary)
 
 
 def check_place(path: str | Path) -> None:

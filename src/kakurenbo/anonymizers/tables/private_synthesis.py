@@ -48,7 +48,10 @@ class _Private(Anonymizer):
 
     def unfit(self, schema: Schema) -> str:
         """Also where the library is not there: whoever plays every method that fits plays on without this one."""
-        return super().unfit(schema) or ("" if importlib.util.find_spec("mbi") else _NEEDED)
+        return super().unfit(schema) or self.lacking()
+
+    def lacking(self) -> str:
+        return "" if importlib.util.find_spec("mbi") else _NEEDED
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         if not len(table):

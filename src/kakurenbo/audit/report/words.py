@@ -64,7 +64,8 @@ def caveat_sentences(result: AuditResult) -> list[str]:
     for caveat in result.caveats:
         risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
         figures = {name: percent(value) for name, value in caveat.parameters.items() if isinstance(value, float)}
-        told.append(text(f"audit.caveat.{caveat.code}", **{**caveat.parameters, **figures, **risks}))
+        code = f"{caveat.code}_shown" if "example" in caveat.parameters else caveat.code
+        told.append(text(f"audit.caveat.{code}", **{**caveat.parameters, **figures, **risks}))
     return told
 
 

@@ -1,0 +1,35 @@
+"""Numbers that are written with a comma: told, and left as the words that they are.
+
+``1,234`` is a little more than one in Germany and more than a thousand in Japan, so nobody but who wrote them can say; and a
+column that is silently no number hides how near two people are.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from kakurenbo.tables.problems import ProblemCollector, Severity
+
+_WHOLE = r"[+-]?[0-9]+"
+_DECIMAL_COMMA = rf"^\s*([+-]?[0-9]{{1,3}}(\.[0-9]{{3}})+|{_WHOLE}),[0-9]+\s*$"
+_THOUSANDS = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?\s*$"
+_NUMBER = rf"^\s*{_WHOLE}(\.[0-9]+)?\s*$"
+_LOOKED_AT = 100  # cells that tell of most columns that they hold no such numbers, before all are looked at
+
+
+def note_comma_numbers(cells: pl.DataFrame, found: ProblemCollector) -> None:
+    """A notice for each column whose cells are all numbers, some of them with a comma; missing ones aside."""
+    for name in cells.columns:
+        told = cells[name].filter(cells[name].str.len_chars() > 0)
+        if len(told) and _are_comma_numbers(told.head(_LOOKED_AT)) is not None and (code := _are_comma_numbers(told)):
+            found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name))
+
+
+def _are_comma_numbers(texts: pl.Series) -> str | None:
+    """The code of what is to be told of numbers; empty where none has a comma, and None where some text is no number."""
+    decimal, thousands, plain = (texts.str.contains(pattern) for pattern in (_DECIMAL_COMMA, _THOUSANDS, _NUMBER))
+    if not (decimal | thousands | plain).all():
+        return None
+    if (decimal & ~thousands).any():
+        return "audit.decimal_commas"
+    return "audit.thousands_commas" if thousands.any() else ""

@@ -1,0 +1,155 @@
+"""What people mistype: every error names what there is, and a command that works."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from kakurenbo import registry
+from kakurenbo.audit.methods import table_methods
+from kakurenbo.cli import main
+from kakurenbo.cli.examples import TABLE, anonymize_example
+from kakurenbo.messages import speaking
+
+TUTORIAL = ("generate", "table", "hospital", "--rows", "200", "--seed", "1", "-o", "original.csv", "--holdout", "holdout.csv")
+AUDIT = ("audit", "original.csv", "original.csv", "--holdout", "holdout.csv", "--seed", "1")
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a call."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main([*arguments])
+    return int(left.value.code or 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the tutorial's table lies."""
+    monkeypatch.chdir(tmp_path)
+    assert run(*TUTORIAL)[0] == 0
+    return tmp_path
+
+
+# -- methods ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_parameter_that_a_method_has_not_is_told_with_those_that_it_has() -> None:
+    code, _, err = run(*AUDIT, "--method", "rr:q=1")
+    assert code == 2
+    assert "rr has no parameter q; it takes p (a number from 0 to 1); columns (" in err
+
+
+@pytest.mark.parametrize("call", [(*AUDIT, "--method", "nosuch"), ("anonymize", "table", "nosuch", "original.csv", "x.csv")])
+def test_of_a_method_that_there_is_not_the_methods_for_tables_are_told_and_no_others(call: tuple[str, ...]) -> None:
+    code, _, err = run(*call)
+    assert code == 2
+    assert "synthetic" in err
+    assert ", ".join(table_methods()) in err
+    assert "crowds" not in err
+
+
+def test_a_method_of_a_contest_is_told_where_it_plays() -> None:
+    assert "made for the data of darc2019; for any table there are" in run(*AUDIT, "--method", "crowds")[2]
+
+
+@pytest.mark.parametrize("told", ["mst", "pipeline:steps=rr|mst"])
+def test_a_method_whose_library_is_missing_says_what_to_install_and_not_that_the_table_does_not_fit(
+    told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    code, _, err = run(*AUDIT, "--method", told)
+    assert code == 2
+    assert "pip install 'kakurenbo[dp]'" in err
+    assert "fit" not in err
+    name, _, steps = told.partition(":steps=")
+    given = ("--steps", steps) if steps else ()
+    assert "fit" not in run("anonymize", "table", name, "original.csv", "x.csv", *given)[2]
+
+
+def test_a_method_whose_default_columns_are_of_a_contest_says_how_to_name_others() -> None:
+    assert "--columns a,b" in run("anonymize", "table", "kanony", "original.csv", "x.csv")[2]
+
+
+@pytest.mark.parametrize("name", table_methods())
+def test_the_example_of_every_method_for_tables_works_on_the_table_of_the_tutorial(name: str) -> None:
+    if registry.load("anonymizers", name)().lacking():
+        pytest.skip("a library is missing")
+    code, out, err = run(*shlex.split(anonymize_example(TABLE, name))[1:])
+    assert code == 0, err
+    assert "release.csv" in out
+
+
+# -- names of what can be generated -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("generate", "hospital", "-o", "x.csv"),
+        ("generate", "hospitals"),
+        ("generate", "nothing", "-o", "x.csv"),
+        ("generate", "-o", "x.csv"),
+        ("generate", "darc2019", "-o", "x.csv"),
+        ("generate", "table", "-o", "x.csv"),
+        ("generate", "table", "clinic", "-o", "x.csv"),
+    ],
+)
+def test_whoever_mistypes_what_to_generate_is_told_what_there_is_and_how(call: tuple[str, ...]) -> None:
+    for language in ("en", "ja"):
+        with speaking(language):
+            code, _, err = run(*call)
+        assert code == 2
+        assert "kakurenbo generate table hospital -o original.csv --holdout holdout.csv" in err
+        assert "table" in call or "amic2020, pwscup2021" in err
+
+
+def test_whoever_forgets_the_word_table_is_told_so() -> None:
+    assert "kakurenbo anonymize table rr original.csv release.csv" in run("anonymize", "rr", "original.csv", "x.csv")[2]
+    assert "kakurenbo anonymize table rr original.csv release.csv" in run("anonymize", "zzz", "original.csv", "x.csv")[2]
+
+
+# -- names of files -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x.tsv", "x.parquet", "x.csv.zip"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("anonymize", "table", "rr", "original.csv", "{}"),
+        ("generate", "table", "hospital", "-o", "{}"),
+        ("generate", "table", "hospital", "-o", "y.csv", "--holdout", "{}"),
+        ("generate", "amic2020", "--rows", "10", "-o", "{}"),
+    ],
+)
+def test_a_table_whose_name_promises_another_format_is_refused(call: tuple[str, ...], name: str, folder: Path) -> None:
+    code, _, err = run(*(word.format(name) for word in call))
+    assert code == 2
+    assert ".csv, .csv.gz" in err
+    assert not (folder / name).exists()
+
+
+@pytest.mark.parametrize("name", ["x", "x.csv", "x.CSV", "x.csv.gz"])
+def test_a_table_is_written_under_names_that_promise_csv_or_nothing(name: str, folder: Path) -> None:
+    assert run("anonymize", "table", "rr", "original.csv", name)[0] == 0
+    assert pl.read_csv(folder / name).height == 200
+
+
+def test_a_schema_is_toml() -> None:
+    code, _, err = run("schema", "original.csv", "-o", "x.csv")
+    assert code == 2
+    assert ".toml" in err
+
+
+@pytest.mark.parametrize("place", ["/proc/report.html", f"{'long' * 61}.html", "original.csv/report.html"])
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_read(place: str, folder: Path) -> None:
+    code, _, err = run("audit", "not there.csv", "nor this.csv", "-o", place)
+    assert code == 2
+    assert place in err
+    assert "not there" not in err
+    assert sorted(path.name for path in folder.iterdir()) == ["holdout.csv", "original.csv"]
