@@ -24,11 +24,16 @@ from kakurenbo.errors import ParameterError
 SOURCE = Path(running.__file__).parent
 PEOPLE = pl.DataFrame({"年齢": range(60), "県": ["北", "南"] * 30})
 OTHERS = pl.DataFrame({"年齢": range(100, 160), "県": ["北", "南"] * 30})
+TWO = {"一": PEOPLE, "二": PEOPLE}
 FOREIGN = pl.DataFrame({"色": ["赤", "青"] * 30})
 
 
 def refused(original: object = PEOPLE, release: object = PEOPLE, **given: object) -> Callable[[], object]:
     return lambda: kakurenbo.audit(original, release, **given)  # type: ignore[arg-type]
+
+
+def in_language(language: str) -> Callable[[], object]:
+    return lambda: kakurenbo.audit(PEOPLE, PEOPLE).write_report("report.md", language=language)  # type: ignore[func-returns-value]
 
 
 def by_schema() -> object:
@@ -55,6 +60,15 @@ CASES: dict[str, tuple[Callable[[], object], set[str]]] = {
     "times of nobody": (refused(time="年齢"), {"time", "person"}),
     "a rival without a holdout": (refused(method="rr"), {"method", "rr"}),
     "a rival of people with several rows": (refused(holdout=OTHERS, person="県", method="rr"), {"method", "rr"}),
+    "a method of several releases": (
+        refused(release=TWO, holdout=OTHERS, method="rr"),
+        {"method", "rr"},
+    ),
+    "no release by any name": (refused(release={}), {"release"}),
+    "a release beside run": (refused(run="true"), {"release", "run"}),
+    "running a number": (refused(release=None, run=1), {"run", "int"}),
+    "a baseline that is none": (refused(baseline={}), {"baseline", "JSON", "dict"}),
+    "a report in another language": (in_language("de"), {"language", "en", "ja", "de"}),
     "people in several files": (refused(earlier=[PEOPLE], person="県"), {"person"}),
     "knowing what is not there": (refused(know=["色"]), {"know"}),
     "a schema of another table": (by_schema, {"schema"}),

@@ -157,7 +157,7 @@ def audit(
     held = None if holdout is None else _frame("holdout", holdout, notices)
     if method:
         if len(releases) > 1:
-            raise ParameterError("method", "that of one release, and there are several", method)
+            raise ParameterError("method", text("expects.of_one_release"), method)
         options = with_rival(options, method, (frame, releases[0], held))
     results = [run_audit(frame, one, held, options) for one in releases]
     result = replace(results[0], candidates=frontier(results)) if len(results) > 1 else results[0]
@@ -173,9 +173,7 @@ def _check_alone(**beside: object) -> None:
     """Refuse what makes no sense beside ``run``."""
     for name, value in beside.items():
         if value is not None:
-            raise ParameterError(
-                name, "nothing beside run, which makes release and holdout itself, of rows that are people", name
-            )
+            raise ParameterError(name, text("expects.nothing_beside_run"), name)
 
 
 def _remaking(
@@ -190,7 +188,7 @@ def _remaking(
     if isinstance(run, str):
         return Anonymizing.parsed(run, time_limit, shown=shown)
     if not callable(run):
-        raise ParameterError("run", "a function of a data frame, or a command", type(run).__name__)
+        raise ParameterError("run", text("expects.function_or_command"), type(run).__name__)
     return Calling(run, data, original, schema or infer_schema(original))
 
 
@@ -200,7 +198,7 @@ def _releases(release: object, notices: list[Problem]) -> list[Frame]:
     if not isinstance(release, Mapping):
         return [_frame("release", release, notices, several=True)]
     if not release:
-        raise ParameterError("release", "at least one release by its name", "none")
+        raise ParameterError("release", text("expects.some_release"), text("expects.no_records"))
     return [replace(_frame(str(name), data, notices, several=True), name=str(name)) for name, data in release.items()]
 
 

@@ -45,5 +45,5 @@ def given_baseline(baseline: AuditResult | Mapping[str, Any] | str | Path | None
     if isinstance(baseline, str | Path):
         return read_baseline(Path(baseline))
     if not is_baseline(baseline):
-        raise ParameterError("baseline", "a result of an audit, its JSON or the path of it", type(baseline).__name__)
+        raise ParameterError("baseline", text("expects.earlier_audit"), type(baseline).__name__)
     return baseline

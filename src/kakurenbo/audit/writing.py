@@ -33,7 +33,7 @@ def write_report(result: AuditResult, path: str | Path, language: str | None = N
     path = Path(path)
     check_report_name(path)
     if language is not None and language not in LANGUAGES:
-        raise ParameterError("language", f"one of {', '.join(LANGUAGES)}", language)
+        raise ParameterError("language", text("expects.choices", choices=list(LANGUAGES)), language)
     with contextlib.nullcontext() if language is None else speaking(language):
         content = _RENDERERS[path.suffix](result)
     write_file(path, content, private=True)
