@@ -90,7 +90,7 @@ def test_a_method_takes_a_holdout_one_file_and_a_table_that_it_fits(tables: Tabl
         kakurenbo.audit(original, fresh, holdout=holdout, earlier=[fresh], method="rr:p=0.7")
     with pytest.raises(UsageError):
         kakurenbo.audit(original, fresh, holdout=holdout, method="nobody_knows_it")
-    with pytest.raises(UsageError, match="does not fit"):
+    with pytest.raises(UsageError, match="made for the data of darc2019"):
         kakurenbo.audit(original, fresh, holdout=holdout, method="monthly_pseudonyms")
 
 

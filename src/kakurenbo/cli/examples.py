@@ -14,7 +14,7 @@ CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "
 TABLE = "table"
 """What stands in the place of a rulebook where there is no contest."""
 _OWN, _OWN_RELEASE = "original.csv", "release.csv"
-_FOR_OWN_TABLES = MappingProxyType({"kanony": " --columns sex,ward", "pipeline": " --steps 'swap|rr:p=0.9'"})
+_FOR_OWN_TABLES = MappingProxyType({"kanony": ("--columns", "sex,ward"), "pipeline": ("--steps", "swap|rr:p=0.9")})
 """What methods need whose defaults name columns of a contest, or do nothing; for the table of ``generate table hospital``."""
 _GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _ANONYMIZER, _ATTACKER = "01", "02"
@@ -34,7 +34,8 @@ def publish_example(rulebook: str) -> str:
 def anonymize_example(rulebook: str, asked: str = "") -> str:
     """What a player types to make a release, by the method asked for or by one that plays well."""
     if rulebook == TABLE:
-        return f"kakurenbo anonymize {TABLE} {asked or 'rr'} {_OWN} {_OWN_RELEASE}{_FOR_OWN_TABLES.get(asked, '')}"
+        needed = _FOR_OWN_TABLES.get(asked, ())
+        return shlex.join(["kakurenbo", "anonymize", TABLE, asked or "rr", _OWN, _OWN_RELEASE, *needed])
     cls = registry.load("rulebooks", rulebook)
     method, options = _method("anonymizers", cls, asked, [player.anonymizer for player in cls.default_players])
     return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
