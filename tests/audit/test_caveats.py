@@ -153,6 +153,33 @@ def test_a_few_whole_records_that_were_copied_are_told_however_few() -> None:
     assert [caveat.leaks for caveat in allowed.caveats] == [False]
 
 
+def test_a_holdout_that_the_release_is_made_of_is_no_control() -> None:
+    original, holdout = wide_people(300, 1), wide_people(300, 2)
+    with pytest.raises(ParameterError, match="of whom nothing is released"):
+        audit(original, holdout.sample(fraction=1, shuffle=True, seed=1), holdout=holdout, seed=1)
+    most = pl.concat([holdout[:200], wide_people(300, 3)])
+    told = audit(original, most, holdout=holdout, seed=1)
+    assert [(caveat.parameters["rows"], caveat.blocks) for caveat in told.caveats if caveat.code == "holdout_released"] == [
+        (200, True)
+    ]
+
+
+def test_rows_that_stand_as_they_are_under_pseudonyms_that_nothing_tells_are_told() -> None:
+    rng = np.random.default_rng(8)
+    shop = pl.DataFrame({"who": rng.integers(0, 60, 600), "day": rng.integers(1, 300, 600), "goods": rng.integers(0, 900, 600)})
+    names = dict(zip(range(60), (f"x{number}" for number in rng.permutation(60)), strict=True))
+    release = shop.with_columns(pl.col("who").replace_strict(names)).sample(fraction=1, shuffle=True, seed=1)
+    told = audit(shop, release, person="who", seed=1)
+    assert [(one.code, one.parameters["rows"]) for one in told.caveats] == [("rows_as_they_are", 600)]
+    assert told.verdict.exit_code == 3
+
+
+def test_a_report_says_how_few_records_could_not_be_told() -> None:
+    original, holdout, fresh = (wide_people(500, seed) for seed in (1, 2, 3))
+    records = audit(original, fresh, holdout=holdout, seed=1).records
+    assert (len(records.flagged), records.fewest, records.as_json()["fewest"]) == (0, 50, 50)  # 500 / .02 / 501, rounded up
+
+
 def test_whole_records_are_told_without_a_holdout_too() -> None:
     original, fresh = wide_people(300, 1), wide_people(300, 3)
     told = audit(original, original, seed=1)

@@ -25,6 +25,7 @@ SOURCE = Path(running.__file__).parent
 PEOPLE = pl.DataFrame({"年齢": range(60), "県": ["北", "南"] * 30})
 OTHERS = pl.DataFrame({"年齢": range(100, 160), "県": ["北", "南"] * 30})
 TWO = {"一": PEOPLE, "二": PEOPLE}
+MANY = pl.DataFrame({"年齢": range(120), "額": range(300, 420)})
 FOREIGN = pl.DataFrame({"色": ["赤", "青"] * 30})
 
 
@@ -48,6 +49,7 @@ def by_person(column: str, original: pl.DataFrame, holdout: pl.DataFrame) -> Cal
 
 CASES: dict[str, tuple[Callable[[], object], set[str]]] = {
     "a holdout of the same people": (refused(holdout=PEOPLE), {"holdout"}),
+    "a holdout that is the release": (refused(release=MANY[60:], original=MANY[:60], holdout=MANY[60:]), {"holdout"}),
     "an earlier release of other columns": (refused(earlier=[FOREIGN]), {"earlier"}),
     "no data frame": (refused(original=1), {"original", "Polars", "pandas", "int"}),
     "no records": (refused(original=PEOPLE[:0]), {"original"}),

@@ -30,6 +30,7 @@ _COMPARED, _FEWEST_COMPARED = 500, 20  # people of each table
 _NEARER = 0.7  # share of pairs in which somebody of the holdout is the nearer; a half where both are like people
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
+_RELEASED = 0.5  # share of the holdout beyond that of the original whose rows are released: no control
 _SURE = 4.0  # standard deviations beyond which an overlap is no accident
 _SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
 
@@ -103,6 +104,33 @@ def copy_caveats(coded: Coded, allowed: float = 0) -> Iterator[Caveat]:
         yield Caveat("copies", {"rows": copies, "control": control, "least": least}, blocks=True, leaks=least > allowed)
     elif copies and not control and _expected_copies(coded, coded.holdout) < _RARELY:
         yield Caveat("few_copies", {"rows": copies}, blocks=True)
+
+
+def row_caveats(coded: Coded) -> Iterator[Caveat]:
+    """Released rows that stand in the original as they are, where people have several and rows are no people."""
+    ours, released = row_keys(released_form(coded, coded.original), coded.release)
+    same = int(np.isin(released, ours).sum())
+    if same:
+        yield Caveat("rows_as_they_are", {"rows": same, "of": len(released)}, blocks=False)
+
+
+def released_caveats(coded: Coded) -> Iterator[Caveat]:
+    """A holdout whose rows are the released ones: people who are no control, for the release is made of them.
+
+    Raises
+    ------
+    ParameterError
+        Where nearly all of them are.
+    """
+    if not len(coded.holdout) or len(coded.columns) < 2:
+        return
+    theirs, ours, released = row_keys(*(released_form(coded, one) for one in (coded.holdout, coded.original)), coded.release)
+    held, own = (float(np.isin(keys, released).mean()) for keys in (theirs, ours))
+    rows = int(np.isin(theirs, released).sum())
+    if held > own + _ALL_OVERLAP:
+        raise ParameterError("holdout", text("expects.not_released"), text("expects.released_rows", rows=rows))
+    if held > own + _RELEASED:
+        yield Caveat("holdout_released", {"rows": rows, "of": len(theirs)}, blocks=True)
 
 
 def _copies_anyway(coded: Coded, copies: int, allowed: float) -> Iterator[Caveat]:

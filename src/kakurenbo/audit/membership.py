@@ -5,6 +5,7 @@ Every score is the same function of a member and of a control: under a release t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,6 +68,11 @@ class Membership:
             for place in statistics.discoveries(p_values, level).tolist():
                 found.setdefault(place, (place, float(scores[place]), float(p_values[place])))
         return list(found.values())
+
+    def fewest_exposed(self, members: int) -> int:
+        """How many members must stand out from all controls for any of them to be exposed."""
+        controls = len(self.scores[_COARSE]) - members
+        return math.ceil(members / max(_LEVELS.values()) / (1 + controls))
 
     def hiding(self, why: str) -> Membership:
         """The same, with the code of what the figure hides."""

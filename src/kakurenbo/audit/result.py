@@ -72,12 +72,15 @@ class ExposedRecord:
 class ExposedRecords:
     """The records that can be told to be in the original, false ones at most ``level`` of them on average
     (conformal p-values, Benjamini and Hochberg); None of ``flagged`` where there was no holdout to compare with.
+
+    ``fewest`` is how many must stand out together to be flagged at all: fewer cannot be told from the strangest of so many.
     """
 
     assessed: bool
     level: float
     tested: int
     flagged: tuple[ExposedRecord, ...] = ()
+    fewest: int = 1
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -85,6 +88,7 @@ class ExposedRecords:
             "flagged": len(self.flagged) if self.assessed else None,
             "tested": self.tested,
             "level": self.level,
+            "fewest": self.fewest if self.assessed else None,
             "listed": [record.as_json() for record in self.flagged],
         }
 

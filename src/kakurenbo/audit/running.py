@@ -23,6 +23,8 @@ from kakurenbo.audit.caveats import (
     mostly_unread,
     near_caveats,
     overlap_caveats,
+    released_caveats,
+    row_caveats,
     unlike_caveats,
     unread_caveats,
 )
@@ -199,11 +201,12 @@ def run_audit(
         coded = encode(schema, names, original, release, holdout)
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
-    caveats += unlike_caveats(coded)
-    if not unit.why_not:
+    caveats += [*unlike_caveats(coded), *unread_caveats(coded, recoded)]
+    if unit.why_not:
+        caveats += row_caveats(coded)
+    else:
+        caveats += released_caveats(coded)
         caveats += near_caveats(coded, rng.stream(options.seed, "audit", "near"))
-    caveats += unread_caveats(coded, recoded)
-    if not unit.why_not:
         caveats += copy_caveats(coded, options.limits[RECORDS])
     asked = asked if recoded else coded.original
     recoded = (*(one for one in unmasked if one.column in names), *recoded)
@@ -420,7 +423,7 @@ class _Audit:
         count = len(self._members)
         exposed = [self._record(place, score, p_value) for place, score, p_value in membership.exposed(count)]
         flagged = sorted(exposed, key=lambda record: (record.p_value, -record.score, record.digest))
-        return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged))
+        return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged), membership.fewest_exposed(count))
 
     @cached_property
     def _record_key(self) -> bytes:

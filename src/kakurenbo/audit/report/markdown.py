@@ -120,6 +120,8 @@ def _records(result: AuditResult) -> Iterator[str]:
         return
     flagged, tested = count(len(records.flagged)), count(records.tested)
     yield safe(said("records_flagged", flagged=flagged, tested=tested, level=percent(records.level)))
+    if not records.flagged:
+        yield from ("", safe(said("records_fewest", fewest=records.fewest)))
     if records.flagged:
         listed = records.flagged[:MOST_LISTED]
         rows = [(" · ".join(filter(None, (one.digest, shown_record(one)))), probability(one.p_value)) for one in listed]

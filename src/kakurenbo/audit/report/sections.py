@@ -110,7 +110,7 @@ def records_section(result: AuditResult) -> list[str]:
         "records_flagged", flagged=count(len(records.flagged)), tested=count(records.tested), level=percent(records.level)
     )
     if not records.flagged:
-        return [paragraph(told)]
+        return [paragraph(told), paragraph(said("records_fewest", fewest=records.fewest), "note")]
     shown = [_record(one) for one in records.flagged[:MOST_LISTED]]
     headings = [said(f"heading.{one}") for one in ("record", "p_value")]
     places = ["main", "below"]
