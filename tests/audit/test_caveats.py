@@ -174,6 +174,12 @@ def test_rows_that_stand_as_they_are_under_pseudonyms_that_nothing_tells_are_tol
     assert told.verdict.exit_code == 3
 
 
+def test_knowing_columns_that_are_not_released_leaves_membership_open() -> None:
+    original, holdout, fresh = (wide_people(200, seed) for seed in (1, 2, 3))
+    told = audit(original, fresh.drop("v0"), holdout=holdout, know=["v0"], seed=1).risks["membership"]
+    assert (told.assessed, told.why) == (False, "nothing_known")
+
+
 def test_a_report_says_how_few_records_could_not_be_told() -> None:
     original, holdout, fresh = (wide_people(500, seed) for seed in (1, 2, 3))
     records = audit(original, fresh, holdout=holdout, seed=1).records

@@ -402,6 +402,8 @@ class _Audit:
     def _why_not(self) -> str:
         if self._unit.why_not:
             return self._unit.why_not
+        if not self._prepared.places(self._options.know):
+            return "nothing_known"
         return "too_few" if "holdout" in self._frames else "no_holdout"
 
     def _what_hides(self, tests: Sequence[SelfTest]) -> str:

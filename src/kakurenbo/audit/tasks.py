@@ -87,9 +87,9 @@ def perform(name: str, prepared: Prepared) -> Any:
 
 
 def _membership(prepared: Prepared) -> Membership | None:
-    if prepared.why_not or min(len(prepared.members), len(prepared.controls)) < FEWEST:
-        return None
     known = prepared.places(prepared.know)
+    if prepared.why_not or not known or min(len(prepared.members), len(prepared.controls)) < FEWEST:
+        return None
     members, controls = prepared.members[:, known], prepared.controls[:, known]
     coded, others = prepared.coded.select(known), prepared.others.select(known)
     rehearsed = [one.select(known) for one in prepared.rehearsed]
