@@ -25,7 +25,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
 from kakurenbo.audit.renaming import renamed
-from kakurenbo.audit.result import AuditResult, Caveat, Rate, Risk, SelfTest, ThreatRow
+from kakurenbo.audit.result import ABOVE, AuditResult, Caveat, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, Rehearsal
 from kakurenbo.audit.running import Options, run_audit, shared_columns
 from kakurenbo.audit.schema import infer_schema
@@ -208,10 +208,11 @@ def told_apart(planted: NDArray[np.float64], kept_out: NDArray[np.float64]) -> t
 def _combined(original: Frame, command: Remaking, options: Options, runs: Sequence[_Run]) -> AuditResult:
     first = runs[0].result
     risks, p_values = {}, {}
-    for name, risk in first.risks.items():
+    for name in first.risks:
         every = [run.result.risks[name] for run in runs]
         if not all(one.assessed and one.control is not None for one in every):
-            risks[name] = risk
+            # One run that could not tell must not be hidden by others; one that leaks hides nothing.
+            risks[name] = max(every, key=lambda one: (one.standing == ABOVE, not one.assessed))
             continue
         risks[name] = pooled(every)
         p_values[name] = statistics.fisher(_rate(risks[name].rate), _rate(risks[name].control))
