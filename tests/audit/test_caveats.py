@@ -186,6 +186,32 @@ def test_a_report_says_how_few_records_could_not_be_told() -> None:
     assert (len(records.flagged), records.fewest, records.as_json()["fewest"]) == (0, 50, 50)  # 500 / .02 / 501, rounded up
 
 
+@pytest.mark.parametrize("changed", [1, 2])
+def test_records_that_were_copied_but_for_a_cell_or_two_are_told(changed: int) -> None:
+    original, holdout, fresh = (wide_people(500, seed) for seed in (1, 2, 3))
+    near = original[:20].with_columns(*(pl.col(f"v{place}") + 1 for place in range(changed)))
+    told = audit(original, pl.concat([near, fresh[20:]]), holdout=holdout, seed=1)
+    assert [(one.code, one.parameters["changed"], one.leaks) for one in told.caveats] == [("near_copies", changed, True)]
+    assert 10 <= told.caveats[0].parameters["rows"] <= 21
+    assert told.verdict.exit_code == 1
+
+
+def test_a_holdout_of_another_size_makes_no_copies() -> None:
+    """A row is more often nobody else's in a small table: both must be looked at together."""
+    tables = [
+        people(count, seed).select("sex", pl.col("age") // 5, pl.col("zip") // 40)
+        for count, seed in ((60, 1), (3000, 2), (200, 3))
+    ]
+    assert audit(tables[0], tables[2], holdout=tables[1], seed=1).caveats == ()
+
+
+def test_a_release_of_everybody_is_told_by_the_holdout_in_it() -> None:
+    original, holdout = wide_people(300, 1), wide_people(300, 2)
+    told = audit(original, pl.concat([original, holdout]).sample(fraction=1, shuffle=True, seed=1), holdout=holdout, seed=1)
+    assert "holdout_released" in [one.code for one in told.caveats if one.blocks]
+    assert told.verdict.exit_code == 3
+
+
 def test_whole_records_are_told_without_a_holdout_too() -> None:
     original, fresh = wide_people(300, 1), wide_people(300, 3)
     told = audit(original, original, seed=1)

@@ -12,7 +12,8 @@ from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.tracing import steps_of
 
 MOST_VALUES = 20  # of a secret: there is a tree for each value in every round
-_ROUNDS, _LEAVES, _RATE = 15, 31, 0.3
+_ROUNDS, _LEAVES, _RATE = 15, 15, 0.15
+_RIDGE = 1.0  # without it the steps of rare values grow beyond bounds, and trees are worse than the commonest value
 _MOST_ROWS = 10_000  # that are learned from
 Labels = NDArray[np.int64]
 
@@ -54,7 +55,12 @@ def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[F
         return [np.full(len(group), known[0], dtype=np.int64) for group in asked]
     # Without early stopping nothing is drawn: the state only says so.
     model = HistGradientBoostingClassifier(
-        max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, learning_rate=_RATE, early_stopping=False, random_state=0
+        max_iter=_ROUNDS,
+        max_leaf_nodes=_LEAVES,
+        learning_rate=_RATE,
+        l2_regularization=_RIDGE,
+        early_stopping=False,
+        random_state=0,
     )
     # OpenMP was loaded just now, behind the back of whoever limited threads before: two tasks would wait for each other's.
     with threadpool_limits(1):

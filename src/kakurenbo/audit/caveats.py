@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.audit import statistics
-from kakurenbo.audit.density import log_densities
-from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.membership import nearest_to
 from kakurenbo.audit.people import as_if_released
-from kakurenbo.audit.result import NAMES, Caveat, Rate, RecodedColumn, Risk
-from kakurenbo.audit.rows import row_keys
-from kakurenbo.audit.tracing import released_form
+from kakurenbo.audit.result import NAMES, Caveat, RecodedColumn, Risk
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import text
 
@@ -28,9 +24,6 @@ _UNLIKE = 0.15  # share of people by which a holdout may differ in a column, bey
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are, and near whom others may be
 _COMPARED, _FEWEST_COMPARED = 500, 20  # people of each table
 _NEARER = 0.7  # share of pairs in which somebody of the holdout is the nearer; a half where both are like people
-_RARELY = 0.01  # p-value, or number of copies, below which chance made none
-_BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
-_RELEASED = 0.5  # share of the holdout beyond that of the original whose rows are released: no control
 _SURE = 4.0  # standard deviations beyond which an overlap is no accident
 _SOME_OVERLAP, _ALL_OVERLAP = 0.05, 0.9  # shares of the holdout
 
@@ -83,85 +76,6 @@ def mostly_unread(coded: Coded, recoded: Sequence[RecodedColumn]) -> bool:
 def _by_other_names(recoded: Sequence[RecodedColumn]) -> Set[str]:
     """Columns whose values were told by how common they are: every one that is not understood has a name there."""
     return {one.column for one in recoded if one.rule == NAMES}
-
-
-def copy_caveats(coded: Coded, allowed: float = 0) -> Iterator[Caveat]:
-    """Released rows that are one person's of the original in every column, more of them than chance makes.
-
-    Too few to be told from accidents one by one, they are told together: people are given away where at the least more than
-    ``allowed`` were copied. Where a holdout has none and hardly any are expected, a single one is told.
-    """
-    if len(coded.columns) < 2:
-        return
-    copies = _copies(coded, coded.original)
-    if not len(coded.holdout):
-        yield from _copies_anyway(coded, copies, allowed)
-        return
-    control = _copies(coded, coded.holdout)
-    ours, theirs = statistics.rate(copies, len(coded.original)), statistics.rate(control, len(coded.holdout))
-    if statistics.fisher(ours, theirs) < _RARELY:
-        least = _at_least(ours, theirs)
-        yield Caveat("copies", {"rows": copies, "control": control, "least": least}, blocks=True, leaks=least > allowed)
-    elif copies and not control and _expected_copies(coded, coded.holdout) < _RARELY:
-        yield Caveat("few_copies", {"rows": copies}, blocks=True)
-
-
-def row_caveats(coded: Coded) -> Iterator[Caveat]:
-    """Released rows that stand in the original as they are, where people have several and rows are no people."""
-    ours, released = row_keys(released_form(coded, coded.original), coded.release)
-    same = int(np.isin(released, ours).sum())
-    if same:
-        yield Caveat("rows_as_they_are", {"rows": same, "of": len(released)}, blocks=False)
-
-
-def released_caveats(coded: Coded) -> Iterator[Caveat]:
-    """A holdout whose rows are the released ones: people who are no control, for the release is made of them.
-
-    Raises
-    ------
-    ParameterError
-        Where nearly all of them are.
-    """
-    if not len(coded.holdout) or len(coded.columns) < 2:
-        return
-    theirs, ours, released = row_keys(*(released_form(coded, one) for one in (coded.holdout, coded.original)), coded.release)
-    held, own = (float(np.isin(keys, released).mean()) for keys in (theirs, ours))
-    rows = int(np.isin(theirs, released).sum())
-    if held > own + _ALL_OVERLAP:
-        raise ParameterError("holdout", text("expects.not_released"), text("expects.released_rows", rows=rows))
-    if held > own + _RELEASED:
-        yield Caveat("holdout_released", {"rows": rows, "of": len(theirs)}, blocks=True)
-
-
-def _copies_anyway(coded: Coded, copies: int, allowed: float) -> Iterator[Caveat]:
-    """The same without a holdout: beside how many of the original's own people have one other there who is their like."""
-    (own,) = row_keys(released_form(coded, coded.original))
-    twins = int((np.bincount(own)[own] == 2).sum())
-    ours = statistics.rate(min(copies, len(coded.release)), len(coded.release))
-    theirs = statistics.rate(twins, len(coded.original))
-    # A table from which twins were taken has none, although people like these have: the density knows better then.
-    if statistics.fisher(ours, theirs) < _RARELY and copies > _BEYOND * (1 + _expected_copies(coded, coded.original)):
-        least = _at_least(ours, theirs)
-        yield Caveat("copies_anyway", {"rows": copies, "least": least}, blocks=True, leaks=least > allowed)
-
-
-def _at_least(ours: Rate, theirs: Rate) -> int:
-    """How many people must have been copied, where more were than chance makes: one at the least."""
-    return max(1, math.floor(statistics.excess(ours, theirs).low * ours.of))
-
-
-def _expected_copies(coded: Coded, others: Codes) -> float:
-    """How many rows of the original a release of strangers would have, by how common rows are among people."""
-    some, known = (released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)]) for people in (coded.original, others))
-    common = log_densities(known, some, [column.released for column in coded.columns])
-    return len(coded.original) * len(coded.release) * float(np.exp(common).mean())
-
-
-def _copies(coded: Coded, people: NDArray[np.int32]) -> int:
-    """People whom one released row, and nobody else of them, is in every column; each counts once."""
-    ours, released = row_keys(released_form(coded, people), coded.release)
-    alike = np.bincount(ours, minlength=int(released.max()) + 1)
-    return int((alike[np.unique(released)] == 1).sum())
 
 
 def near_caveats(coded: Coded, rng: np.random.Generator) -> Iterator[Caveat]:

@@ -66,12 +66,15 @@ def attack_inference(
             statistics.rate(0, 0),
             chance=_majority(others, truths[1]),
         )
-        for name, attack in attacks.items():
-            guesses = attack.guesses(secret)
-            if guesses is not None:
-                # The same attack with other people in the place of the release, their secret as coarse as it is released.
-                hits, without = _hits(guesses, truths), _hits(attack.without(secret), truths[:2])
-                tried.append(_Tried.of(replace(row, attack=name), hits, without))
+        found = {name: guesses for name, attack in attacks.items() if (guesses := attack.guesses(secret)) is not None}
+        # The same attacks with other people in the place of the release, their secret as coarse as it is released, and the
+        # commonest value: who does without the release takes what is best without it.
+        instead = [_hits(attacks[name].without(secret), truths[:2]) for name in found]
+        common = np.bincount(others).argmax()
+        instead.append(_hits([np.full(len(truth), common) for truth in truths[:2]], truths[:2]))
+        without = max(instead, key=lambda rates: rates[0].value)
+        for name, guesses in found.items():
+            tried.append(_Tried.of(replace(row, attack=name), _hits(guesses, truths), without))
     best = max(range(len(tried)), key=lambda place: tried[place].gain)
     risk = Risk.reporting("inference", [one.row for one in tried], best)
     return risk, statistics.fisher(tried[best].row.rate, tried[best].compared)

@@ -18,6 +18,7 @@ from kakurenbo.audit.result import RecodedColumn
 from kakurenbo.audit.rows import row_keys
 
 _SUSPECT = 0.1  # total variation of a column between release and pool, beyond that of two samples, at which it may be renamed
+_FEWEST_EACH = 3  # released cells of a value, on average
 _SILENT = 0.5  # share of cells that may stand for anything
 _ROUNDS = 8
 _SMOOTHING = 0.5  # counts added to every pair of values
@@ -67,6 +68,8 @@ def _is_suspect(coded: Coded, pool: Codes, place: int) -> bool:
     column = coded.columns[place]
     if (column.covers.sum(axis=0) != 1).any() or column.released > column.size:
         return False  # bands and suppressed cells are coarser, not renamed; and no value has two names
+    if len(coded.release) < _FEWEST_EACH * column.released:
+        return False  # values that are all different can be matched with anything
     share = np.bincount(pool[:, place], minlength=column.size) / len(pool)
     own = _own_names(coded, place)[coded.release[:, place]]
     seen = np.bincount(own, minlength=column.size) / len(own)

@@ -18,16 +18,14 @@ from kakurenbo.audit import statistics
 from kakurenbo.audit.caveats import (
     baseline_caveats,
     column_caveats,
-    copy_caveats,
     digest_caveats,
     mostly_unread,
     near_caveats,
     overlap_caveats,
-    released_caveats,
-    row_caveats,
     unlike_caveats,
     unread_caveats,
 )
+from kakurenbo.audit.copies import copy_caveats, released_caveats, row_caveats
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame

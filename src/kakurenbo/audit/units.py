@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ _NEAR = 400  # numbers on each side of the middle, which the release's middle on
 _COMPARED = 2000  # released numbers
 _FEWEST = 20  # different numbers that can be told by their place among others
 _GAIN = 20.0  # nats by which a rule must explain the release better than that nothing was changed
+_SURELY, _CLEARLY = 4.0, 5.0  # standard deviations by which it must, and nats by which it must be better than the next
 _UNCHANGED = 0.95  # share of released numbers that are known ones as they are
 _FEW_HITS = 0.2  # share below which hardly any is
 _HITS, _MORE_HITS = 0.5, 1.5  # share of released numbers that must fall on known ones, and how many times as many as without
@@ -26,6 +27,7 @@ _ASIDE = (
     0.0291,
 )  # of the range: wrong shifts, which tell what falls on known numbers anyhow
 _OUTSTANDING = 6.0  # standard deviations by which the right shift is better than others
+_MOST, _AS_WIDE = (0.1, 0.9), 1.5  # between which quantiles numbers lie, and how much wider they may
 _QUANTILES = np.linspace(0.05, 0.95, 91)
 _STRAIGHT = 0.99  # share of the variance of quantiles that a line must explain
 _ELSEWHERE = 0.5  # share of the released numbers outside of where nearly all known ones are, which are in other units then
@@ -36,16 +38,18 @@ _TINY, _HUGE = 1e-9, 1e100  # beyond which differences of numbers are no numbers
 
 @dataclass(frozen=True)
 class Unit:
-    """Released numbers are ``factor`` times the original's plus ``offset``; as they were, or but nearly so."""
+    """Released numbers are ``factor`` times the original's plus ``offset``; where that is not ``exact``, but about."""
 
     factor: float
     offset: float
+    exact: bool = True
 
     @property
     def formula(self) -> str:
         """As people write it."""
         times = "x" if self.factor == 1 else f"{self.factor:.6g} x"
-        return f"{times} {'-' if self.offset < 0 else '+'} {abs(self.offset):.6g}" if self.offset else times
+        whole = f"{times} {'-' if self.offset < 0 else '+'} {abs(self.offset):.6g}" if self.offset else times
+        return whole if self.exact else f"≈ {whole}"
 
     def undone(self, released: Floats) -> Floats:
         """The original's numbers, shape (n,)."""
@@ -75,14 +79,17 @@ def found_unit(known: Floats, released: Floats) -> Unit | None:
     if wide and before.hits > _UNCHANGED:
         return None
     shifts = [there.explained(unit) for unit in _shifts(there.different, some)]
-    others = [there.explained(unit) for unit in (*_factors(there.different, some), *_both(there.different, some))]
-    best = max([*shifts, *others], key=lambda one: one.likelihood)
-    if best.likelihood > before.likelihood + _GAIN and _is_right(best, before, shifts, there):
-        return best.unit
+    guesses = (*_factors(there.different, some), *_steps(there.different, some), *_both(there.different, some))
+    tried = sorted([*shifts, *(there.explained(unit) for unit in guesses)], key=lambda one: -one.likelihood)
+    best = tried[0]
+    if there.is_better(best, before) and _is_right(best, before, shifts, there):
+        # As good as one of many that are nearly as good: small tables tell no more.
+        rivals = [one for one in tried if abs(one.unit.offset - best.unit.offset) > there.unit / 2]
+        return replace(best.unit, exact=not rivals or best.likelihood > rivals[0].likelihood + _CLEARLY)
     return _by_quantiles(known, released) if before.hits < _FEW_HITS else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Explained:
     """How well constants explain the release.
 
@@ -93,17 +100,20 @@ class _Explained:
         Shares of released numbers that fall on known ones, and that are as common among these.
     likelihood : float
         log of the probability of the released numbers, in nats.
+    logs : array, shape (numbers,)
+        The same of each different number.
     """
 
     unit: Unit
     hits: float
     overlap: float
     likelihood: float
+    logs: Floats
 
 
 def _is_right(best: _Explained, before: _Explained, shifts: list[_Explained], there: _Known) -> bool:
     """Whether constants that explain more than none are no accident."""
-    if best.hits < _HITS:
+    if best.hits < _HITS or not there.is_as_wide(best.unit):
         return False
     if best.hits > _MORE_HITS * max(before.hits, there.hits_anyhow(best.unit)):
         return True
@@ -134,6 +144,18 @@ class _Known:
         apart = float(np.sqrt(2 / np.pi * shares * (1 / len(known) + 1 / len(released))).sum() / 2)
         return cls(different, shares, numbers, seen.astype(np.float64), _rounded_to(numbers), apart)
 
+    def is_better(self, best: _Explained, before: _Explained) -> bool:
+        """Whether a rule explains more than none does by more than samples differ."""
+        apart = best.logs - before.logs
+        gain, spread = float((self.counts * apart).sum()), float(np.sqrt((self.counts * apart**2).sum()))
+        return gain > max(_GAIN, _SURELY * spread)
+
+    def is_as_wide(self, unit: Unit) -> bool:
+        """Whether released numbers lie as far apart as known ones, but for their unit: rounded ones, read as steps, do not."""
+        ours = np.diff(np.interp(_MOST, np.cumsum(self.shares), self.different))[0]
+        theirs = np.diff(np.interp(_MOST, np.cumsum(self.counts) / self.counts.sum(), self.numbers))[0] / abs(unit.factor)
+        return bool(ours / _AS_WIDE < theirs < ours * _AS_WIDE)
+
     def as_common(self, found: _Explained) -> bool:
         """Whether numbers are as common in the release as they are among the known ones, but for chance."""
         return found.overlap > 1 - _NO_WORSE * self.by_chance - _ON_TOP
@@ -156,10 +178,10 @@ class _Known:
         alike = np.bincount(near[hit], minlength=len(self.different))
         likely = np.where(hit, self.shares[near] / np.maximum(alike[near], 1), 0.0)
         seen = self.counts / self.counts.sum()
-        likelihood = float((self.counts * np.log(likely + self.shares.min() / 2)).sum())
+        logs = np.log(likely + self.shares.min() / 2)
         # A few numbers that many share, as where a column is cut off, must not speak for all.
         hits = float(min(seen[hit].sum(), hit.mean()))
-        return _Explained(unit, hits, float(np.minimum(seen, likely).sum()), likelihood)
+        return _Explained(unit, hits, float(np.minimum(seen, likely).sum()), float((self.counts * logs).sum()), logs)
 
 
 def _rounded_to(numbers: Floats) -> float:
@@ -192,12 +214,32 @@ def _factors(known: Floats, released: Floats) -> Iterator[Unit]:
             yield Unit(number / value, 0.0)
 
 
+def _steps(known: Floats, released: Floats) -> Iterator[Unit]:
+    """Factors of whole steps: of numbers that are all multiples of something, apart from an offset."""
+    different = np.unique(released)
+    ours, theirs = (float(np.min(np.diff(numbers))) for numbers in (known, different))
+    if not _all_steps(known, ours) or not _all_steps(different, theirs):
+        return
+    number = float(different[len(different) // 2])
+    for factor in (theirs / ours, -theirs / ours):
+        if abs(factor) != 1:
+            yield from (Unit(factor, number - factor * value) for value in _middle(known))
+    turned = [Unit(-1.0, number + value) for value in _middle(known)]
+    yield from turned if theirs == ours else ()
+
+
+def _all_steps(numbers: Floats, step: float) -> bool:
+    """Whether numbers are a whole number of steps apart."""
+    steps = (numbers - numbers[0]) / step
+    return bool(np.abs(steps - np.round(steps)).max() < _EQUAL)
+
+
 def _both(known: Floats, released: Floats) -> Iterator[Unit]:
     low, high = float(released[0]), float(released[-1])
     for least in known[:_ENDS].tolist():
         for most in known[-_ENDS:].tolist():
             for first, last in ((low, high), (high, low)):
-                factor = (last - first) / (most - least)
+                factor = (last - first) / (most - least) if most != least else 1.0
                 if not _EQUAL < abs(abs(factor) - 1) < _ODD:
                     yield Unit(factor, first - factor * least)
 
@@ -214,6 +256,6 @@ def _by_quantiles(known: Floats, released: Floats) -> Unit | None:
     for turned in (theirs, theirs[::-1]):
         factor, offset = np.polyfit(ours, turned, 1)
         left = float(((turned - factor * ours - offset) ** 2).sum() / ((turned - turned.mean()) ** 2).sum())
-        lines.append((left, Unit(float(factor), float(offset))))
+        lines.append((left, Unit(float(factor), float(offset), exact=False)))
     left, unit = min(lines, key=lambda line: line[0])
     return unit if left < 1 - _STRAIGHT else None
