@@ -17,7 +17,7 @@ from kakurenbo.audit.boosting import MOST_VALUES, boosted_guesses, inputs, learn
 from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import Sought, votes_on
 from kakurenbo.audit.mechanism import shown_as
-from kakurenbo.audit.people import Asked, RowModel, like_members
+from kakurenbo.audit.people import Asked, RowModel, row_models
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 from kakurenbo.audit.tracing import released_form
 
@@ -47,10 +47,9 @@ def attack_inference(
     """
     asked = Asked.of(coded, holdout, ASKED, rng, apart=True)
     groups = [asked.choosing, asked.reported, asked.controls, asked.choosing_controls]
-    pool = like_members(coded.original, holdout)
     forms = {place: shown_as(coded.columns[place], coded.release[:, place]) for place in secrets}
     attacks: dict[str, _Guessing] = {
-        "row_model": _RowModels(asked, coded, pool, groups, know, forms),
+        "row_model": _RowModels(asked, row_models(asked, coded, holdout), groups, know, forms),
         "boosting": _Boosting(asked, coded, groups, know, forms),
     }
     tried = []
@@ -72,7 +71,7 @@ def attack_inference(
         instead = [_hits(attacks[name].without(secret), truths[:2]) for name in found]
         common = np.bincount(others).argmax()
         instead.append(_hits([np.full(len(truth), common) for truth in truths[:2]], truths[:2]))
-        without = max(instead, key=lambda rates: rates[0].value)
+        without = [max(rates, key=lambda rate: rate.value) for rates in zip(*instead, strict=True)]
         for name, guesses in found.items():
             tried.append(_Tried.of(replace(row, attack=name), _hits(guesses, truths), without))
     best = max(range(len(tried)), key=lambda place: tried[place].gain)
@@ -135,9 +134,9 @@ class _RowModels:
     """Votes of the released rows, and of other people in their place; on all secrets at once."""
 
     def __init__(
-        self, asked: Asked, coded: Coded, pool: Codes, groups: Sequence[Codes], know: Sequence[int], forms: Forms
+        self, asked: Asked, models: tuple[RowModel, RowModel], groups: Sequence[Codes], know: Sequence[int], forms: Forms
     ) -> None:
-        model = RowModel.of(asked.attacked, pool)
+        model, instead = models
         shown = {secret: model.release[:, secret] for secret in forms}
         values = {secret: max(int(shown[secret].max()), int(form.max())) + 1 for secret, form in forms.items()}
         told = _voted(model, np.concatenate(groups), know, shown, values, forms)
@@ -146,7 +145,7 @@ class _RowModels:
         others = {secret: form[asked.others[:, secret]] for secret, form in forms.items()}
         values = {secret: int(theirs.max()) + 1 for secret, theirs in others.items()}
         first = np.concatenate(groups[:2])
-        found = _voted(RowModel.of_others(coded, asked.others), first, know, others, values, forms)
+        found = _voted(instead, first, know, others, values, forms)
         self._without = {secret: np.split(one, [len(groups[0])]) for secret, one in found.items()}
 
     def guesses(self, secret: int) -> list[Codes]:

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.audit import statistics
 from kakurenbo.audit.encoding import Coded, Codes, Floats
-from kakurenbo.audit.people import Asked, RowModel, like_members
+from kakurenbo.audit.people import Asked, RowModel, row_models
 from kakurenbo.audit.result import Rate, Risk, ThreatRow
 
 LINED_UP = 500  # people of each source
@@ -42,7 +42,7 @@ def attack_linkability(
     """
     asked = Asked.of(coded, holdout, LINED_UP, rng)
     choosing, reported, controls, count = asked.choosing, asked.reported, asked.controls, len(asked.reported)
-    model = RowModel.of(asked.attacked, like_members(coded.original, holdout))
+    model, instead = row_models(asked, coded, holdout)
     tried = list(splits or default_splits(coded))
     hits = [int(linked(model, choosing, split).sum()) for split in tried]
     best = int(np.argmax(hits))
@@ -51,7 +51,6 @@ def attack_linkability(
     rate = statistics.rate(int(linked(model, reported, tried[best]).sum()), count)
     control = statistics.rate(int(linked(model, controls, tried[best]).sum()), len(controls)) if len(controls) else None
     # What other people tell instead of the release: how their columns go together.
-    instead = RowModel.of_others(coded, asked.others)
     without = statistics.rate(int(linked(instead, reported, tried[best]).sum()), count)
     compared, baseline = control or without, without.value
     above = statistics.excess(rate, compared)

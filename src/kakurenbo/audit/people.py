@@ -87,6 +87,8 @@ class Asked:
     attacked : Coded
         The release, and without a holdout as many of its rows, drawn by lot, as there are ``others``: strangers' rows would
         then tell as much as ``others`` do, so what a release tells beyond that was made of those who are asked.
+    together : bool
+        Whether those who choose are among the ``others``.
     """
 
     choosing: Codes
@@ -95,6 +97,7 @@ class Asked:
     choosing_controls: Codes
     others: Codes
     attacked: Coded
+    together: bool
 
     @classmethod
     def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator, *, apart: bool = False) -> Asked:
@@ -110,10 +113,22 @@ class Asked:
         if len(holdout):
             held = holdout[rng.permutation(len(holdout))]
             own = min(count, len(held) // 2) if apart and len(held) >= 2 * _FEWEST_APART else count
-            return cls(choosing, reported, held[:own], held[own : own + count], holdout, coded)
+            return cls(choosing, reported, held[:own], held[own : own + count], holdout, coded, together=False)
         others = np.delete(coded.original, drawn if apart else drawn[count:], axis=0)
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
-        return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]))
+        return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]), together=not apart)
+
+
+def row_models(asked: Asked, coded: Coded, holdout: Codes) -> tuple[RowModel, RowModel]:
+    """The model of the release, and that of others in its place, which tells what is known without it.
+
+    Without a holdout one is compared with the other: then the noise of both is estimated by the same people, who are in
+    neither but for what the release was made of, so that the rows of strangers and of others tell as much.
+    """
+    if len(holdout):
+        return RowModel.of(asked.attacked, like_members(coded.original, holdout)), RowModel.of_others(coded, asked.others)
+    pool = asked.reported if asked.together else np.concatenate([asked.choosing, asked.reported])
+    return RowModel.of(asked.attacked, pool), RowModel.of(as_if_released(coded, asked.others), pool)
 
 
 def like_members(original: Codes, holdout: Codes) -> Codes:
