@@ -73,6 +73,7 @@ CASES: dict[str, tuple[Callable[[], object], set[str]]] = {
     "a report in another language": (in_language("de"), {"language", "en", "ja", "de"}),
     "people in several files": (refused(earlier=[PEOPLE], person="県"), {"person"}),
     "knowing what is not there": (refused(know=["色"]), {"know"}),
+    "ignoring what is not there": (refused(ignored=["色"]), {"ignore"}),
     "a schema of another table": (by_schema, {"schema"}),
     "a release of another table": (refused(release=FOREIGN), {"release"}),
     "no column of people": (by_person("色", PEOPLE, OTHERS), {"person"}),

@@ -132,9 +132,9 @@ def audit(
     frame = _frame("original", original, notices)
     columns = _schema(schema, frame)
     options = Options(
-        tuple(know),
-        tuple(secret),
-        tuple(identifiers),
+        _names(know),
+        _names(secret),
+        _names(identifiers),
         given_limits(limits or {}),
         seed,
         show_records=show_records,
@@ -143,7 +143,7 @@ def audit(
         schema=columns,
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
         targets=targets,
-        ignored=tuple(ignored),
+        ignored=_names(ignored),
         earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
     )
     if run is not None:
@@ -162,6 +162,11 @@ def audit(
     results = [run_audit(frame, one, held, options) for one in releases]
     result = replace(results[0], candidates=frontier(results)) if len(results) > 1 else results[0]
     return _told(result, notices, show_records)
+
+
+def _names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns; a single one need not stand in a list."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def _told(result: AuditResult, notices: Sequence[Problem], show_records: bool) -> AuditResult:

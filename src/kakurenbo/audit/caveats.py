@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.audit.encoding import Coded
@@ -14,11 +15,15 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.membership import nearest_to
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import NAMES, Caveat, RecodedColumn, Risk
+from kakurenbo.audit.schema import TableSchema
+from kakurenbo.audit.spelling import digested
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import text
 
 _MUCH_UNREAD = 0.02  # share of the cells of a column
 _MOSTLY = 0.5  # share of all cells
+_SPACES = 2  # between the words of a free text, on average
+_MORE_DIGITS = 3  # after the point than the original has
 _GROUPS = 20  # of the values of a column, whose shares are compared
 _UNLIKE = 0.15  # share of people by which a holdout may differ in a column, beyond what two samples do
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are, and near whom others may be
@@ -34,12 +39,15 @@ def column_caveats(
     identifiers: Sequence[str],
     ignored: Sequence[str] = (),
     schema: Sequence[str] | None = None,
+    digests: Set[str] = frozenset(),
 ) -> Iterator[Caveat]:
     """Columns of a release that no attack looks at: nobody may be reassured of those that nobody vouches for."""
     known = {name.casefold(): name for name in original.columns}
     tables = (release, *release.parts)
     for name in dict.fromkeys(column for frame in tables for column in frame.columns):
         like = known.get(name.casefold(), "")
+        if name in digests:
+            continue  # which is told already
         if name in identifiers:
             own = original.cells[name].unique().implode()
             cells = sum(int(table.cells[name].is_in(own).sum()) for table in tables if name in table.columns)
@@ -47,9 +55,21 @@ def column_caveats(
         elif like and name not in original.columns and like not in release.columns:
             yield Caveat("column_by_case", {"column": name, "like": like}, blocks=True)
         elif name not in original.columns:
-            yield Caveat("ignored_column" if name in ignored else "foreign_column", {"column": name}, name not in ignored)
+            told = [_identified(original, one, name, tables) for one in identifiers]
+            yield next(
+                (caveat for caveat in told if caveat is not None),
+                Caveat("ignored_column" if name in ignored else "foreign_column", {"column": name}, name not in ignored),
+            )
         elif schema is not None and name not in schema:
             yield Caveat("ignored_column" if name in ignored else "not_in_schema", {"column": name}, name not in ignored)
+
+
+def _identified(original: Frame, identifier: str, column: str, tables: Sequence[Frame]) -> Caveat | None:
+    """Whether a column of another name holds digests of people's identifiers; these themselves are known by their values."""
+    cells = pl.concat([table.cells[column] for table in tables if column in table.columns]).unique().sort()
+    found = digested(identifier, cells.to_list(), original.cells[identifier].unique().sort().to_list())
+    told = {"column": column, "like": identifier, "rule": "" if found is None else found.rule}
+    return None if found is None else Caveat("digests_elsewhere", told, blocks=True, leaks=True)
 
 
 def digest_caveats(undone: Sequence[RecodedColumn], identifying: Sequence[str]) -> Iterator[Caveat]:
@@ -57,6 +77,29 @@ def digest_caveats(undone: Sequence[RecodedColumn], identifying: Sequence[str]) 
     for one in undone:
         if one.column in identifying:
             yield Caveat("digests_of_names", {"column": one.column, "rule": one.rule}, blocks=True, leaks=True)
+
+
+def form_caveats(schema: TableSchema, original: Frame, release: Frame, ignored: Sequence[str]) -> Iterator[Caveat]:
+    """Columns whose released cells can carry what no attack reads: free text of other words, digits beyond the original's."""
+    for column in schema:
+        if column.name not in release.columns or column.name not in original.columns:
+            continue
+        own, shown = original.cells[column.name], release.cells[column.name]
+        blocks = column.name not in ignored
+        if column.kind == "text" and (own.str.count_matches(r"\s+").mean() or 0) >= _SPACES:  # type: ignore[operator]
+            new = int((~shown.is_in(own.unique().implode())).sum())
+            if new > _MOSTLY * len(shown):
+                yield Caveat("free_text", {"column": column.name, "cells": new}, blocks)
+        elif column.kind in ("integer", "decimal"):
+            digits = [_digits(texts) for texts in (own, shown)]
+            if digits[1] >= digits[0] + _MORE_DIGITS:
+                yield Caveat("more_digits", {"column": column.name, "digits": digits[1], "own": digits[0]}, blocks)
+
+
+def _digits(texts: pl.Series) -> int:
+    """Digits after the point that most numbers have."""
+    counts = texts.str.extract(r"^\s*[+-]?[0-9]*[.]([0-9]+)\s*$", 1).str.len_chars().fill_null(0)
+    return int(counts.quantile(0.5, "nearest") or 0)
 
 
 def unread_caveats(coded: Coded, recoded: Sequence[RecodedColumn]) -> Iterator[Caveat]:

@@ -27,7 +27,7 @@ MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
 _HUGE, _FAR = 1e100, 1e9  # what numbers are cut to, and standardized ones: a learner takes them as short floats
 _ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
 _SURELY = 2.0  # standard deviations
-_NEW, _ALWAYS_NEW = 1.5, 0.02  # times as many new values as are expected, and cells that are new in any release
+_NEW, _ALWAYS_NEW = 1.5, 0.05  # times as many new values as are expected, and cells that are new in any release
 _NO_BETTER = 0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
 
 

@@ -19,6 +19,7 @@ from kakurenbo.audit.caveats import (
     baseline_caveats,
     column_caveats,
     digest_caveats,
+    form_caveats,
     mostly_unread,
     near_caveats,
     overlap_caveats,
@@ -168,6 +169,7 @@ def run_audit(
     UsageError
         Where rows of a table of several per person name nobody or no time.
     """
+    _check_names(original, release, options)
     read = release
     release, earlier, taken = _by_own_names(original, release, holdout, options)
     named = None if options.schema is None else options.schema.names
@@ -179,8 +181,9 @@ def run_audit(
     caveats = [
         *taken,
         *digest_caveats(unmasked, _identifying(options)),
-        *column_caveats(original, release, options.identifiers, options.ignored, named),
+        *column_caveats(original, release, options.identifiers, options.ignored, named, {one.column for one in unmasked}),
     ]
+    caveats += form_caveats(schema, original, release, options.ignored)
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
     unit = Unit()
@@ -278,13 +281,7 @@ def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
 
 def shared_columns(original: Frame, release: Frame, holdout: Frame | None, options: Options) -> list[str]:
     """The columns that take part: those that original and release share, identifiers aside."""
-    for what, columns in (("know", options.know), ("secret", options.secret), ("id", options.identifiers)):
-        for column in columns:
-            if column not in original.columns:
-                raise ParameterError(what, text("expects.columns_of_original", columns=original.columns), column)
     told = original.columns if options.schema is None else options.schema.names
-    if foreign := [name for name in told if name not in original.columns]:
-        raise ParameterError("schema", text("expects.columns_of_original", columns=original.columns), foreign[0])
     names = [name for name in told if name in release.columns and name not in options.identifiers]
     if not names:
         raise ParameterError(
@@ -295,6 +292,25 @@ def shared_columns(original: Frame, release: Frame, holdout: Frame | None, optio
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
         raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
     return names
+
+
+def _check_names(original: Frame, release: Frame, options: Options) -> None:
+    """Refuse columns that are not there before anybody waits.
+
+    Raises
+    ------
+    ParameterError
+    """
+    schema = () if options.schema is None else options.schema.names
+    asked = {"know": options.know, "secret": options.secret, "id": options.identifiers, "schema": schema}
+    for what, columns in asked.items():
+        for column in columns:
+            if column not in original.columns:
+                raise ParameterError(what, text("expects.columns_of_original", columns=original.columns), column)
+    released = tuple(dict.fromkeys(name for frame in (release, *release.parts, *options.earlier) for name in frame.columns))
+    for column in options.ignored:
+        if column not in released:
+            raise ParameterError("ignore", text("expects.columns_of_release", columns=released), column)
 
 
 class _Audit:

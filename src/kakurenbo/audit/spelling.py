@@ -90,12 +90,12 @@ def _spelled(texts: Sequence[str], known: Known, values: Collection[str]) -> Dis
     """Where spaces, signs, letters' cases, widths or characters without width differ."""
     by_letters: dict[str, str | None] = {}
     for value in values:
-        letters = _letters(value)
-        by_letters[letters] = value if by_letters.get(letters, value) == value else None  # of two nobody knows which
+        for letters in {_letters(value), _words(value)}:
+            by_letters[letters] = value if by_letters.get(letters, value) == value else None  # of two nobody knows which
     found = {}
     for text in texts:
         letters = _letters(text)
-        named = by_letters.get(letters)
+        named = by_letters.get(letters) or by_letters.get(_words(text))
         if letters and named is not None:
             found[text] = named
         elif letters not in by_letters and known(letters):
@@ -105,6 +105,11 @@ def _spelled(texts: Sequence[str], known: Known, values: Collection[str]) -> Dis
 
 def _letters(text: str) -> str:
     return _NOT_LETTERS.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _words(text: str) -> str:
+    """The words of a text whatever their order."""
+    return " ".join(sorted(_letters(word) for word in text.split()))
 
 
 # -- digests and encodings -----------------------------------------------------------------------------------------------

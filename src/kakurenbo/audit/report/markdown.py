@@ -75,7 +75,7 @@ def _risks(result: AuditResult) -> Iterator[str]:
 def _risk_row(risk: Risk) -> tuple[str, ...]:
     figures = (
         limited(risk),
-        rated(risk.rate),
+        rated(None if risk.name == "recoding" else risk.rate),
         rated(risk.control),
         percent(risk.baseline),
         percent(risk.chance),

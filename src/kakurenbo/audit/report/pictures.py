@@ -88,7 +88,8 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
     wide = width >= WIDE
     axis = _Axis(236, width - 214) if wide else _Axis(8, width - 8)
     row_height = 62 if wide else 92
-    risks = [risk for risk in result.risks.values() if risk.assessed or risk.why]
+    # What was undone has neither a limit nor a control to stand beside.
+    risks = [risk for risk in result.risks.values() if (risk.assessed or risk.why) and risk.name != "recoding"]
     bottom = row_height * len(risks)
     stripe: dict[str, str | float] = {"class_": "stripe", "x": 0, "width": width, "height": row_height, "rx": 6}
     drawn = [tag("rect", y=row_height * number, **stripe) for number in range(0, len(risks), 2)]

@@ -51,7 +51,7 @@ def _risk_row(risk: Risk) -> list[str]:
     return [
         element("span", plain(named("risk", risk.name)), class_="team-name") + attack + "".join(notes),
         plain(limited(risk)),
-        plain(rated(risk.rate)),
+        plain(rated(None if risk.name == "recoding" else risk.rate)),
         plain(rated(risk.control)),
         plain(percent(risk.baseline)),
         plain(percent(risk.chance)),

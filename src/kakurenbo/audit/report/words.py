@@ -29,6 +29,7 @@ _SHOWN_COLUMNS = 4
 _LEAST_SHOWN = 0.0001
 _LEAST_PERCENT = 0.0005
 _TOLD_ONCE = "too_weak"  # why that holds for every risk alike, and is said of the audit
+_SOME_PART = 0.01  # of a gain, below which no column drives it
 _BY_CHANCE = "top100_by_chance"
 
 
@@ -122,7 +123,9 @@ def rated(rate: Rate | Excess | None) -> str:
 
 
 def limited(risk: Risk) -> str:
-    """The figure that the limit is for: the excess, or the rate where there is no control."""
+    """The figure that the limit is for: the excess, or the rate where there is no control; of recoding, how many columns."""
+    if risk.name == "recoding" and risk.rate is not None:
+        return said("of_columns", undone=risk.rate.hits, columns=risk.rate.of)
     return rated(risk.excess if risk.excess is not None else risk.rate)
 
 
@@ -174,7 +177,8 @@ def _outcome(test: SelfTest) -> str:
 
 def columns_sentence(result: AuditResult) -> str:
     """What the figures of the columns that drive the risk are relative to."""
-    return said("columns_hint", whole=percent(result.driving[0].with_all))
+    told = said("columns_hint", whole=percent(result.driving[0].with_all))
+    return told if max(one.share for one in result.driving) >= _SOME_PART else f"{told} {said('columns_none')}"
 
 
 def probability(value: float | None) -> str:
