@@ -92,6 +92,7 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "backup": lambda _: "kakurenbo backup --home judge judge.backup",
         "restore": lambda _: "kakurenbo restore judge.backup --home judge-again",
         "schema": lambda _: "kakurenbo schema original.csv -o schema.toml",
+        "audit": lambda _: "kakurenbo audit original.csv release.csv --holdout holdout.csv -o report.html",
         "data": lambda _: "kakurenbo data import adult adult.data adult.test",
     }
 )
