@@ -317,3 +317,49 @@ def test_names_that_are_not_there_are_refused_before_anything_is_done() -> None:
         with pytest.raises(ParameterError, match=r"agee|nothing"):
             run_audit(*frames, None, options, steps.append)
     assert steps == []
+
+
+def test_what_lies_beside_the_table_blocks(tmp_path: Path) -> None:
+    """Notes of a Parquet or gzip file, hidden files and folders in a folder, long names and long cells."""
+    import gzip
+
+    fresh, hidden = wide_people(100, 3), wide_people(100, 1).write_csv()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.csv").write_text(hidden)
+    (tmp_path / ".b.csv").write_text(hidden)
+    fresh.write_csv(tmp_path / "a.csv")
+    reading = read_frame(tmp_path)
+    assert isinstance(reading, Read)
+    assert reading.value.beside == (".b.csv", "sub/")
+    packed = bytearray(gzip.compress(fresh.write_csv().encode(), mtime=0))
+    packed[3] |= 16
+    (tmp_path / "c.csv.gz").write_bytes(packed[:10] + b"all records\0" + packed[10:])
+    told = read_frame(tmp_path / "c.csv.gz")
+    assert isinstance(told, Read)
+    assert told.value.beside == ("gzip",)
+    result = run_audit(
+        frame_of("original", wide_people(100, 1)), told.value, frame_of("holdout", wide_people(100, 2)), Options()
+    )
+    assert [caveat.code for caveat in result.caveats if caveat.blocks] == ["beside_the_table"]
+
+
+def test_long_cells_and_long_names_block() -> None:
+    original, holdout, fresh = (wide_people(100, seed).cast(pl.String) for seed in (1, 2, 3))
+    long = fresh.with_columns(pl.when(pl.int_range(100) == 3).then(pl.lit("9" * 500)).otherwise("sex").alias("sex"))
+    told = {caveat.code for caveat in audit(original, long, holdout=holdout, seed=1).caveats if caveat.blocks}
+    assert {"long_cells", "not_understood"} <= told
+    named = fresh.rename({"sex": "sex " + "x" * 500})
+    assert any(caveat.blocks for caveat in audit(original, named, holdout=holdout, seed=1).caveats)
+
+
+def test_a_handful_of_rows_that_nobody_else_has_are_told_by_their_texts() -> None:
+    """Numbers of which many share a code are different texts."""
+    tables = []
+    for seed in (1, 2, 3):
+        rng = np.random.default_rng(seed)
+        few = pl.DataFrame({"sex": rng.choice(["f", "m"], 1500), "job": rng.choice(list("abc"), 1500)})
+        tables.append(few.with_columns(pl.Series("weight", rng.integers(10_000, 10_000_000, 1500))))
+    original, holdout, fresh = tables
+    told = audit(original, pl.concat([original[:6], fresh[6:]]), holdout=holdout, seed=1)
+    assert [(one.code, one.parameters["rows"], one.leaks) for one in told.caveats] == [("few_copies", 6, True)]
+    assert audit(original, fresh, holdout=holdout, seed=1).caveats == ()

@@ -20,8 +20,8 @@ from kakurenbo.audit.spelling import digested
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import text
 
-_MUCH_UNREAD = 0.02  # share of the cells of a column
 _MOSTLY = 0.5  # share of all cells
+_LONGER, _LONG = 3, 20  # times the original's longest cell, and bytes, beyond which a cell is no value, band or list
 _SPACES = 2  # between the words of a free text, on average
 _MORE_DIGITS = 3  # after the point than the original has
 _GROUPS = 20  # of the values of a column, whose shares are compared
@@ -86,6 +86,9 @@ def form_caveats(schema: TableSchema, original: Frame, release: Frame, ignored: 
             continue
         own, shown = original.cells[column.name], release.cells[column.name]
         blocks = column.name not in ignored
+        longest = [int(texts.str.len_bytes().max() or 0) for texts in (own, shown)]  # type: ignore[arg-type]
+        if longest[1] > _LONGER * longest[0] + _LONG:
+            yield Caveat("long_cells", {"column": column.name, "bytes": longest[1], "own": longest[0]}, blocks)
         if column.kind == "text" and (own.str.count_matches(r"\s+").mean() or 0) >= _SPACES:  # type: ignore[operator]
             new = int((~shown.is_in(own.unique().implode())).sum())
             if new > _MOSTLY * len(shown):
@@ -107,7 +110,7 @@ def unread_caveats(coded: Coded, recoded: Sequence[RecodedColumn]) -> Iterator[C
     for column in coded.columns:
         if column.not_understood and column.name not in _by_other_names(recoded):
             told = {"column": column.name, "cells": column.not_understood, "example": column.example}
-            yield Caveat("not_understood", told, blocks=column.not_understood > _MUCH_UNREAD * len(coded.release))
+            yield Caveat("not_understood", told, blocks=True)
 
 
 def mostly_unread(coded: Coded, recoded: Sequence[RecodedColumn]) -> bool:
@@ -211,5 +214,12 @@ def is_baseline(content: object) -> bool:
     """Whether a JSON document tells what a comparison needs, as the JSON of every audit does."""
     match content:
         case {"risks": dict(risks), "method": {"files": {"original": {"name": str(), "sha256": str(), "columns": list()}}}}:
-            return all(isinstance(risk, dict) for risk in risks.values())
+            return all(isinstance(risk, dict) and _is_told(risk.get("excess")) for risk in risks.values())
+    return False
+
+
+def _is_told(excess: object) -> bool:
+    match excess:
+        case None | {"interval": [float() | int(), float() | int()]}:
+            return True
     return False

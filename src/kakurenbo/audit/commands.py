@@ -29,6 +29,7 @@ from kakurenbo.tables.problems import Severity
 
 IN, OUT, SEED = "{in}", "{out}", "{seed}"
 _LAST_LINES, _LAST_BYTES = 5, 4000
+_MOST_KEPT = 1_000_000  # bytes of what a command says
 _NO_SUCH = 127  # as shells say it
 
 
@@ -103,7 +104,7 @@ class Anonymizing:
                 return self._failed("audit.run_too_long", words, said, seconds=self.limit)
             if code != 0:
                 return self._failed("audit.run_failed", words, said, status=code)
-            if not made.exists():
+            if made.is_symlink() or not made.exists():  # what is not in the folder is not what the command made
                 return self._failed("audit.run_no_release", words, said)
             return read_frame(made)
 
@@ -127,7 +128,9 @@ class Anonymizing:
 
     def _failed(self, code: str, words: list[str], said: Path, **parameters: Any) -> Problems:
         """How it failed, and where all that it said is kept, which may hold records."""
-        output = said.read_bytes()
+        with said.open("rb") as words_said:  # of a flood the end tells most
+            words_said.seek(max(0, said.stat().st_size - _MOST_KEPT))
+            output = words_said.read()
         lines = [line for line in output[-_LAST_BYTES:].decode("utf-8", "replace").splitlines() if line.strip()]
         told = Phrase("audit.run_silent")
         if lines:
@@ -142,6 +145,7 @@ def _kept(output: bytes, log: Path | None) -> Path:
         handle, name = tempfile.mkstemp(prefix="kakurenbo-run-", suffix=".log")
         os.close(handle)
         log = Path(name)
+    log.unlink(missing_ok=True)  # and not what a link of this name leads to
     write_file(log, output, private=True)
     return log
 

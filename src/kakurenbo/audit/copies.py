@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit import statistics
 from kakurenbo.audit.density import log_densities
 from kakurenbo.audit.encoding import Coded, Codes
+from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.result import Caveat, Rate
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
@@ -20,6 +21,8 @@ from kakurenbo.messages import text
 
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _RARELY_NEAR = 0.005  # the same of copies with one or two cells changed, each of which is a test of its own
+_SELDOM = 0.05  # p-value below which rows that stand as they are are told
+_THREE = 3  # tables
 _MOST_CHANGED = 2  # cells of a row
 _FEWEST_LEFT = 3  # columns that must be left to know somebody by
 _MOST_LOOKED_AT = 100_000_000  # rows times sets of columns
@@ -30,11 +33,24 @@ Keys = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 
-def copy_caveats(coded: Coded, allowed: float = 0) -> Iterator[Caveat]:
+def whole_rows(frame: Frame, names: Sequence[str]) -> Keys:
+    """A number for each row by its texts in these columns: numbers that are coded by groups are told apart here."""
+    return frame.cells.select(names).hash_rows().to_numpy()
+
+
+def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) -> Iterator[Caveat]:
     """Released rows that are one person's of the original, in every column or in all but one or two, more than chance makes.
 
     People are given away where at the least more than ``allowed`` were copied. Where a holdout has none and hardly any are
     expected, a single one is told.
+
+    Parameters
+    ----------
+    coded : Coded
+    allowed : float
+        Records that may be copied.
+    rows : sequence of arrays of uint64, shapes (n,), (m,), (h,)
+        From :func:`whole_rows`, of original, release and holdout.
     """
     if len(coded.columns) < 2:
         return
@@ -55,7 +71,11 @@ def copy_caveats(coded: Coded, allowed: float = 0) -> Iterator[Caveat]:
         if statistics.fisher(*near) < _RARELY_NEAR:
             yield _copied("near_copies", near, allowed, changed=changed)
             return
-    if whole[0].hits and not whole[1].hits and _expected_copies(coded, coded.holdout) < _RARELY:
+    if len(rows) == _THREE and (found := _verbatim(*rows)) is not None:
+        copies, p_value = found
+        least = 1 if p_value < _RARELY_NEAR else 0
+        yield Caveat("few_copies", {"rows": copies}, blocks=True, leaks=least > allowed)
+    elif whole[0].hits and not whole[1].hits and _expected_copies(coded, coded.holdout) < _RARELY:
         yield Caveat("few_copies", {"rows": whole[0].hits}, blocks=True)
 
 
@@ -68,6 +88,24 @@ def _copied(code: str, rates: tuple[Rate, Rate], allowed: float, **told: int) ->
 def _rates(found: tuple[Flags, Flags], sizes: tuple[int, int]) -> tuple[Rate, Rate]:
     ours, theirs = (statistics.rate(int(one.sum()), size) for one, size in zip(found, sizes, strict=True))
     return ours, theirs
+
+
+def _verbatim(ours: Keys, released: Keys, theirs: Keys) -> tuple[int, float] | None:
+    """How many people's rows stand in the release as they are, and the p-value that chance made so many equal pairs of rows.
+
+    Any two rows of different people are equal as seldom as any other two: of all pairs that are equal, those of the original
+    with the release should be as large a part as they are of all pairs (binomial test). None where equal rows are common, so
+    that pairs hang together, or are no more than chance makes.
+    """
+    there = np.unique(released)
+    copies, control = (int(np.isin(np.unique(keys), there).sum()) for keys in (ours, theirs))
+    people = np.concatenate([ours, theirs])
+    twins = len(people) - len(np.unique(people))
+    if not copies or control + twins > copies / 2:
+        return None
+    pairs = len(ours) * len(released), len(theirs) * len(released) + len(people) * (len(people) - 1) / 2
+    p_value = statistics.binomial(statistics.rate(copies, copies + control + twins), pairs[0] / sum(pairs))
+    return (copies, p_value) if p_value < _SELDOM else None
 
 
 class _Tables:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import io
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ MOST_BYTES = 250 * 1000 * 1000  # after unpacking
 MOST_CELLS = 20 * 1000 * 1000
 MOST_COLUMNS = 256
 _PARQUET = b"PAR1"
+_OF_SYSTEMS = {".DS_Store", ".directory", ".gitignore", ".gitkeep", ".gitattributes"}  # hidden files that hold no tables
+_GZIP, _GZIP_NOTES = b"\x1f\x8b", 4 | 16  # how such files begin, and which flags say that there are notes in them
 _PLAIN_METADATA = {"ARROW:schema"}  # what writers of Parquet say of the columns alone
 _SEPARATORS = {";": Phrase("audit.semicolons"), "\t": Phrase("audit.tabs"), "|": Phrase("audit.bars")}
 
@@ -49,12 +51,15 @@ class Frame:
     parts : tuple of Frame
         The files that it is made of, where these have different columns of the same people; ``cells`` are then the first's
         until they are put side by side.
+    beside : tuple of str
+        What lies beside the table and is no part of it, by name: notes in a file, files that are not read.
     """
 
     name: str
     cells: pl.DataFrame
     digest: str
     parts: tuple[Frame, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -91,7 +96,20 @@ def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Prob
     frames = [reading.value for reading in readings if isinstance(reading, Read)]
     notices = tuple(notice for reading in readings if isinstance(reading, Read) for notice in reading.notices)
     joined = _joined(Path(path).name, frames, several=several)
-    return joined if isinstance(joined, Problems) else Read(joined, notices)
+    if isinstance(joined, Problems):
+        return joined
+    beside = [name for frame in frames for name in frame.beside]
+    return Read(replace(joined, beside=(*beside, *_not_read(Path(path)))), notices)
+
+
+def _not_read(path: Path) -> Iterator[str]:
+    """Files of a folder that are no part of the table: hidden ones, and those of folders in it."""
+    if path.is_dir():
+        for file in sorted(path.iterdir()):
+            if file.is_dir() and any(file.iterdir()):
+                yield f"{file.name}/"
+            elif file.name.startswith(".") and file.name not in _OF_SYSTEMS:
+                yield file.name
 
 
 def frame_of(name: str, data: object) -> Frame:
@@ -149,7 +167,19 @@ def _read_source(source: Source) -> Read[Frame] | Problems:
     if cells is None or found:
         return found.problems()
     note_comma_numbers(cells, found)
-    return Read(Frame(source.name, cells, hashlib.sha256(data).hexdigest()), found.notices)
+    beside = tuple(
+        note for notice in found.notices if notice.code == "audit.parquet_notes" for note in notice.parameters["keys"]
+    )
+    return Read(
+        Frame(source.name, cells, hashlib.sha256(data).hexdigest(), beside=(*beside, *_packed_notes(source))), found.notices
+    )
+
+
+def _packed_notes(source: Source) -> Iterator[str]:
+    """What a packed file says beside what is packed."""
+    packed = source.read_packed(MOST_BYTES) if source.name.endswith(".gz") else b""
+    if isinstance(packed, bytes) and packed.startswith(_GZIP) and packed[3] & _GZIP_NOTES:
+        yield "gzip"
 
 
 def _csv(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:

@@ -36,6 +36,7 @@ _ANY_COLUMN = {"0", "1", "2", "y", "n", "yes", "no", "t", "f", "true", "false", 
 _ANY_COLUMN |= {"○", "×", "有", "無", "あり", "なし", "はい", "いいえ"}
 """Values that tell nothing of what they are about."""
 _IMPOSSIBLE = 1e3
+_LONGER, _LONG = 3, 20  # times the original's longest name, and characters, beyond which a name is more than one
 _LOOKED_AT = 500  # cells
 
 
@@ -71,7 +72,12 @@ def _renamed_table(
     if foreign and absent and len(foreign) * len(schema) <= _MOST_PAIRS:
         held = original if holdout is None else replace(original, cells=_pool(original, holdout))
         pairs |= _same_values(schema, held, release, foreign, absent)
-    caveats = tuple(Caveat("column_renamed", {"column": new, "like": old}, blocks=False) for new, old in pairs.items())
+    longest = max(map(len, original.columns))
+    caveats = tuple(
+        # A name can carry a table, too.
+        Caveat("column_renamed", {"column": new, "like": old}, blocks=len(new) > _LONGER * longest + _LONG)
+        for new, old in pairs.items()
+    )
     return replace(release, cells=release.cells.rename(pairs)), caveats
 
 

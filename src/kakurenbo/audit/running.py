@@ -26,7 +26,7 @@ from kakurenbo.audit.caveats import (
     unlike_caveats,
     unread_caveats,
 )
-from kakurenbo.audit.copies import copy_caveats, released_caveats, row_caveats
+from kakurenbo.audit.copies import copy_caveats, released_caveats, row_caveats, whole_rows
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -183,6 +183,8 @@ def run_audit(
         *digest_caveats(unmasked, _identifying(options)),
         *column_caveats(original, release, options.identifiers, options.ignored, named, {one.column for one in unmasked}),
     ]
+    if release.beside:
+        caveats.append(Caveat("beside_the_table", {"notes": list(release.beside)}, blocks=True))
     caveats += form_caveats(schema, original, release, options.ignored)
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
@@ -208,7 +210,8 @@ def run_audit(
     else:
         caveats += released_caveats(coded)
         caveats += near_caveats(coded, rng.stream(options.seed, "audit", "near"))
-        caveats += copy_caveats(coded, options.limits[RECORDS])
+        frames_of = (original, release) if holdout is None else (original, release, holdout)
+        caveats += copy_caveats(coded, options.limits[RECORDS], [whole_rows(frame, names) for frame in frames_of])
     asked = asked if recoded else coded.original
     recoded = (*(one for one in unmasked if one.column in names), *recoded)
     frames = original, release, holdout

@@ -81,7 +81,7 @@ def read_transactions(
     rows, periods = _numbered([table for table in tables if isinstance(table, Rows)])
     held = rows[1] if holdout is not None else None
     if held is not None and (shared := sorted(set(rows[0].names) & set(held.names))):
-        raise ParameterError("holdout", text("expects.strangers"), shared[0])
+        raise ParameterError("holdout", text("expects.strangers"), text("expects.people_of_original", people=len(shared)))
     truth = truth_of(persons, rows[0], rows[-1], clock)
     if isinstance(truth, Problems):
         return truth

@@ -51,6 +51,7 @@ VERBS = {
 }
 """Every verb, with the code of the line that says what it does."""
 _DONE, _FAILS_RULES, _USAGE = 0, 1, 2
+_CUT_OFF = 141  # as shells say it of who writes into a closed pipe
 _JAPANESE = "かくれんぼ"
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -154,7 +155,7 @@ def _code(given: list[str], *, debug: bool) -> int:
         code = _fail(_told(error), given, usage)
     except BrokenPipeError:  # whoever read our output has seen enough
         streams.abandon_output()
-        code = _FAILS_RULES
+        code = _CUT_OFF
     except (KakurenboError, OSError) as error:
         if debug:
             raise
