@@ -65,7 +65,7 @@ HEADINGS = {
 KEPT = {"a": 1.0, "b": 0.8, "b2": 0.5, "g": 1.0}
 """The share of cells that were not swapped, of releases that are nothing else."""
 SPLIT = ((0, 1, 2, 3), (4, 5, 6, 7, 8))
-RISKS = ("membership", "singling_out", "linkability", "inference", "records")
+RISKS = ("membership", "singling_out", "linkability", "inference", "records", "verdict")
 
 
 def main() -> None:
@@ -141,6 +141,11 @@ def _drawn(people: Table, rows: int, seed: int) -> tuple[Table, Table, Table]:
         sys.exit(f"--rows {rows}: there are {len(people)} records, which must be enough for three tables")
     original, holdout, fresh = (people.take(order[start : start + rows]) for start in (0, rows, 2 * rows))
     return original, holdout, fresh
+
+
+def _others(people: Table, start: int, rows: int, seed: int) -> Table:
+    """People behind so many others of the same draw."""
+    return people.take(stream(seed, "people").permutation(len(people))[start : start + rows])
 
 
 def frame(table: Table) -> pl.DataFrame:
@@ -284,11 +289,15 @@ def alarm_table(people: Table, rows: int, draws: int) -> list[str]:
     for name, found in counts.items():
         told = [statistics.rate(found[risk], draws) for risk in RISKS]
         lines.append(f"| {name} | " + " | ".join(f"{one.hits} of {one.of} (to {one.high:.3f})" for one in told) + " |")
-    return [*lines, "", f"{rows} records each; called exposed: above its limit; of records: any flagged."]
+    return [*lines, "", f"{rows} records each; called exposed: above its limit; of records: any flagged; verdict: exit code 1."]
 
 
+LARGER = 2.5
+LARGE, ALONE = f"z, with a holdout {LARGER:g} times as large", "z, without a holdout"
 HARMLESS: Mapping[str, Callable[[Table, Table, int], Table]] = {
     "z fresh sample": lambda _, fresh, __: fresh,
+    LARGE: lambda _, fresh, __: fresh,
+    ALONE: lambda _, fresh, __: fresh,
     f"private synthesis, epsilon {EPSILON:g}": lambda original, _, seed: private(original, stream(seed, "private")),
 }
 
@@ -298,11 +307,14 @@ def alarms(people: Table, rows: int, draws: int) -> dict[str, dict[str, int]]:
     found = {name: dict.fromkeys(RISKS, 0) for name in HARMLESS}
     for seed in range(FIRST_SEED, FIRST_SEED + draws):
         original, holdout, fresh = _drawn(people, rows, seed)
+        more = frame(_others(people, 3 * rows, int(LARGER * rows), seed))
         for name, make in HARMLESS.items():
-            result = audit(frame(original), frame(make(original, fresh, seed)), holdout=frame(holdout), seed=seed)
-            for risk in RISKS[:-1]:
+            held = {LARGE: more, ALONE: None}.get(name, frame(holdout))
+            result = audit(frame(original), frame(make(original, fresh, seed)), holdout=held, seed=seed)
+            for risk in RISKS[:-2]:
                 found[name][risk] += result.risks[risk].standing == ABOVE
             found[name]["records"] += bool(result.records.flagged)
+            found[name]["verdict"] += result.verdict.exit_code == 1
         print(f"after draw {seed}: {found}", file=sys.stderr, flush=True)
     return found
 

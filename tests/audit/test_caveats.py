@@ -16,7 +16,7 @@ from kakurenbo.audit.frames import frame_of, read_frame
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import Options, run_audit
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.errors import ParameterError
+from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.tables import Read
 
 
@@ -341,6 +341,13 @@ def test_what_lies_beside_the_table_blocks(tmp_path: Path) -> None:
         frame_of("original", wide_people(100, 1)), told.value, frame_of("holdout", wide_people(100, 2)), Options()
     )
     assert [caveat.code for caveat in result.caveats if caveat.blocks] == ["beside_the_table"]
+
+
+def test_a_holdout_of_other_columns_is_refused_in_words() -> None:
+    original = wide_people(100, 1)
+    holdout = wide_people(100, 2).rename({name: f"other {name}" for name in original.columns})
+    with pytest.raises(UsageError, match="age"):
+        audit(original, original, holdout=holdout, seed=1)
 
 
 def test_long_cells_and_long_names_block() -> None:
