@@ -23,6 +23,7 @@ _RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _RARELY_NEAR = 0.005  # the same of copies with one or two cells changed, each of which is a test of its own
 _SELDOM = 0.05  # p-value below which rows that stand as they are are told
 _THREE = 3  # tables
+_FAR_MORE = 2.0  # times as many people as of the holdout
 _MOST_CHANGED = 2  # cells of a row
 _FEWEST_LEFT = 3  # columns that must be left to know somebody by
 _MOST_LOOKED_AT = 100_000_000  # rows times sets of columns
@@ -68,7 +69,8 @@ def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) ->
         if len(coded.columns) - changed < _FEWEST_LEFT or len(left_out) * sum(sizes) > _MOST_LOOKED_AT:
             break
         near = _rates(tables.found(left_out), sizes)
-        if statistics.fisher(*near) < _RARELY_NEAR:
+        # A generator that follows its table closely makes rows a little nearer to everybody's; copies make far more of them.
+        if statistics.fisher(*near) < _RARELY_NEAR and near[0].value > _FAR_MORE * near[1].value:
             yield _copied("near_copies", near, allowed, changed=changed)
             return
     if len(rows) == _THREE and (found := _verbatim(*rows)) is not None:
