@@ -6,6 +6,7 @@ So it does not matter where they are done, or in which order: in threads of this
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,6 +31,8 @@ from kakurenbo.audit.steps import step
 
 FEWEST = 40  # people of a table below which nothing can be said
 _SIGNIFICANT = 0.05
+_LOADED_FIRST = ("scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.tree", "kakurenbo.audit.kernels")
+"""Libraries that tasks load when they need them: two threads that load parts of each other at a time would find halves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +201,8 @@ def threads(count: int | None = None) -> Crew:
                 return perform(name, prepared)
 
         size = count or os.cpu_count() or 1
+        for library in _LOADED_FIRST:
+            importlib.import_module(library)
         # Here, too: a task that ends must not give threads back to those that go on.
         with threadpool_limits(1), ThreadPoolExecutor(size, thread_name_prefix="kakurenbo-audit") as pool:
             try:
