@@ -206,3 +206,7 @@ def test_the_page_fits_the_screen_and_changes_language_and_colours(tmp_path: Pat
             assert page.evaluate("document.documentElement.dataset.theme") == "dark"
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.faults == []  # type: ignore[attr-defined]
+
+
+def test_a_card_without_an_interval_has_no_bracket() -> None:
+    assert ">(<" not in html_audit(full())

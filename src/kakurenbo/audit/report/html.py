@@ -117,7 +117,8 @@ def _choices(what: str, names: dict[str, str]) -> str:
 def _card(risk: Risk) -> str:
     standing = marked(said(f"standing.{risk.standing}"), LOOKS.get(risk.standing, ""))
     value, _, span = limited(risk).partition(" (")
-    figure = [element("em", plain(value)), element("span", plain(f"({span}"))] if risk.assessed else []
+    interval = [element("span", plain(f"({span}"))] if span else []  # of what was undone there is none
+    figure = [element("em", plain(value)), *interval] if risk.assessed else []
     return element("div", element("span", plain(named("risk", risk.name))), *figure, element("p", standing), class_="card fact")
 
 
