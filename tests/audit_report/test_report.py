@@ -209,4 +209,7 @@ def test_the_page_fits_the_screen_and_changes_language_and_colours(tmp_path: Pat
 
 
 def test_a_card_without_an_interval_has_no_bracket() -> None:
-    assert ">(<" not in html_audit(full())
+    undone = Risk("recoding", True, rate=Rate(2, 9, 2 / 9, 0.03, 0.6), standing="no_limit")
+    page = html_audit(replace(full(), risks={**full().risks, "recoding": undone}))
+    assert ">(<" not in page
+    assert "2 of 9 columns" in page
