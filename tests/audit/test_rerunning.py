@@ -6,8 +6,12 @@ import contextlib
 import hashlib
 import io
 import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -232,3 +236,17 @@ def test_kakurenbo_itself_is_a_command() -> None:
     release = Anonymizing.parsed("kakurenbo anonymize table rrp {in} {out} --p 0.8 --seed {seed}", 60).release_of(table, 5)
     assert isinstance(release, Read)
     assert len(release.value) == 400
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of other systems are others")
+def test_who_is_ended_leaves_neither_the_table_nor_the_command(folder: Path) -> None:
+    call = [sys.executable, "-m", "kakurenbo", "audit", "original.csv", "--run", command("hanging.py")]
+    temporary = folder / "temporary"
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(call, env=environment, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 60
+        while not list(temporary.glob("kakurenbo-audit-*/output")) and time.monotonic() < end:
+            time.sleep(0.1)
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+    assert not list(temporary.glob("kakurenbo-*"))

@@ -14,6 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -90,7 +92,7 @@ class Anonymizing:
 
     def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
         """What the command makes of a table, or how it failed, and where its words are."""
-        with tempfile.TemporaryDirectory(prefix="kakurenbo-audit-") as folder:
+        with _ended_in_order(), tempfile.TemporaryDirectory(prefix="kakurenbo-audit-") as folder:
             table, made, said = Path(folder, "in.csv"), Path(folder, "out.csv"), Path(folder, "output")
             table.write_bytes(csv_bytes(given))
             values = {IN: str(table), OUT: str(made), SEED: str(seed)}
@@ -137,6 +139,23 @@ class Anonymizing:
             kept = {"path": str(_kept(output, self.log)), "lines": " / ".join(lines[-_LAST_LINES:])}
             told = Phrase("audit.run_said" if self.shown else "audit.run_kept", kept if self.shown else {"path": kept["path"]})
         return refused(code, _name(words), severity=Severity.MALFORMED, lines=told, **parameters)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Whoever ends us meanwhile must leave neither the command nor the table that it was given."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)  # as shells say it
 
 
 def _kept(output: bytes, log: Path | None) -> Path:
