@@ -218,6 +218,9 @@ def test_whole_records_are_told_without_a_holdout_too() -> None:
     assert [(caveat.code, caveat.leaks) for caveat in told.caveats] == [("copies_anyway", True)]
     assert told.verdict.exit_code == 1
     assert audit(original, fresh, seed=1).caveats == ()
+    texts = [table.with_columns(pl.Series("note", notes(300, seed))) for table, seed in ((original, 1), (fresh, 3))]
+    some = audit(texts[0], pl.concat([texts[0][:30], texts[1][30:150]]), seed=1)
+    assert [one.parameters["rows"] for one in some.caveats if one.leaks] == [30]
     # A table without twins, of few values: strangers are somebody's like by accident.
     few = people(4000, 5).select("sex", pl.col("age") // 3, pl.col("zip") // 40).unique(maintain_order=True)
     others = people(400, 6).select("sex", pl.col("age") // 3, pl.col("zip") // 40)

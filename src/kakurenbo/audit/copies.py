@@ -22,7 +22,6 @@ from kakurenbo.messages import text
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _RARELY_NEAR = 0.005  # the same of copies with one or two cells changed, each of which is a test of its own
 _SELDOM = 0.05  # p-value below which rows that stand as they are are told
-_THREE = 3  # tables
 _FAR_MORE = 2.0  # times as many people as of the holdout
 _MOST_CHANGED = 2  # cells of a row
 _FEWEST_LEFT = 3  # columns that must be left to know somebody by
@@ -57,7 +56,7 @@ def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) ->
         return
     tables = _Tables(coded)
     if not len(coded.holdout):
-        yield from _copies_anyway(coded, tables, allowed)
+        yield from _copies_anyway(coded, tables, allowed, rows)
         return
     sizes = len(coded.original), len(coded.holdout)
     whole = _rates(tables.found([()]), sizes)
@@ -73,10 +72,8 @@ def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) ->
         if statistics.fisher(*near) < _RARELY_NEAR and near[0].value > _FAR_MORE * near[1].value:
             yield _copied("near_copies", near, allowed, changed=changed)
             return
-    if len(rows) == _THREE and (found := _verbatim(*rows)) is not None:
-        copies, p_value = found
-        least = 1 if p_value < _RARELY_NEAR else 0
-        yield Caveat("few_copies", {"rows": copies}, blocks=True, leaks=least > allowed)
+    if (few := _few_copies(rows, allowed)) is not None:
+        yield few
     elif whole[0].hits and not whole[1].hits and _expected_copies(coded, coded.holdout) < _RARELY:
         yield Caveat("few_copies", {"rows": whole[0].hits}, blocks=True)
 
@@ -92,20 +89,30 @@ def _rates(found: tuple[Flags, Flags], sizes: tuple[int, int]) -> tuple[Rate, Ra
     return ours, theirs
 
 
-def _verbatim(ours: Keys, released: Keys, theirs: Keys) -> tuple[int, float] | None:
+def _few_copies(rows: Sequence[Keys], allowed: float) -> Caveat | None:
+    found = _verbatim(*rows) if rows else None
+    if found is None:
+        return None
+    copies, p_value = found
+    return Caveat("few_copies", {"rows": copies}, blocks=True, leaks=p_value < _RARELY_NEAR and not allowed)
+
+
+def _verbatim(ours: Keys, released: Keys, theirs: Keys | None = None) -> tuple[int, float] | None:
     """How many people's rows stand in the release as they are, and the p-value that chance made so many equal pairs of rows.
 
     Any two rows of different people are equal as seldom as any other two: of all pairs that are equal, those of the original
     with the release should be as large a part as they are of all pairs (binomial test). None where equal rows are common, so
     that pairs hang together, or are no more than chance makes.
     """
-    there = np.unique(released)
-    copies, control = (int(np.isin(np.unique(keys), there).sum()) for keys in (ours, theirs))
-    people = np.concatenate([ours, theirs])
-    twins = len(people) - len(np.unique(people))
+    there, held = np.unique(released), released[:0] if theirs is None else theirs
+    copies, control = (int(np.isin(np.unique(keys), there).sum()) for keys in (ours, held))
+    people = np.concatenate([ours, held])
+    # Doubles in the release, too: of a table from which doubles were taken out people have none, but strangers may be theirs.
+    twins = len(people) - len(np.unique(people)) + len(released) - len(there)
     if not copies or control + twins > copies / 2:
         return None
-    pairs = len(ours) * len(released), len(theirs) * len(released) + len(people) * (len(people) - 1) / 2
+    within = (len(table) * (len(table) - 1) / 2 for table in (people, released))
+    pairs = len(ours) * len(released), len(held) * len(released) + sum(within)
     p_value = statistics.binomial(statistics.rate(copies, copies + control + twins), pairs[0] / sum(pairs))
     return (copies, p_value) if p_value < _SELDOM else None
 
@@ -147,7 +154,7 @@ class _Tables:
         return ours, theirs
 
 
-def _copies_anyway(coded: Coded, tables: _Tables, allowed: float) -> Iterator[Caveat]:
+def _copies_anyway(coded: Coded, tables: _Tables, allowed: float, rows: Sequence[Keys]) -> Iterator[Caveat]:
     """The same without a holdout: beside how many of the original's own people have one other there who is their like."""
     copies = int(tables.found([()])[0].sum())
     _, inverse, counts = np.unique(tables.keys()[0], return_inverse=True, return_counts=True)
@@ -157,6 +164,8 @@ def _copies_anyway(coded: Coded, tables: _Tables, allowed: float) -> Iterator[Ca
     if statistics.fisher(ours, theirs) < _RARELY and copies > _BEYOND * (1 + _expected_copies(coded, coded.original)):
         least = _at_least(ours, theirs)
         yield Caveat("copies_anyway", {"rows": copies, "least": least}, blocks=True, leaks=least > allowed)
+    elif (few := _few_copies(rows, allowed)) is not None:
+        yield few
 
 
 def _at_least(ours: Rate, theirs: Rate) -> int:

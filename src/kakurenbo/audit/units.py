@@ -117,6 +117,8 @@ def _is_right(best: _Explained, before: _Explained, shifts: list[_Explained], th
         return False
     if best.hits > _MORE_HITS * max(before.hits, there.hits_anyhow(best.unit)):
         return True
+    if abs(best.unit.factor) != 1 and best.hits > _UNCHANGED and best.overlap > _MORE_HITS * before.overlap:
+        return True  # whatever they were multiplied by, all of them are known numbers without it
     if there.by_chance < _MANY_EACH:
         return there.as_common(best)
     tried = np.array([one.likelihood for one in shifts])
