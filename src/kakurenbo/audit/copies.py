@@ -25,7 +25,7 @@ _SELDOM = 0.05  # p-value below which rows that stand as they are are told
 _FAR_MORE = 2.0  # times as many people as of the holdout
 _MOST_CHANGED = 2  # cells of a row
 _FEWEST_LEFT = 3  # columns that must be left to know somebody by
-_MOST_LOOKED_AT = 100_000_000  # rows times sets of columns
+_MOST_LOOKED_AT = 20_000_000  # rows times sets of columns
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are
 _BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
 _RELEASED, _ALL_RELEASED = 0.25, 0.9  # shares of a holdout, beyond accidents, whose rows are released
@@ -38,7 +38,7 @@ def whole_rows(frame: Frame, names: Sequence[str]) -> Keys:
     return frame.cells.select(names).hash_rows().to_numpy()
 
 
-def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) -> Iterator[Caveat]:
+def copy_caveats(coded: Coded, tables: Tables, allowed: float = 0, rows: Sequence[Keys] = ()) -> Iterator[Caveat]:
     """Released rows that are one person's of the original, in every column or in all but one or two, more than chance makes.
 
     People are given away where at the least more than ``allowed`` were copied. Where a holdout has none and hardly any are
@@ -47,6 +47,8 @@ def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) ->
     Parameters
     ----------
     coded : Coded
+    tables : Tables
+        Of the same.
     allowed : float
         Records that may be copied.
     rows : sequence of arrays of uint64, shapes (n,), (m,), (h,)
@@ -54,7 +56,6 @@ def copy_caveats(coded: Coded, allowed: float = 0, rows: Sequence[Keys] = ()) ->
     """
     if len(coded.columns) < 2:
         return
-    tables = _Tables(coded)
     if not len(coded.holdout):
         yield from _copies_anyway(coded, tables, allowed, rows)
         return
@@ -117,7 +118,7 @@ def _verbatim(ours: Keys, released: Keys, theirs: Keys | None = None) -> tuple[i
     return (copies, p_value) if p_value < _SELDOM else None
 
 
-class _Tables:
+class Tables:
     """Original, holdout and release as the release shows people, whose rows are compared by sums of a number per cell.
 
     The numbers are of 64 bits, so that rows of equal sums are equal but for one pair in many millions; without a column the
@@ -154,7 +155,7 @@ class _Tables:
         return ours, theirs
 
 
-def _copies_anyway(coded: Coded, tables: _Tables, allowed: float, rows: Sequence[Keys]) -> Iterator[Caveat]:
+def _copies_anyway(coded: Coded, tables: Tables, allowed: float, rows: Sequence[Keys]) -> Iterator[Caveat]:
     """The same without a holdout: beside how many of the original's own people have one other there who is their like."""
     copies = int(tables.found([()])[0].sum())
     _, inverse, counts = np.unique(tables.keys()[0], return_inverse=True, return_counts=True)
@@ -188,7 +189,7 @@ def row_caveats(coded: Coded) -> Iterator[Caveat]:
         yield Caveat("rows_as_they_are", {"rows": same, "of": len(released)}, blocks=False)
 
 
-def released_caveats(coded: Coded) -> Iterator[Caveat]:
+def released_caveats(coded: Coded, tables: Tables) -> Iterator[Caveat]:
     """A holdout whose rows are released: people who are no control, for the release is made of them.
 
     By accident a row of the holdout is released about as often as it stands in the original, which was drawn apart from it;
@@ -201,7 +202,7 @@ def released_caveats(coded: Coded) -> Iterator[Caveat]:
     """
     if not len(coded.holdout) or len(coded.columns) < 2:
         return
-    ours, theirs, released = _Tables(coded).keys()
+    ours, theirs, released = tables.keys()
     held, own, alike = (float(np.isin(*pair).mean()) for pair in ((theirs, released), (ours, released), (theirs, ours)))
     by_accident = 1 - (1 - alike) ** max(1.0, len(released) / len(ours))
     rows = round(held * len(theirs))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -77,13 +78,24 @@ class _Column:
 
     def __init__(self, schema: ColumnSchema, pool: pl.Series, released: pl.Series) -> None:
         self.schema, self._pool, self._released = schema, pool, released
-        self._values = pool.alias("value").value_counts(sort=True)["value"].to_list()
-        self._known = set(self._values)
-        self._levels = sorted(self._known)
         self._numbers = schema.numbers(pool).drop_nulls().to_numpy() if schema.numeric else _NO_NUMBERS
         some = released.gather_every(-(-len(released) // _LOOKED_AT))
         self._reader = Reader(schema, some.unique().sort(), self._numbers) if schema.numeric else None
         self.not_understood = int(some.is_in(self._strange(some)).sum()) / max(1, len(some))
+
+    @cached_property
+    def _values(self) -> list[str]:
+        """What people have, the commonest first."""
+        counts = self._pool.alias("value").value_counts().sort("count", "value", descending=[True, False])
+        return list(counts["value"].to_list())
+
+    @cached_property
+    def _known(self) -> set[str]:
+        return set(self._values)
+
+    @cached_property
+    def _levels(self) -> list[str]:
+        return sorted(self._known)
 
     def unmasked(self) -> tuple[pl.Series, RecodedColumn] | None:
         if self.not_understood > _SOME:

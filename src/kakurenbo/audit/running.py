@@ -26,7 +26,7 @@ from kakurenbo.audit.caveats import (
     unlike_caveats,
     unread_caveats,
 )
-from kakurenbo.audit.copies import copy_caveats, released_caveats, row_caveats, whole_rows
+from kakurenbo.audit.copies import Tables, copy_caveats, released_caveats, row_caveats, whole_rows
 from kakurenbo.audit.encoding import Coded, Codes, encode
 from kakurenbo.audit.files import Several, arranged
 from kakurenbo.audit.frames import Frame
@@ -208,10 +208,12 @@ def run_audit(
     if unit.why_not:
         caveats += row_caveats(coded)
     else:
-        caveats += released_caveats(coded)
+        tables = Tables(coded)
+        caveats += released_caveats(coded, tables)
         caveats += near_caveats(coded, rng.stream(options.seed, "audit", "near"))
         frames_of = (original, release) if holdout is None else (original, release, holdout)
-        caveats += copy_caveats(coded, options.limits[RECORDS], [whole_rows(frame, names) for frame in frames_of])
+        caveats += copy_caveats(coded, tables, options.limits[RECORDS], [whole_rows(frame, names) for frame in frames_of])
+        del tables  # which are large
     asked = asked if recoded else coded.original
     recoded = (*(one for one in unmasked if one.column in names), *recoded)
     frames = original, release, holdout
