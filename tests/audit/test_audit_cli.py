@@ -342,9 +342,9 @@ def seen(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("edited", "row", "words"),
     [
-        ({"low": "21"}, 2, "age: 20 is no integer from 21 to 120"),
-        ({"levels": '"town 1", "town 2"'}, 2, 'town: "town 0" is none of the levels'),
-        ({"first": "2024-01-02"}, 2, "seen: 2024-01-01 is no date from 2024-01-02 to 2024-12-31"),
+        ({"low": "21"}, 2, "age: the cell is no integer from 21 to 120"),
+        ({"levels": '"town 1", "town 2"'}, 2, "town: the cell is none of the levels"),
+        ({"first": "2024-01-02"}, 2, "seen: the cell is no date from 2024-01-02 to 2024-12-31"),
     ],
 )
 @pytest.mark.usefixtures("seen")
