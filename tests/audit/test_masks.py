@@ -153,13 +153,12 @@ def test_pseudonyms_that_are_digests_of_names_give_people_away() -> None:
     ).cast(pl.String)
     hashed = texts(lambda name: hashlib.md5(name.encode()).hexdigest(), "who")(shop)
     result = audit(shop, hashed, person="who", time="month", seed=1)
-    assert [(caveat.code, caveat.parameters["rule"]) for caveat in result.caveats if caveat.leaks] == [
-        ("digests_of_names", "md5")
-    ]
+    assert [caveat.parameters["rule"] for caveat in result.caveats if caveat.code == "digests_of_names"] == ["md5"]
     assert result.verdict.exit_code == 1
     # New names that look like old ones but for a letter are new names.
     renumbered = shop.with_columns("X" + pl.col("who").str.slice(1))
-    assert not any(caveat.leaks for caveat in audit(shop, renumbered, person="who", time="month", seed=1).caveats)
+    told = audit(shop, renumbered, person="who", time="month", seed=1).caveats
+    assert "digests_of_names" not in [caveat.code for caveat in told]
 
 
 @settings(max_examples=60, deadline=None)
