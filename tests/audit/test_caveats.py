@@ -13,8 +13,9 @@ import pytest
 
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.frames import frame_of, read_frame
+from kakurenbo.audit.options import Options
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.tables import Read

@@ -7,7 +7,8 @@ from benchmarks.bench_audit import swapped, wide_table
 
 from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.frames import frame_of
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.options import Options
+from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.tasks import threads
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import json_bytes

@@ -10,9 +10,10 @@ from tests.audit.census import parts
 import kakurenbo
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.membership import RIVAL
+from kakurenbo.audit.options import Options
 from kakurenbo.audit.result import AuditResult, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, rehearsals
-from kakurenbo.audit.running import Options, run_audit, with_rival
+from kakurenbo.audit.running import run_audit, with_rival
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.registry import build

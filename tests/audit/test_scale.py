@@ -19,9 +19,10 @@ from kakurenbo.audit.kernels import how_many
 from kakurenbo.audit.linking import linked
 from kakurenbo.audit.mechanism import Ratios
 from kakurenbo.audit.membership import attack_membership
+from kakurenbo.audit.options import Options
 from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.rows import row_keys
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.tasks import threads
 from kakurenbo.audit.values import covered_texts

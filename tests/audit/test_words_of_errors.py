@@ -15,8 +15,9 @@ import kakurenbo
 from kakurenbo.audit import running
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.limits import DEFAULTS
+from kakurenbo.audit.options import Options
 from kakurenbo.audit.persons import Persons
-from kakurenbo.audit.running import Options, run_audit
+from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.errors import ParameterError

@@ -14,10 +14,11 @@ from kakurenbo.audit.commands import Anonymizing, Remaking
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.functions import Calling
 from kakurenbo.audit.limits import given_limits
+from kakurenbo.audit.options import MOST_TARGETS, Options
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, Options, run_audit, with_rival
+from kakurenbo.audit.running import run_audit, with_rival
 from kakurenbo.audit.schema import TableSchema, infer_schema, read_schema
 from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.errors import ParameterError, UsageError

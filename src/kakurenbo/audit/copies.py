@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,20 +127,19 @@ class Tables:
 
     def __init__(self, coded: Coded) -> None:
         numbers = np.random.default_rng(0)  # any will do; the same ones every time, so that results are
-        by_column = [numbers.integers(0, 2**64, column.released, dtype=np.uint64) for column in coded.columns]
-        shown = released_form(coded, coded.original), released_form(coded, coded.holdout), coded.release
-        self._cells = [[numbers[rows[:, place]] for place, numbers in enumerate(by_column)] for rows in shown]
-        self._sums: list[Keys] = [np.sum(cells, axis=0, dtype=np.uint64) for cells in self._cells]
+        self._numbers = [numbers.integers(0, 2**64, column.released, dtype=np.uint64) for column in coded.columns]
+        self._rows = released_form(coded, coded.original), released_form(coded, coded.holdout), coded.release
+        self._sums: list[Keys] = [self._summed(rows, range(len(self._numbers))) for rows in self._rows]
+
+    def _summed(self, rows: Codes, places: Iterable[int]) -> Keys:
+        total = np.zeros(len(rows), dtype=np.uint64)
+        for place in places:
+            total += self._numbers[place][rows[:, place]]
+        return total
 
     def keys(self, left_out: Sequence[int] = ()) -> list[Keys]:
         """A number for every row of each table by the other columns."""
-        without = []
-        for cells, whole in zip(self._cells, self._sums, strict=True):
-            keys = whole.copy()
-            for place in left_out:
-                keys -= cells[place]
-            without.append(keys)
-        return without
+        return [whole - self._summed(rows, left_out) for rows, whole in zip(self._rows, self._sums, strict=True)]
 
     def found(self, left_outs: Sequence[Sequence[int]]) -> tuple[Flags, Flags]:
         """Who of original and holdout is released, and alone in both, without some set of columns; shapes (n,), (h,)."""

@@ -24,10 +24,12 @@ from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import likelihood_scores
+from kakurenbo.audit.options import Options
+from kakurenbo.audit.readying import shared_columns
 from kakurenbo.audit.renaming import renamed
 from kakurenbo.audit.result import ABOVE, AuditResult, Caveat, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, Rehearsal
-from kakurenbo.audit.running import Options, run_audit, shared_columns
+from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
@@ -175,7 +177,7 @@ def _told(
     """How many canaries that were planted, and that were not, score above what one in ten of those kept out exceeds."""
     assert options.schema is not None
     release, _ = renamed(options.schema, ours, release, held)
-    names = shared_columns(ours, release, held, options)
+    names = shared_columns((ours, release, held), options)
     count = made.height // 2
     frames = [
         replace(frame, cells=pl.concat([half, frame.cells])) for frame, half in ((ours, made[:count]), (held, made[count:]))

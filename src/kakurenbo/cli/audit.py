@@ -20,6 +20,7 @@ from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
+from kakurenbo.audit.options import MOST_TARGETS, Options
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
@@ -34,7 +35,7 @@ from kakurenbo.audit.report.words import (
 )
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.audit.running import MOST_TARGETS, STEPS, Options, run_audit, with_rival
+from kakurenbo.audit.running import STEPS, run_audit, with_rival
 from kakurenbo.audit.schema import read_schema
 from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.audit.tasks import Crew, threads
