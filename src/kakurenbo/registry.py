@@ -51,10 +51,11 @@ def nearest_name(typed: str, known: Iterable[str]) -> str:
     >>> nearest_name("rpr", ["rr", "rrp"]), nearest_name("keny", ["kanony", "rr"]), nearest_name("zzz", ["rr"])
     ('rrp', 'kanony', '')
     """
-    names, letters = sorted(known), sorted(typed.casefold())
-    swapped = [name for name in names if sorted(name.casefold()) == letters]
-    found = difflib.get_close_matches(typed, swapped, n=1, cutoff=0) or difflib.get_close_matches(typed.casefold(), names, n=1)
-    return found[0] if found else ""
+    names, letters = {name.casefold(): name for name in sorted(known)}, sorted(typed.casefold())
+    swapped = [name for name in names if sorted(name) == letters]
+    close = difflib.get_close_matches
+    found = close(typed.casefold(), swapped, n=1, cutoff=0) or close(typed.casefold(), names, n=1)
+    return names[found[0]] if found else ""
 
 
 def package(group: str, name: str) -> str:

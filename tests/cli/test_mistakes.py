@@ -153,3 +153,41 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_read(plac
     assert place in err
     assert "not there" not in err
     assert sorted(path.name for path in folder.iterdir()) == ["holdout.csv", "original.csv"]
+
+
+# -- options, files and reasons -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [("--know", "agee"), ("--know=agee",)])
+def test_a_value_that_is_off_is_told_by_the_option_that_was_typed(given: tuple[str, ...]) -> None:
+    code, _, err = run(*AUDIT, *given)
+    assert code == 2
+    assert err.startswith("error: --know must be columns of the original (")
+    assert err.rstrip().endswith("got 'agee'")
+
+
+def test_a_file_that_is_not_there_is_told_with_the_one_that_was_meant(folder: Path) -> None:
+    assert "orignal.csv: there is no such file or folder; did you mean original.csv?" in run("audit", "orignal.csv", "x.csv")[2]
+    (folder / "nested").mkdir()
+    (folder / "nested" / "Release.csv").touch()
+    assert "did you mean nested/Release.csv?" in run("audit", "original.csv", "nested/relaese.csv")[2]
+    assert run("audit", "zzzzzzzz.parquet", "x.csv")[2] == "error: zzzzzzzz.parquet: there is no such file or folder\n"
+
+
+def test_a_holdout_among_the_releases_is_told_how_to_be_given() -> None:
+    code, _, err = run("audit", "original.csv", "original.csv", "holdout.csv")
+    assert (code, "write --holdout holdout.csv" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "'x' is not a valid integer."), ("ja", "'x' は整数ではありません。")])
+def test_what_is_no_number_is_told_in_words_of_the_language(language: str, told: str) -> None:
+    with speaking(language):
+        assert told in run(*AUDIT, "--runs", "x")[2]
+
+
+def test_the_reason_why_nothing_can_be_written_is_told_in_the_language(folder: Path) -> None:
+    (folder / "file").touch()
+    with speaking("ja"):
+        _, _, err = run("schema", "original.csv", "-o", "file/schema.toml")
+    assert "Not a directory" not in err
+    assert "フォルダ" in err

@@ -15,7 +15,7 @@ from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.compiling import announce_with
-from kakurenbo.errors import KakurenboError
+from kakurenbo.errors import KakurenboError, ParameterError
 from kakurenbo.messages import language, retold, speaking, text, text_or
 
 VERBS = {
@@ -161,9 +161,9 @@ def _code(given: list[str], *, debug: bool) -> int:
             raise
         if isinstance(error, OSError):
             streams.abandon_output()
-            code = _fail(text("cli.no_access", error=str(error.strerror)), given)
+            code = _fail(text("cli.no_access", error=retold(str(error.strerror))), given)
         else:
-            code = _fail(retold(str(error)), given)
+            code = _fail(_as_typed(error, given), given)
     except click.Abort:
         raise
     except Exception as error:
@@ -188,6 +188,15 @@ def _told(error: click.ClickException) -> str:
         return error.format_message()
     code = f"cli.missing.{missing.param_type_name}"
     return text(code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example)
+
+
+def _as_typed(error: KakurenboError, given: list[str]) -> str:
+    """What an error says, where a parameter goes by the name of the option that was typed."""
+    if isinstance(error, ParameterError):
+        option = f"--{error.parameter.replace('_', '-')}"
+        if any(word == option or word.startswith(f"{option}=") for word in given):
+            return text("usage.option", option=option, expectation=retold(error.expectation), value=repr(error.value))
+    return retold(str(error))
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

@@ -150,6 +150,9 @@ def _command(release: Sequence[Path], holdout: Path | None, out: Path | None, gi
     if given["run"] is None:
         if not release:
             raise UsageError(text("usage.audit_release"))
+        # Whoever names a table so means no candidate, and would read that membership could not be assessed.
+        if holdout is None and (meant := [path for path in release[1:] if path.stem.casefold().startswith("holdout")]):
+            raise UsageError(text("usage.audit_holdout_meant", path=str(meant[0])))
         return None
     taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"], "--method": given["method"]}
     if beside := [name for name, value in taken.items() if value]:
@@ -254,7 +257,7 @@ def audit() -> click.Command:
         option("--ignore", "ignored", code="option.audit_ignore", default="", metavar="COLUMN,..."),
         option("--person", code="option.audit_person", default="", metavar="COLUMN"),
         option("--time", code="option.audit_time", default="", metavar="COLUMN"),
-        option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS)),
+        option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS), show_default=True),
         option("--key", code="option.audit_key", type=PATH),
         option("--earlier", code="option.audit_earlier", type=PATH, multiple=True),
         option("--schema", code="option.schema", type=PATH),

@@ -14,7 +14,7 @@ import click.formatting
 import click.parser
 import click.types
 
-from kakurenbo.messages import codes_by_english, text_or
+from kakurenbo.messages import codes_by_english, text, text_or
 
 _SPEAKING = (click.core, click.decorators, click.exceptions, click.formatting, click.parser, click.types)
 _MEASURING = (click.formatting, click._textwrap)
@@ -32,6 +32,8 @@ def translate_click() -> None:
         vars(module).update(_=translated, ngettext=_translated_number)
     for module in _MEASURING:
         vars(module).update(term_len=columns)
+    click.types.IntRange.name = click.types.IntParamType.name = text("click.integer")
+    click.types.FloatRange.name = click.types.FloatParamType.name = text("click.float")
     click._textwrap.TextWrapper = _WideWrapper  # type: ignore[misc]
 
 

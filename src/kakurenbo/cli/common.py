@@ -127,7 +127,16 @@ def check_there(*paths: Path) -> None:
     """Tell at once where a file or folder is not there, before a rulebook looks for files in it."""
     for path in paths:
         if path != STANDARD_INPUT and not os.path.lexists(path):
-            raise UsageError(text("usage.no_place", path=str(path)))
+            near = registry.nearest_name(path.name, _names_in(path.parent))
+            code = "usage.no_place_but" if near else "usage.no_place"
+            raise UsageError(text(code, path=str(path), near=str(path.parent / near)))
+
+
+def _names_in(folder: Path) -> list[str]:
+    """What lies in a folder; nothing where it cannot be seen."""
+    with contextlib.suppress(OSError):
+        return os.listdir(folder)
+    return []
 
 
 def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:

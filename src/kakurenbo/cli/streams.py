@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from kakurenbo.errors import UsageError
+from kakurenbo.messages import retold
 from kakurenbo.messages import text as words
 
 
@@ -41,7 +42,7 @@ def flush_output() -> None:
         abandon_output()
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from error
-        raise UsageError(words("usage.stdout_full", error=str(error.strerror))) from error
+        raise UsageError(words("usage.stdout_full", error=retold(str(error.strerror)))) from error
 
 
 def abandon_output() -> None:

@@ -18,7 +18,7 @@ from typing import IO, Any, Protocol
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.halves import keep_names
 from kakurenbo.judge.operations.manifest import Manifest, Part
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 
 _CHUNK = 1 << 20
 _MANIFEST = "manifest-{}.json"
@@ -94,7 +94,7 @@ class Backup:
         try:
             self._file = path.open("rb")
         except OSError as error:
-            raise UsageError(text("backup.unreadable", path=str(path), error=str(error.strerror))) from None
+            raise UsageError(text("backup.unreadable", path=str(path), error=retold(str(error.strerror)))) from None
 
     def checked(self) -> Manifest:
         """What it holds, when every byte of it was looked at.

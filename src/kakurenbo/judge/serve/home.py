@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 
 _SECRET_KEY_BYTES = 48
 
@@ -64,7 +64,7 @@ class Home:
 
     def refusal(self, error: OSError) -> UsageError:
         """What to say when the folder cannot be used."""
-        return UsageError(text("judge_serve.no_home", path=str(self.path), error=str(error.strerror)))
+        return UsageError(text("judge_serve.no_home", path=str(self.path), error=retold(str(error.strerror))))
 
     def _make_folders(self) -> None:
         # What came in only half before the last stop is nobody's.

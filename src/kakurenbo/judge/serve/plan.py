@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from kakurenbo.errors import UsageError
 from kakurenbo.judge.operations import logs
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 
 _SHORTEST_TOKEN = 16
 
@@ -70,8 +70,8 @@ class Plan:
         try:
             token = self.metrics_token_file.read_text(encoding="ascii").strip()
         except (OSError, UnicodeError) as error:
-            told = error.strerror if isinstance(error, OSError) else "ASCII"
-            raise UsageError(text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=str(told))) from None
+            told = retold(str(error.strerror)) if isinstance(error, OSError) else "ASCII"
+            raise UsageError(text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told)) from None
         if len(token) < _SHORTEST_TOKEN:
             raise UsageError(text("judge_serve.short_metrics_token", path=str(self.metrics_token_file), least=_SHORTEST_TOKEN))
         return token

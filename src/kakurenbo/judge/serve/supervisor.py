@@ -30,7 +30,7 @@ from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.serve.processes import HEARD, Process, fork, wait_for
-from kakurenbo.messages import text
+from kakurenbo.messages import retold, text
 
 log = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ def _check_free(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        raise UsageError(text("judge_serve.no_address", host=host, port=port, error=str(error.strerror))) from None
+        raise UsageError(text("judge_serve.no_address", host=host, port=port, error=retold(str(error.strerror)))) from None
 
 
 def _answers(plan: Plan) -> bool:
