@@ -1,4 +1,4 @@
-"""Calling the command line as programs do: with --json, for one object back."""
+"""Calling the command line as people do, for its words, and as programs do: with --json, for one object back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ class Called(NamedTuple):
     err: str
 
 
-def call(*arguments: object) -> Called:
-    """Call the command line with --json."""
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a call."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*map(str, arguments), "--json"])
+        main([*map(str, arguments)])
     assert "Traceback" not in err.getvalue()
-    return Called(int(left.value.code or 0), json.loads(out.getvalue()), err.getvalue())
+    return int(left.value.code or 0), out.getvalue(), err.getvalue()
+
+
+def call(*arguments: object) -> Called:
+    """Call the command line with --json."""
+    code, out, err = run(*arguments, "--json")
+    return Called(code, json.loads(out), err)

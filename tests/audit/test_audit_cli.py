@@ -13,19 +13,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.calling import run
 
 from kakurenbo.cli import main
 from kakurenbo.rng import salt
 
 CALL = ("audit", "original.csv")
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a call."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*arguments])
-    return int(left.value.code or 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(autouse=True)

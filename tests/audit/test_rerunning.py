@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 import json
 import os
 import signal
@@ -17,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.calling import run
 
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.rerunning import canaries, told_apart, worst_tests
 from kakurenbo.audit.result import SelfTest
-from kakurenbo.cli import main
 from kakurenbo.errors import UsageError
 from kakurenbo.tables import Read
 
@@ -39,14 +37,6 @@ ages, towns = rng.integers(18, 90, 220), rng.integers(0, 30, 220)
 wages = ages * 20 + towns * 7 + rng.integers(0, 40, 220)
 polars.DataFrame({"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}).write_csv(sys.argv[2])
 """
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a call."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*arguments])
-    return int(left.value.code or 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(autouse=True)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import shlex
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.calling import run
 
 from kakurenbo import registry
 from kakurenbo.audit.methods import table_methods
-from kakurenbo.cli import main
 from kakurenbo.cli.examples import TABLE, anonymize_example
 from kakurenbo.messages import speaking
 
 TUTORIAL = ("generate", "table", "hospital", "--rows", "200", "--seed", "1", "-o", "original.csv", "--holdout", "holdout.csv")
 AUDIT = ("audit", "original.csv", "original.csv", "--holdout", "holdout.csv", "--seed", "1")
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a call."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main([*arguments])
-    return int(left.value.code or 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(autouse=True)
