@@ -68,8 +68,8 @@ def test_a_method_whose_default_columns_are_of_a_contest_says_how_to_name_others
 
 @pytest.mark.parametrize("name", table_methods())
 def test_the_example_of_every_method_for_tables_works_on_the_table_of_the_tutorial(name: str) -> None:
-    if registry.load("anonymizers", name)().lacking():
-        pytest.skip("a library is missing")
+    if needed := registry.load("anonymizers", name)().lacking():
+        pytest.skip(needed)
     code, out, err = run(*shlex.split(anonymize_example(TABLE, name))[1:])
     assert code == 0, err
     assert "release.csv" in out

@@ -135,7 +135,7 @@ def check_there(*paths: Path) -> None:
 def _names_in(folder: Path) -> list[str]:
     """What lies in a folder; nothing where it cannot be seen."""
     with contextlib.suppress(OSError):
-        return os.listdir(folder)
+        return [path.name for path in folder.iterdir()]
     return []
 
 
