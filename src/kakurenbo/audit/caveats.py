@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit.encoding import Coded
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.membership import nearest_to
+from kakurenbo.audit.notations import notations
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import NAMES, Caveat, RecodedColumn, Risk
 from kakurenbo.audit.schema import TableSchema
@@ -97,6 +98,16 @@ def form_caveats(schema: TableSchema, original: Frame, release: Frame, ignored: 
             digits = [_digits(texts) for texts in (own, shown)]
             if digits[1] >= digits[0] + _MORE_DIGITS:
                 yield Caveat("more_digits", {"column": column.name, "digits": digits[1], "own": digits[0]}, blocks)
+
+
+def notation_caveats(schema: TableSchema, original: Frame, release: Frame, ignored: Sequence[str]) -> Iterator[Caveat]:
+    """Columns in which one value is written in several ways, in cells as they were read."""
+    tables = release.parts or (release,)
+    for column in schema:
+        shown = [table.cells[column.name] for table in tables if column.name in table.columns]
+        cells = notations(column, original.cells[column.name], pl.concat(shown)) if shown else 0
+        if cells:
+            yield Caveat("notations", {"column": column.name, "cells": cells}, column.name not in ignored)
 
 
 def _digits(texts: pl.Series) -> int:

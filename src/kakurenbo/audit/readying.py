@@ -16,6 +16,7 @@ from kakurenbo.audit.caveats import (
     digest_caveats,
     form_caveats,
     near_caveats,
+    notation_caveats,
     overlap_caveats,
     unlike_caveats,
     unread_caveats,
@@ -176,6 +177,7 @@ def _with_own_values(
         earlier = tuple(put_back(read, original, one, holdout, identifying)[0] for one in options.earlier)
     named = None if options.schema is None else options.schema.names
     caveats = [
+        *notation_caveats(schema, original, tables[1], options.ignored),
         *digest_caveats(undone, identifying),
         *column_caveats(original, release, options.identifiers, options.ignored, named, {one.column for one in undone}),
     ]

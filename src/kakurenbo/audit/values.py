@@ -116,7 +116,7 @@ def covered_texts(text: str, levels: Sequence[str], *, cut: bool = False) -> Boo
         same_length[started] = [len(levels[place]) == len(plain) for place in np.flatnonzero(started).tolist()]
         found = same_length if same_length.any() else started
         return found if found.any() else None
-    parts = [part.strip() for part in _LIST.split(plain.strip("{}[]()")) if part.strip()]
+    parts = parts_of_list(plain)
     if len(parts) > 1:
         places = [_place(part, levels) for part in parts]
         if all(place >= 0 for place in places):
@@ -125,6 +125,17 @@ def covered_texts(text: str, levels: Sequence[str], *, cut: bool = False) -> Boo
             return found
     started = _started(plain, levels)
     return started if plain and started.sum() > (0 if cut else 1) else None
+
+
+def parts_of_list(text: str) -> list[str]:
+    """The values of a list such as ``{a|b}``; a text that is none is its own part.
+
+    Examples
+    --------
+    >>> parts_of_list("{a | b}"), parts_of_list("a")
+    (['a', 'b'], ['a'])
+    """
+    return [part.strip() for part in _LIST.split(text.strip("{}[]()")) if part.strip()]
 
 
 def are_prefixes(texts: Sequence[str], levels: Sequence[str]) -> bool:
