@@ -238,6 +238,6 @@ def test_planted_copies_are_found_at_the_rate_at_which_members_are_looked_for_an
     assert (fresh.name, planted.name, fresh.passed, planted.passed) == ("fresh", "planted", True, True)
     assert abs(fresh.read) < 0.03
     assert planted.read > 0.9
-    for attack in ("likelihood_scores", "nearest_scores"):
+    for attack in ("likelihood_scores", "nearest_scores", "copy_odds"):
         monkeypatch.setattr(checking, attack, lambda _, people, *__: np.random.default_rng(5).random(len(people)))
     assert not self_tests(coded, coded.holdout, np.random.default_rng(4))[1].passed  # of attacks that know nothing

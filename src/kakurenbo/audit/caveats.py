@@ -26,7 +26,7 @@ _LONGER, _LONG = 3, 20  # times the original's longest cell, and bytes, beyond w
 _SPACES = 2  # between the words of a free text, on average
 _MORE_DIGITS = 3  # after the point than the original has
 _GROUPS = 20  # of the values of a column, whose shares are compared
-_UNLIKE = 0.15  # share of people by which a holdout may differ in a column, beyond what two samples do
+_UNLIKE = 0.1  # share of people by which a holdout may differ in a column, beyond what two samples do
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are, and near whom others may be
 _COMPARED, _FEWEST_COMPARED = 500, 20  # people of each table
 _NEARER = 0.7  # share of pairs in which somebody of the holdout is the nearer; a half where both are like people
@@ -160,7 +160,7 @@ def unlike_caveats(coded: Coded) -> Iterator[Caveat]:
         # Two samples of the same people differ, too: by about the mean of |N(0, p (1/n + 1/m))| in a group of share p.
         by_chance = np.sqrt(2 / np.pi * (ours + theirs) / 2 * sum(1 / size for size in rows)).sum() / 2
         apart = float(np.abs(ours - theirs).sum() / 2)
-        if apart > 2 * by_chance + _UNLIKE:
+        if apart > by_chance * (1 + _SURE / math.sqrt(len(ours))) + _UNLIKE:
             yield Caveat("holdout_unlike", {"column": column.name, "apart": apart}, blocks=True)
 
 

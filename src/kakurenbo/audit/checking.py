@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kakurenbo.audit import statistics
+from kakurenbo.audit.copying import copy_odds
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
 from kakurenbo.audit.membership import FALSE_POSITIVES, Noise, Others, likelihood_scores, nearest_scores, nearest_to
@@ -79,6 +80,7 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
     scores = {
         "likelihood": likelihood_scores(planted, people, coded.original, known),
         "nearest": nearest_scores(planted, people),
+        "copies": copy_odds(planted, people, known),
     }
     found = {}
     for name, score in scores.items():

@@ -29,6 +29,8 @@ _MOST_LOOKED_AT = 20_000_000  # rows times sets of columns
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are
 _BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
 _RELEASED, _ALL_RELEASED = 0.25, 0.9  # shares of a holdout, beyond accidents, whose rows are released
+COPIED = ("copies", "near_copies", "copies_anyway")
+"""Codes of what tells that more people were copied than one by one can be told."""
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 

@@ -409,6 +409,7 @@ def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_mem
     Each half of the people by the attack that the other half chooses for it, so that choosing flatters nothing; then both
     together. Whoever may err more often can still use the stricter attack, so a rate is never below that of fewer false
     positives. ``non_members`` is how many people who were not there can be told, at one in a hundred members mistaken.
+    Of fewer controls than a share of one false positive takes, that rate is not told.
     ``top100_by_chance`` is how many members a hundred people drawn by lot would be, of those who are asked about.
     """
     figures = dict.fromkeys((*(f"tpr_at_{share:g}" for share in FIGURES), "top100", REVERSED, "top100_in_release"), 0.0)
@@ -423,8 +424,15 @@ def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_mem
         sought, others = _sides(named[REVERSED], is_member, half, REVERSED)
         figures[REVERSED] += statistics.found_beyond(sought, others, FALSE_POSITIVES) / 2
         figures["top100_in_release"] += _top(named[REVERSED], is_member, half)
+    controls = int((~is_member).sum())
+    figures = {name: value for name, value in figures.items() if name not in _beyond(controls)}
     figures["top100_by_chance"] = min(_TOP, len(is_member)) * float(is_member.mean())
     return {name: round(value, _DECIMALS) for name, value in figures.items()}
+
+
+def _beyond(controls: int) -> list[str]:
+    """Rates of fewer false positives than one of so many controls."""
+    return [f"tpr_at_{share:g}" for share in FIGURES if share * controls < 1]
 
 
 def _top(score: Floats, is_member: Flags, half: Flags) -> float:

@@ -114,7 +114,7 @@ class Asked:
             held = holdout[rng.permutation(len(holdout))]
             own = min(count, len(held) // 2) if apart and len(held) >= 2 * _FEWEST_APART else count
             return cls(choosing, reported, held[:own], held[own : own + count], holdout, coded, together=False)
-        others = np.delete(coded.original, drawn if apart else drawn[count:], axis=0)
+        others = as_strangers(coded, np.delete(coded.original, drawn if apart else drawn[count:], axis=0))
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
         return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]), together=not apart)
 
@@ -134,6 +134,23 @@ def row_models(asked: Asked, coded: Coded, holdout: Codes) -> tuple[RowModel, Ro
 def like_members(original: Codes, holdout: Codes) -> Codes:
     """People by whom noise is estimated, of whom nobody knows whether they are members: an even share of both tables."""
     return np.concatenate([table[:: max(1, len(table) // _MOST_TELLING)] for table in (original, holdout)])
+
+
+def as_strangers(coded: Coded, people: Codes) -> Codes:
+    """The same people of the original as strangers would be read, shape (n, columns).
+
+    A released number that nobody has is taken for the next lower one; so is that of somebody who alone has it, when nobody may
+    know it from him.
+    """
+    read = people.copy()
+    for place, column in enumerate(coded.columns):
+        if column.numeric and column.size > 2:
+            alone = np.bincount(coded.original[:, place], minlength=column.size) == 1
+            alone[-1] = False  # a missing value
+            lower = np.where(alone, np.arange(column.size) - 1, np.arange(column.size))
+            lower[0] = int(alone[0])
+            read[:, place] = lower[people[:, place]]
+    return read
 
 
 def as_if_released(coded: Coded, people: Codes) -> Coded:

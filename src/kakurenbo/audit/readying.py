@@ -62,6 +62,8 @@ class Ready:
     caveats : tuple of Caveat
     rehearsed : tuple of pairs of Coded and Rehearsal
         What a rival made of the same people, of the same columns.
+    no_control : str
+        The code of why the holdout that was given is none; empty where it is one, or there is none.
     as_read : mapping of str to object
         Facts of the release that its files tell otherwise, for their columns have other names.
     """
@@ -74,6 +76,7 @@ class Ready:
     several: Several | None
     caveats: tuple[Caveat, ...]
     rehearsed: tuple[tuple[Coded, Rehearsal], ...]
+    no_control: str = ""
     as_read: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -97,9 +100,15 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
     with step(tell, "encode"):
         schema = schema_of(tables, options)
         coded = encode(schema, names, *tables)
+        unlike = [*unlike_caveats(coded), *near_caveats(coded, rng.stream(options.seed, "audit", "near"))]
+        unfit = bool(unlike) or any(caveat.code == "holdout_overlap" for caveat in caveats)
+        held = coded.holdout
+        if unfit:  # whoever is compared with people who are unlike the original's is accused of being like them
+            coded = replace(coded, holdout=coded.holdout[:0])
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
-    caveats = [*taken, *caveats, *_code_caveats(coded, recoded, tables, unit, options)]
+    compared = [frame for frame in tables if frame is not None][: 2 if unfit else 3]
+    caveats = [*taken, *caveats, *unlike, *_code_caveats(coded, held, recoded, compared, unit, options)]
     return Ready(
         coded,
         asked if recoded else coded.original,
@@ -108,7 +117,8 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
         unit,
         several,
         tuple(caveats),
-        tuple(_rehearsed(tables, schema, names, options)),
+        () if unfit else tuple(_rehearsed(tables, schema, names, options)),
+        "unfit_holdout" if unfit else "",
         _facts_as_read(as_read) if taken else {},
     )
 
@@ -250,18 +260,19 @@ def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
 
 
 def _code_caveats(
-    coded: Coded, recoded: Sequence[RecodedColumn], tables: Three, unit: Unit, options: Options
+    coded: Coded, held: Codes, recoded: Sequence[RecodedColumn], tables: Sequence[Frame], unit: Unit, options: Options
 ) -> Iterator[Caveat]:
-    """What the codes show: values that nobody reads, a holdout of other people or of released ones, copies."""
-    yield from unlike_caveats(coded)
+    """What the codes show: values that nobody reads, a holdout of released people, copies."""
     yield from unread_caveats(coded, recoded)
     if unit.why_not:
         yield from row_caveats(coded)
         return
-    compared = Tables(coded)
-    yield from released_caveats(coded, compared)
-    yield from near_caveats(coded, rng.stream(options.seed, "audit", "near"))
-    rows = [whole_rows(frame, coded.names) for frame in tables if frame is not None]
+    given = replace(coded, holdout=held)
+    compared = Tables(given)
+    yield from released_caveats(given, compared)
+    if len(coded.holdout) < len(held):
+        compared = Tables(coded)
+    rows = [whole_rows(frame, coded.names) for frame in tables]
     yield from copy_caveats(coded, compared, options.limits[RECORDS], rows)
 
 

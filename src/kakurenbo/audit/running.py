@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property
@@ -16,17 +16,20 @@ from numpy.typing import NDArray
 from kakurenbo import __version__, rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.caveats import baseline_caveats, mostly_unread
+from kakurenbo.audit.copies import COPIED
 from kakurenbo.audit.frames import Frame
-from kakurenbo.audit.limits import UNREAD, held_to, verdict_of, worse_than
+from kakurenbo.audit.limits import RECORDS, UNREAD, held_to, verdict_of, worse_than
 from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehearsed
 from kakurenbo.audit.methods import build_table_method
 from kakurenbo.audit.options import Options
 from kakurenbo.audit.readying import Ready, Three, by_own_names, made_ready, schema_of, shared_columns
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
 from kakurenbo.audit.result import (
+    ABOVE,
     NO_LIMIT,
     RISKS,
     AuditResult,
+    Caveat,
     ExposedRecord,
     ExposedRecords,
     FileRisk,
@@ -165,7 +168,11 @@ class _Audit:
         records = self._records(membership)
         method, baseline = self._method(), self._options.baseline
         regressions = worse_than(risks, baseline)
-        caveats = (*self._ready.caveats, *baseline_caveats(baseline, method.files["original"], risks))
+        caveats = (
+            *self._ready.caveats,
+            *self._standing_out(tasks["standing_out"].result(), risks),
+            *baseline_caveats(baseline, method.files["original"], risks),
+        )
         utility, copies = tasks["utility"].result()
         strict, limits = self._options.strict, self._options.limits
         verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, caveats=caveats)
@@ -186,12 +193,18 @@ class _Audit:
             caveats=caveats,
         )
 
+    def _standing_out(self, found: Caveat | None, risks: Mapping[str, Risk]) -> Iterator[Caveat]:
+        """People who stand out together, where nothing else tells of them."""
+        told = risks["membership"].standing == ABOVE or any(one.code in COPIED for one in self._ready.caveats)
+        if found is not None and not told:
+            yield replace(found, leaks=found.leaks and found.parameters["least"] > self._options.limits[RECORDS])
+
     def _why_not(self) -> str:
         if self._ready.unit.why_not:
             return self._ready.unit.why_not
         if not self._prepared.places(self._options.know):
             return "nothing_known"
-        return "too_few" if "holdout" in self._frames else "no_holdout"
+        return self._ready.no_control or ("too_few" if "holdout" in self._frames else "no_holdout")
 
     def _what_hides(self, tests: Sequence[SelfTest]) -> str:
         """Why no risk that was not found is shown to be absent; empty where none is hidden."""
@@ -210,9 +223,12 @@ class _Audit:
         if membership is None:
             return ExposedRecords(False, EXPOSED_LEVEL, 0)
         count = len(self._members)
+        fewest = membership.fewest_exposed(count)
+        if fewest > count:
+            return ExposedRecords(False, EXPOSED_LEVEL, 0)  # beside so few controls nobody can stand out
         exposed = [self._record(place, score, p_value) for place, score, p_value in membership.exposed(count)]
         flagged = sorted(exposed, key=lambda record: (record.p_value, -record.score, record.digest))
-        return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged), membership.fewest_exposed(count))
+        return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged), fewest)
 
     @cached_property
     def _record_key(self) -> bytes:

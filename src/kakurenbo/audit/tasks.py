@@ -23,9 +23,10 @@ from kakurenbo.audit.combining import attack_files
 from kakurenbo.audit.encoding import Coded, Codes
 from kakurenbo.audit.files import Several
 from kakurenbo.audit.inferring import askable, attack_inference
+from kakurenbo.audit.likeness import standing_out
 from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, Others, Rehearsed, attack_membership
-from kakurenbo.audit.result import DrivingColumn, FileRisk, Risk, SelfTest, Utility
+from kakurenbo.audit.result import Caveat, DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 from kakurenbo.audit.steps import step
 
@@ -158,6 +159,12 @@ def _self_tests(prepared: Prepared) -> tuple[SelfTest, ...]:
     return self_tests(prepared.coded, prepared.coded.holdout, prepared.stream("self_tests"))
 
 
+def _standing_out(prepared: Prepared) -> Caveat | None:
+    if prepared.why_not or min(len(prepared.members), len(prepared.controls)) < FEWEST or len(prepared.coded.columns) < 2:
+        return None
+    return standing_out(prepared.coded, prepared.members, prepared.controls)
+
+
 def _columns(prepared: Prepared) -> tuple[DrivingColumn, ...]:
     known = prepared.places(prepared.know)
     people = prepared.members[:, known], prepared.controls[:, known], prepared.others.select(known)
@@ -177,6 +184,7 @@ TASKS: dict[str, Callable[[Prepared], Any]] = {
     "linkability": _linkability,
     "singling_out": _singling_out,
     "self_tests": _self_tests,
+    "standing_out": _standing_out,
     "utility": _utility,
     "columns": _columns,
 }
