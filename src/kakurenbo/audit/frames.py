@@ -87,6 +87,8 @@ def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Prob
     Read of Frame, or Problems
         Everything that is wrong, file by file.
     """
+    if links := _links(Path(path)):
+        return links
     sources = sources_of(path)
     if not sources:
         return refused("audit.empty_folder", Path(path).name, severity=Severity.MALFORMED)
@@ -100,6 +102,12 @@ def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Prob
         return joined
     beside = [name for frame in frames for name in frame.beside]
     return Read(replace(joined, beside=(*beside, *_not_read(Path(path)))), notices)
+
+
+def _links(path: Path) -> Problems:
+    """Refusals of the links in a folder: what they lead to need not be of whoever made the folder, and is not in it."""
+    links = [file.name for file in sorted(path.iterdir()) if file.is_symlink()] if path.is_dir() else []
+    return Problems.of(*(refused("audit.link", name, severity=Severity.MALFORMED) for name in links))
 
 
 def _not_read(path: Path) -> Iterator[str]:
