@@ -22,6 +22,7 @@ from kakurenbo.audit.comma_numbers import note_comma_numbers
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import Phrase, text
 from kakurenbo.tables import Problems, Read, Source, refused, sources_of
+from kakurenbo.tables.containers import has_gzip_notes, hidden_in_parquet
 from kakurenbo.tables.lines import cells_of, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Severity
 from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
@@ -31,7 +32,6 @@ MOST_CELLS = 20 * 1000 * 1000
 MOST_COLUMNS = 256
 _PARQUET = b"PAR1"
 _OF_SYSTEMS = {".DS_Store", ".directory", ".gitignore", ".gitkeep", ".gitattributes"}  # hidden files that hold no tables
-_GZIP, _GZIP_NOTES = b"\x1f\x8b", 4 | 16  # how such files begin, and which flags say that there are notes in them
 _PLAIN_METADATA = {"ARROW:schema"}  # what writers of Parquet say of the columns alone
 _SEPARATORS = {";": Phrase("audit.semicolons"), "\t": Phrase("audit.tabs"), "|": Phrase("audit.bars")}
 
@@ -175,18 +175,25 @@ def _read_source(source: Source) -> Read[Frame] | Problems:
     if cells is None or found:
         return found.problems()
     note_comma_numbers(cells, found)
-    beside = tuple(
-        note for notice in found.notices if notice.code == "audit.parquet_notes" for note in notice.parameters["keys"]
-    )
-    return Read(
-        Frame(source.name, cells, hashlib.sha256(data).hexdigest(), beside=(*beside, *_packed_notes(source))), found.notices
-    )
+    beside = (*_parquet_notes(found), *_packed_notes(source))
+    return Read(Frame(source.name, cells, hashlib.sha256(data).hexdigest(), beside=beside), found.notices)
+
+
+def _parquet_notes(found: ProblemCollector) -> Iterator[str]:
+    """What a Parquet file holds beside its cells, by what was told of it."""
+    for notice in found.notices:
+        if notice.code == "audit.parquet_notes":
+            yield from notice.parameters["keys"]
+        elif notice.code == "audit.parquet_levels":
+            yield f"Enum {notice.column}"
+        elif notice.code == "audit.parquet_hidden":
+            yield "Parquet"
 
 
 def _packed_notes(source: Source) -> Iterator[str]:
     """What a packed file says beside what is packed."""
     packed = source.read_packed(MOST_BYTES) if source.name.endswith(".gz") else b""
-    if isinstance(packed, bytes) and packed.startswith(_GZIP) and packed[3] & _GZIP_NOTES:
+    if isinstance(packed, bytes) and has_gzip_notes(packed):
         yield "gzip"
 
 
@@ -221,10 +228,21 @@ def _parquet(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
             return None
         if notes := sorted(set(pl.read_parquet_metadata(io.BytesIO(data))) - _PLAIN_METADATA):
             found.add("audit.parquet_notes", severity=Severity.NOTICE, keys=notes)
-        return _texts(pl.read_parquet(io.BytesIO(data)), found)
+        if hidden := hidden_in_parquet(data):
+            found.add("audit.parquet_hidden", severity=Severity.NOTICE, bytes=hidden)
+        table = pl.read_parquet(io.BytesIO(data))
+        _note_unused_levels(table, found)
+        return _texts(table, found)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError):
         found.add("audit.not_parquet", severity=Severity.MALFORMED)
         return None
+
+
+def _note_unused_levels(table: pl.DataFrame, found: ProblemCollector) -> None:
+    """A notice for each column whose type lists values that no row has: they stand in the file all the same."""
+    for series in table:
+        if isinstance(series.dtype, pl.Enum) and (unused := len(series.dtype.categories) - series.drop_nulls().n_unique()):
+            found.add("audit.parquet_levels", column=series.name, severity=Severity.NOTICE, count=unused)
 
 
 def _names_are_fit(names: Sequence[str], found: ProblemCollector) -> bool:
