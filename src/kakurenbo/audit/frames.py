@@ -10,6 +10,7 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,13 @@ class Frame:
     def facts(self) -> dict[str, Any]:
         """What a report says of it."""
         files = {"files": [part.facts() for part in self.parts]} if self.parts else {}
-        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest, **files}
+        told = {"name": self.name, "rows": len(self), "columns": list(self.columns)}
+        return {**told, "sha256": self.digest, "cells": self.digest_of_cells, **files}
+
+    @cached_property
+    def digest_of_cells(self) -> str:
+        """sha256 of the names and cells as texts: the same for a file and a data frame of the same content."""
+        return _digest_of(self.cells)
 
 
 def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Problems:
