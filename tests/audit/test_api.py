@@ -147,3 +147,28 @@ def test_numbers_with_commas_in_a_data_frame_are_told() -> None:
 
 def test_the_call_tells_its_parameters() -> None:
     assert {"schema", "baseline", "run", "strict"} <= set(inspect.signature(kakurenbo.audit).parameters)
+
+
+def test_limits_are_a_mapping_or_the_file_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "limits.toml"
+    path.write_text("membership = 0.5\n")
+    for limits in ({"membership": 0.5}, path, str(path)):
+        result = kakurenbo.audit(ORIGINAL, STRANGERS, holdout=HOLDOUT, limits=limits, seed=1)
+        assert result.risks["membership"].limit == 0.5
+    path.write_text("membership = 5\n")
+    for wrong in (path, tmp_path / "none.toml"):
+        with pytest.raises(UsageError, match=wrong.name):
+            kakurenbo.audit(ORIGINAL, STRANGERS, limits=wrong)
+
+
+def test_a_data_frame_is_the_same_original_as_the_file_that_it_was_read_from(tmp_path: Path) -> None:
+    ORIGINAL.write_csv(tmp_path / "original.csv")
+    before = kakurenbo.audit(tmp_path / "original.csv", STRANGERS, seed=1).as_json()
+    codes = {
+        name: {caveat.code for caveat in kakurenbo.audit(data, STRANGERS, baseline=before, seed=1).caveats}
+        for name, data in (("same", pl.read_csv(tmp_path / "original.csv")), ("other", ORIGINAL[1:]))
+    }
+    assert ["baseline_original" in codes[name] for name in ("same", "other")] == [False, True]
+    del before["method"]["files"]["original"]["cells"]  # as older audits were written
+    again = kakurenbo.audit(tmp_path / "original.csv", STRANGERS, baseline=before, seed=1)
+    assert "baseline_original" not in {caveat.code for caveat in again.caveats}

@@ -374,3 +374,29 @@ def test_cells_that_could_not_be_read_are_counted_and_one_is_shown_on_demand_alo
         assert "300" in out
         shown = " ".join(out.split()), (folder / "report.html").read_text()
         assert ["Anna of Bremen" in one for one in shown] == ["--show-records" in more] * 2
+
+
+@pytest.mark.parametrize("place", ["original", "holdout", "strangers"])
+@pytest.mark.parametrize("line", ["44,Anna of Bremen", '44,"Anna of Bremen,1400'])
+def test_a_malformed_line_is_told_by_its_place_and_shown_on_demand_alone(line: str, place: str, folder: Path) -> None:
+    with (folder / f"{place}.csv").open("a") as file:
+        file.write(f"{line}\n")
+    call = (*CALL, "strangers.csv", "--holdout", "holdout.csv", "--seed", "1")
+    for more in ((), ("--json",), ("--show-records", "--json")):
+        code, out, err = run(*call, *more)
+        assert (code, f"{place}.csv:302: " in err) == (2, True)
+        assert ("Anna" in out + err) == ("--show-records" in more)
+
+
+def test_a_baseline_that_would_switch_the_comparison_off_is_none(folder: Path) -> None:
+    call = audited_before(folder, "--holdout", "holdout.csv")
+    earlier = json.loads((folder / "old.json").read_text())
+    risks = earlier["risks"]
+    linked = risks["linkability"]
+    forged = [{}, {name: risk for name, risk in risks.items() if name != "inference"}]
+    excesses = [{**linked["excess"], "interval": interval} for interval in (["x", {}], [2, -1], [True, True], [0.1], None)]
+    forged += [{**risks, "linkability": {**linked, "interval": None, "excess": excess}} for excess in (*excesses, None)]
+    for content in forged:
+        (folder / "old.json").write_text(json.dumps({**earlier, "risks": content}))
+        code, _, err = run(*CALL, "original.csv", *call)
+        assert (code, "not the JSON of an audit" in err) == (2, True)

@@ -280,6 +280,22 @@ def test_notes_of_a_parquet_file_are_told(tmp_path: Path) -> None:
     assert "P1-00001" not in str(reading.notices[0])
 
 
+def test_bytes_and_levels_of_a_parquet_file_that_belong_to_no_cell_lie_beside_the_table(tmp_path: Path) -> None:
+    towns = pl.DataFrame({"town": ["north", "south", None] * 20})
+    for levels, beside in ((["north", "south"], ()), (["north", "south", "Anna of Bremen"], ("Enum town",))):
+        towns.cast(pl.Enum(levels)).write_parquet(tmp_path / "release.parquet")
+        reading = read_frame(tmp_path / "release.parquet")
+        assert isinstance(reading, Read)
+        assert reading.value.beside == beside
+        assert "Anna" not in " ".join(map(str, reading.notices))
+    data = (tmp_path / "release.parquet").read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    (tmp_path / "release.parquet").write_bytes(data[:footer] + b"Anna of Bremen" + data[footer:])
+    told = read_frame(tmp_path / "release.parquet")
+    assert isinstance(told, Read)
+    assert told.value.beside == ("Parquet", "Enum town")
+
+
 def test_identifiers_under_another_name_give_people_away_as_they_are_or_as_digests() -> None:
     md5 = ORIGINAL["pid"].map_elements(lambda name: hashlib.md5(name.encode()).hexdigest(), return_dtype=pl.String)
     for column, code in ((ORIGINAL["pid"].alias("ref"), "identifier_released"), (md5.alias("ref"), "digests_elsewhere")):

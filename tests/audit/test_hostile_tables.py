@@ -185,3 +185,18 @@ def test_a_parquet_table_of_lists_is_refused_by_its_column(tmp_path: Path) -> No
     problems = read_frame(tmp_path / "t.parquet")
     assert isinstance(problems, Problems)
     assert problems[0].column == "visits"
+
+
+@pytest.mark.parametrize("name", ["b.csv", ".hidden", "folder"])
+def test_a_link_in_a_folder_is_refused_and_nothing_is_read_of_what_it_leads_to(name: str, tmp_path: Path) -> None:
+    folder, other = tmp_path / "release", tmp_path / ("elsewhere" if name == "folder" else "elsewhere.csv")
+    folder.mkdir()
+    (folder / "a.csv").write_bytes(PLAIN)
+    if name == "folder":
+        other.mkdir()
+    else:
+        other.write_text("secret\n")
+    (folder / name).symlink_to(other)
+    problems = read_frame(folder, several=True)
+    assert isinstance(problems, Problems)
+    assert (problems[0].code, problems[0].file, problems.malformed) == ("audit.link", name, True)

@@ -13,7 +13,7 @@ from kakurenbo.audit.comma_numbers import note_comma_numbers
 from kakurenbo.audit.commands import Anonymizing, Remaking
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.functions import Calling
-from kakurenbo.audit.limits import given_limits
+from kakurenbo.audit.limits import given_limits, read_limits
 from kakurenbo.audit.options import MOST_TARGETS, Options
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.rerunning import audit_command
@@ -46,7 +46,7 @@ def audit(
     earlier: Sequence[object] = (),
     method: str = "",
     schema: TableSchema | str | Path | None = None,
-    limits: Mapping[str, float] | None = None,
+    limits: Mapping[str, float] | str | Path | None = None,
     baseline: AuditResult | Mapping[str, Any] | str | Path | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -89,8 +89,8 @@ def audit(
     schema : TableSchema or path, optional
         What the columns are, as ``kakurenbo schema`` writes it; inferred by default. Columns that it does not name are left
         out, and the cells of the original must be what it allows.
-    limits : mapping of str to float, optional
-        The most that a risk may be over its control: ``{"membership": 0.02}``.
+    limits : mapping of str to float, or path, optional
+        The most that a risk may be over its control: ``{"membership": 0.02}``; or the TOML file that ``--limits`` takes.
     baseline : AuditResult, mapping or path, optional
         An earlier result, its JSON or the file of that: the verdict also fails where a risk is clearly worse than there.
     strict : bool
@@ -136,7 +136,7 @@ def audit(
         _names(know),
         _names(secret),
         _names(identifiers),
-        given_limits(limits or {}),
+        _limits(limits),
         seed,
         show_records=show_records,
         strict=strict,
@@ -217,6 +217,15 @@ def _schema(schema: TableSchema | str | Path | None, original: Frame) -> TableSc
     if schema is not None and (outside := cells_outside(schema, original)):
         raise UsageError(str(outside[0]))
     return schema
+
+
+def _limits(limits: Mapping[str, float] | str | Path | None) -> Mapping[str, float]:
+    if not isinstance(limits, str | Path):
+        return given_limits(limits or {})
+    reading = read_limits(Source.of(limits))
+    if isinstance(reading, Problems):
+        raise UsageError(str(reading[0]))
+    return reading.value
 
 
 def _frame(name: str, data: object, notices: list[Problem], *, several: bool = False) -> Frame:

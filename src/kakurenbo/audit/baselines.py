@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.audit.caveats import is_baseline
-from kakurenbo.audit.result import AuditResult
+from kakurenbo.audit.result import RISKS, AuditResult
 from kakurenbo.errors import ParameterError, UsageError
 from kakurenbo.messages import text
 from kakurenbo.tables import STANDARD_INPUT, Read, Source, read_json
+
+
+def is_baseline(content: object) -> bool:
+    """Whether a JSON document tells what a comparison needs, of every risk, as the JSON of every audit does.
+
+    One that tells less would compare nothing and be taken for a comparison that nothing failed.
+    """
+    match content:
+        case {"risks": dict(risks), "method": {"files": {"original": {"name": str(), "sha256": str(), "columns": list()}}}}:
+            return set(RISKS) <= set(risks) and all(_is_told(risk) for risk in risks.values())
+    return False
+
+
+def _is_told(risk: object) -> bool:
+    """Whether the JSON of a risk is of one that was not assessed, or has the interval that another one is compared with."""
+    match risk:
+        case {"assessed": False}:
+            return True
+        case {"assessed": True, "excess": None, "interval": interval}:
+            return _is_interval(interval)
+        case {"assessed": True, "excess": {"interval": interval}}:
+            return _is_interval(interval)
+    return False
+
+
+def _is_interval(interval: object) -> bool:
+    match interval:
+        case [int() | float() as low, int() | float() as high]:
+            are_numbers = not isinstance(low, bool) and not isinstance(high, bool)
+            return are_numbers and math.isfinite(low) and math.isfinite(high) and low <= high
+    return False
 
 
 def read_baseline(path: Path) -> dict[str, Any]:

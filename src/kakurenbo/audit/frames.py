@@ -10,6 +10,7 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from kakurenbo.audit.comma_numbers import note_comma_numbers
 from kakurenbo.errors import ParameterError
 from kakurenbo.messages import Phrase, text
 from kakurenbo.tables import Problems, Read, Source, refused, sources_of
+from kakurenbo.tables.containers import has_gzip_notes, hidden_in_parquet
 from kakurenbo.tables.lines import cells_of, count_byte, split
 from kakurenbo.tables.problems import ProblemCollector, Severity
 from kakurenbo.tables.texts import note_line_ends, plain_text, unix_lines
@@ -31,7 +33,6 @@ MOST_CELLS = 20 * 1000 * 1000
 MOST_COLUMNS = 256
 _PARQUET = b"PAR1"
 _OF_SYSTEMS = {".DS_Store", ".directory", ".gitignore", ".gitkeep", ".gitattributes"}  # hidden files that hold no tables
-_GZIP, _GZIP_NOTES = b"\x1f\x8b", 4 | 16  # how such files begin, and which flags say that there are notes in them
 _PLAIN_METADATA = {"ARROW:schema"}  # what writers of Parquet say of the columns alone
 _SEPARATORS = {";": Phrase("audit.semicolons"), "\t": Phrase("audit.tabs"), "|": Phrase("audit.bars")}
 
@@ -71,7 +72,13 @@ class Frame:
     def facts(self) -> dict[str, Any]:
         """What a report says of it."""
         files = {"files": [part.facts() for part in self.parts]} if self.parts else {}
-        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest, **files}
+        told = {"name": self.name, "rows": len(self), "columns": list(self.columns)}
+        return {**told, "sha256": self.digest, "cells": self.digest_of_cells, **files}
+
+    @cached_property
+    def digest_of_cells(self) -> str:
+        """sha256 of the names and cells as texts: the same for a file and a data frame of the same content."""
+        return _digest_of(self.cells)
 
 
 def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Problems:
@@ -87,6 +94,8 @@ def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Prob
     Read of Frame, or Problems
         Everything that is wrong, file by file.
     """
+    if links := _links(Path(path)):
+        return links
     sources = sources_of(path)
     if not sources:
         return refused("audit.empty_folder", Path(path).name, severity=Severity.MALFORMED)
@@ -100,6 +109,12 @@ def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Prob
         return joined
     beside = [name for frame in frames for name in frame.beside]
     return Read(replace(joined, beside=(*beside, *_not_read(Path(path)))), notices)
+
+
+def _links(path: Path) -> Problems:
+    """Refusals of the links in a folder: what they lead to need not be of whoever made the folder, and is not in it."""
+    links = [file.name for file in sorted(path.iterdir()) if file.is_symlink()] if path.is_dir() else []
+    return Problems.of(*(refused("audit.link", name, severity=Severity.MALFORMED) for name in links))
 
 
 def _not_read(path: Path) -> Iterator[str]:
@@ -167,18 +182,25 @@ def _read_source(source: Source) -> Read[Frame] | Problems:
     if cells is None or found:
         return found.problems()
     note_comma_numbers(cells, found)
-    beside = tuple(
-        note for notice in found.notices if notice.code == "audit.parquet_notes" for note in notice.parameters["keys"]
-    )
-    return Read(
-        Frame(source.name, cells, hashlib.sha256(data).hexdigest(), beside=(*beside, *_packed_notes(source))), found.notices
-    )
+    beside = (*_parquet_notes(found), *_packed_notes(source))
+    return Read(Frame(source.name, cells, hashlib.sha256(data).hexdigest(), beside=beside), found.notices)
+
+
+def _parquet_notes(found: ProblemCollector) -> Iterator[str]:
+    """What a Parquet file holds beside its cells, by what was told of it."""
+    for notice in found.notices:
+        if notice.code == "audit.parquet_notes":
+            yield from notice.parameters["keys"]
+        elif notice.code == "audit.parquet_levels":
+            yield f"Enum {notice.column}"
+        elif notice.code == "audit.parquet_hidden":
+            yield "Parquet"
 
 
 def _packed_notes(source: Source) -> Iterator[str]:
     """What a packed file says beside what is packed."""
     packed = source.read_packed(MOST_BYTES) if source.name.endswith(".gz") else b""
-    if isinstance(packed, bytes) and packed.startswith(_GZIP) and packed[3] & _GZIP_NOTES:
+    if isinstance(packed, bytes) and has_gzip_notes(packed):
         yield "gzip"
 
 
@@ -213,10 +235,21 @@ def _parquet(data: bytes, found: ProblemCollector) -> pl.DataFrame | None:
             return None
         if notes := sorted(set(pl.read_parquet_metadata(io.BytesIO(data))) - _PLAIN_METADATA):
             found.add("audit.parquet_notes", severity=Severity.NOTICE, keys=notes)
-        return _texts(pl.read_parquet(io.BytesIO(data)), found)
+        if hidden := hidden_in_parquet(data):
+            found.add("audit.parquet_hidden", severity=Severity.NOTICE, bytes=hidden)
+        table = pl.read_parquet(io.BytesIO(data))
+        _note_unused_levels(table, found)
+        return _texts(table, found)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError):
         found.add("audit.not_parquet", severity=Severity.MALFORMED)
         return None
+
+
+def _note_unused_levels(table: pl.DataFrame, found: ProblemCollector) -> None:
+    """A notice for each column whose type lists values that no row has: they stand in the file all the same."""
+    for series in table:
+        if isinstance(series.dtype, pl.Enum) and (unused := len(series.dtype.categories) - series.drop_nulls().n_unique()):
+            found.add("audit.parquet_levels", column=series.name, severity=Severity.NOTICE, count=unused)
 
 
 def _names_are_fit(names: Sequence[str], found: ProblemCollector) -> bool:

@@ -81,7 +81,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     earlier = _frames(given["earlier"], several=True)
     frames = [*_frames([original]), *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
     readings = (limits, schema, *frames, *key, *earlier)
-    if problems := Problems.of(*readings):
+    if problems := Problems.of(limits, schema, _shown(Problems.of(*frames, *key, *earlier), given)):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
     own_schema = schema.value if isinstance(schema, Read) else None
@@ -101,7 +101,7 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         with AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json) as progress:
             made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
-            return output.refuse(made, as_json)
+            return output.refuse(_shown(made, given), as_json)
         return _told(replace(made.value, notices=tuple(notices)), out, given)
     held = tables.pop() if holdout is not None else None
     if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
@@ -111,9 +111,14 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
             raise UsageError(text("usage.audit_method_of_one", count=len(tables) - 1))
         options = with_rival(options, given["method"], (tables[0], tables[1], held))
     if problems := _problems_of_people(tables, held, options):
-        return output.refuse(problems, as_json)
+        return output.refuse(_shown(problems, given), as_json)
     result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, given)
+
+
+def _shown(problems: Problems, given: dict[str, Any]) -> Problems:
+    """Problems of tables, whose cells are told on demand alone."""
+    return problems if given["show_records"] else problems.without_values()
 
 
 def _are_swapped(original: Frame, release: Frame, holdout: Frame) -> bool:

@@ -162,6 +162,11 @@ class Problems(Sequence[Problem]):
         """The same problems under another file name."""
         return Problems((replace(problem, file=name) for problem in self._listed), self.total)
 
+    def without_values(self) -> Problems:
+        """The same problems in the same words without the values that stand in the file: for logs that others read."""
+        kept = (replace(one, value=None, parameters={"value": one.value, **one.parameters}) for one in self._listed)
+        return Problems(kept, self.total)
+
     def map(self, function: Callable[[Any], object]) -> Problems:
         """These problems: there is no value to work on (see :meth:`Read.map`)."""
         return self
