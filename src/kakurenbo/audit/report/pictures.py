@@ -169,15 +169,19 @@ def _risk_legend(left: float, width: float) -> tuple[list[str], int]:
 
 
 def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tuple[list[str], int]:
-    """What the shapes mean, in rows, and how many rows there are."""
+    """What the shapes mean, in rows, and how many rows there are.
+
+    What does not fit a row goes on in the next one: words cut out of the middle may turn a meaning into its opposite.
+    """
     drawn, x, row = [], left, 0
     for look, told in signs:
-        needed = 26 + text_width(told, 11)
+        lines = wrapped(told, width - left - 24, 11)
+        needed = 26 + max(text_width(line, 11) for line in lines)
         if x > left and x + needed > width:
             x, row = left, row + 1
-        shown = words(clipped(told, width - left - 24, 11), class_="dim small", x=18, y=10)
-        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), shown]))
-        x += needed + 8
+        shown = [words(line, class_="dim small", x=18, y=10 + 20 * number) for number, line in enumerate(lines)]
+        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), *shown]))
+        x, row = x + needed + 8, row + len(lines) - 1
     return drawn, row + 1
 
 
