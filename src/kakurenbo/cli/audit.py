@@ -218,7 +218,7 @@ def _show(result: AuditResult, as_json: bool) -> None:
     table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
     for risk in result.risks.values():
         standing = text(f"audit.report.standing.{risk.standing}")
-        told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk)]
+        told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk, result)]
         table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(told))
     console.print(table)
     if result.candidates:
