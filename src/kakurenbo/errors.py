@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from kakurenbo.messages import retold, text
 
+_PARAMETER = "{parameter}"
+
 
 class KakurenboError(Exception):
     """Base of every error that a user may meet; its text is shown without a traceback."""
@@ -17,11 +19,36 @@ class UsageError(KakurenboError):
 
 
 class ParameterError(KakurenboError, ValueError):
-    """A parameter outside what its method takes: names parameter, expectation and value (exit code 2)."""
+    """A parameter outside what its method takes: names parameter, expectation and value (exit code 2).
 
-    def __init__(self, parameter: str, expectation: str, value: object) -> None:
-        self.parameter, self.expectation, self.value = parameter, expectation, value
-        super().__init__(text("usage.parameter", parameter=parameter, expectation=retold(expectation), value=repr(value)))
+    Parameters
+    ----------
+    parameter : str
+    expectation : str
+        What the value must be; or a sentence of its own that begins with ``{parameter}``, where no value would do.
+    value : object
+    near : str
+        The value that was probably meant, if any.
+    """
 
-    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str, object]]:
-        return type(self), (self.parameter, self.expectation, self.value)
+    def __init__(self, parameter: str, expectation: str, value: object, near: str = "") -> None:
+        self.parameter, self.expectation, self.value, self.near = parameter, expectation, value, near
+        super().__init__(self.told())
+
+    def told(self, name: str = "") -> str:
+        """What it says, of a parameter that goes by another name such as that of an option."""
+        expectation, value = retold(self.expectation), repr(self.value)
+        if expectation.startswith(_PARAMETER):
+            said = expectation.replace(_PARAMETER, name or self.parameter, 1)
+        elif name:
+            said = text("usage.option", option=name, expectation=expectation, value=value)
+        else:
+            said = text("usage.parameter", parameter=self.parameter, expectation=expectation, value=value)
+        return text("usage.near", error=said, near=self.near) if self.near else said
+
+    def meaning(self, near: str) -> ParameterError:
+        """The same error, where it is known which value was probably meant."""
+        return ParameterError(self.parameter, self.expectation, self.value, near)
+
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str, object, str]]:
+        return type(self), (self.parameter, self.expectation, self.value, self.near)

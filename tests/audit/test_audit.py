@@ -16,6 +16,8 @@ from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.limits import DEFAULTS, held_to, read_limits, verdict_of, worse_than
 from kakurenbo.audit.recoding import undo_recoding
+from kakurenbo.audit.report import html_audit, markdown_audit
+from kakurenbo.audit.report.words import beside
 from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, WITHIN, AuditResult, ExposedRecord, ExposedRecords, Risk
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.statistics import excess, rate
@@ -121,6 +123,20 @@ def test_a_holdout_that_is_too_small_hides_nothing_that_is_told_without_one(held
         ]
         assert told[0] == told[1]
         assert told[0][1] == ABOVE
+
+
+def test_of_a_holdout_that_is_too_small_every_report_says_how_small_it_is_and_what_it_takes(tables: Tables) -> None:
+    original, holdout, strangers = tables
+    result = kakurenbo.audit(original[:200], strangers[:200], holdout=holdout[:10], seed=3)
+    reports = (html_audit(result), markdown_audit(result), result._repr_html_())
+    for told in reports:
+        assert "too few records (holdout: 10 rows); at least 40 are needed" in told
+    for told in (
+        *reports[:2],
+        *(" ".join(beside(risk, result)) for name, risk in result.risks.items() if name == "linkability"),
+    ):
+        assert "the holdout has 10 rows of fewer than 40 people" in told
+        assert "without --holdout" not in told
 
 
 @pytest.mark.filterwarnings("error")

@@ -149,8 +149,9 @@ def test_lists_are_no_plain_values(tmp_path: Path) -> None:
     [
         (b"a;b\n1;2\n", "delimiter=';'"),
         (b"a\tb\n1\t2\n", r"delimiter='\t'"),
-        ("名前,b\n1,2\n".encode("cp932"), "iconv -f CP932 -t UTF-8 t.csv > utf8.csv"),
-        ("größe,b\n1,2\n".encode("cp1252"), "iconv -f WINDOWS-1252 -t UTF-8 t.csv > utf8.csv"),
+        ("名前,b\n1,2\n".encode("cp932"), "iconv -f CP932 -t UTF-8 t.csv > t-utf8.csv"),
+        ("größe,b\n1,2\n".encode("cp1252"), "iconv -f WINDOWS-1252 -t UTF-8 t.csv > t-utf8.csv"),
+        ("a\tb\n1\t2\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8 t.csv > t-utf8.csv"),
     ],
 )
 def test_a_table_in_another_form_is_refused_with_the_line_that_converts_it(content: bytes, words: str, table: Path) -> None:
@@ -161,13 +162,34 @@ def test_a_table_in_another_form_is_refused_with_the_line_that_converts_it(conte
         assert words in reading[0].in_language(language)
 
 
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_what_excel_saves_as_unicode_text_is_told_as_utf_16_and_not_as_no_text(order: str, table: Path) -> None:
+    table.write_bytes(("\ufeff" + "name\tage\nä\t2\n").encode(order))
+    assert codes(table) == ["text.utf16"]
+    reading = read_frame(table)
+    assert isinstance(reading, Problems)
+    assert "UTF-16" in reading[0].in_language("en")
+    assert "CSV UTF-8" in reading[0].in_language("ja")
+
+
+def test_recipes_for_several_files_write_to_as_many_places(tmp_path: Path) -> None:
+    told = []
+    for name in ("original.csv", "my holdout.csv"):
+        (tmp_path / name).write_bytes(b"a;b\n1;2\n")
+        reading = read_frame(tmp_path / name)
+        assert isinstance(reading, Problems)
+        told.append(reading[0].fix)
+    assert told[0].endswith("< original.csv > original-commas.csv")
+    assert told[1].endswith("< 'my holdout.csv' > 'my holdout-commas.csv'")
+
+
 def test_the_line_that_is_told_converts_semicolons(table: Path) -> None:
     table.write_text('a;"b;c"\n1;"3,5"\n')
     reading = read_frame(table)
     assert isinstance(reading, Problems)
     command = reading[0].fix.partition(": ")[2].replace("python3", sys.executable, 1)
     subprocess.run(command, shell=True, check=True, cwd=table.parent)
-    assert read(table.parent / "commas.csv").cells.rows() == [("1", "3,5")]
+    assert read(table.parent / "t-commas.csv").cells.rows() == [("1", "3,5")]
 
 
 @pytest.mark.parametrize(
@@ -198,4 +220,4 @@ def test_the_line_that_is_told_makes_them_numbers(table: Path) -> None:
     assert isinstance(reading, Read)
     command = reading.notices[0].fix.partition(": ")[2].replace("python3", sys.executable, 1)
     subprocess.run(command, shell=True, check=True, cwd=table.parent)
-    assert infer_schema(read(table.parent / "points.csv"))["size"].kind == "decimal"
+    assert infer_schema(read(table.parent / "t-points.csv"))["size"].kind == "decimal"

@@ -13,10 +13,11 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
+from kakurenbo.audit.report.pictures import NARROW, WIDE, frontier_picture, risk_picture
 from kakurenbo.audit.report.words import caveat_sentences, verdict_sentence
 from kakurenbo.audit.result import INCONCLUSIVE, Candidate, Excess, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.messages import render, speaking
-from kakurenbo.messages.catalogue import catalogue_of
+from kakurenbo.messages.catalogue import Sentence, catalogue_of
 from kakurenbo.tables import Problem
 
 
@@ -153,6 +154,30 @@ def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes(
         assert name in pictures["frontier.svg"]
     assert 'class="frontier"' in pictures["frontier.svg"]
     assert sorted(audit_pictures(bare())) == ["risks.svg"]
+
+
+@pytest.mark.parametrize("spoken", ["en", "ja"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_legend_is_never_cut_and_names_the_control_in_words_that_hold_for_pseudonyms_too(spoken: str, width: float) -> None:
+    with speaking(spoken):
+        for drawn in (risk_picture(full(), width), frontier_picture(full(), width)):
+            *_, legend = drawn.content
+            assert "…" not in legend
+        meaning = catalogue_of(spoken)["audit.report.control_meaning"].message
+        assert meaning in "".join(risk_picture(full(), width).content)
+        assert {"en": "control", "ja": "対照"}[spoken] in meaning
+        assert {"en": "people", "ja": "人"}[spoken] not in meaning
+
+
+def test_a_legend_that_does_not_fit_a_row_goes_on_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        catalogue_of("en"),
+        "audit.report.control_meaning",
+        Sentence("the same attack on people who are not in the original at all"),
+    )
+    *_, legend = risk_picture(full(), NARROW).content
+    assert "…" not in legend
+    assert {"not", "all"} <= set(re.findall(r"\w+", legend))
 
 
 def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:

@@ -153,7 +153,7 @@ def test_a_value_that_is_off_is_told_by_the_option_that_was_typed(given: tuple[s
     code, _, err = run(*AUDIT, *given)
     assert code == 2
     assert err.startswith("error: --know must be columns of the original (")
-    assert err.rstrip().endswith("got 'agee'")
+    assert err.rstrip().endswith("got 'agee'; did you mean age?")
 
 
 def test_a_file_that_is_not_there_is_told_with_the_one_that_was_meant(folder: Path) -> None:
@@ -181,3 +181,49 @@ def test_the_reason_why_nothing_can_be_written_is_told_in_the_language(folder: P
         _, _, err = run("schema", "original.csv", "-o", "file/schema.toml")
     assert "Not a directory" not in err
     assert "フォルダ" in err
+
+
+@pytest.mark.parametrize("option", ["--secret", "--id", "--ignore", "--person"])
+def test_of_a_column_that_is_not_there_the_one_that_was_meant_is_told(option: str) -> None:
+    for language, told in (("en", "; did you mean diagnosis?"), ("ja", "。diagnosis のことですか?")):
+        with speaking(language):
+            code, _, err = run(*AUDIT, option, "diagnosys")
+        assert (code, err.rstrip().endswith(told)) == (2, True), err
+
+
+def test_columns_after_a_blank_are_told_to_want_a_comma() -> None:
+    for language in ("en", "ja"):
+        with speaking(language):
+            code, _, err = run("audit", "original.csv", "original.csv", "--know", "age", "sex")
+        assert code == 2
+        assert "sex: " in err
+        assert "--know a,b" in err
+
+
+def test_what_no_value_would_mend_is_told_in_a_sentence_of_its_own() -> None:
+    call = ("audit", "original.csv", "original.csv", "--method", "synthetic")
+    assert run(*call)[2] == "error: --method needs a holdout: without one nobody can be told from members\n"
+    with speaking("ja"):
+        err = run(*call)[2]
+    assert "--method にはホールドアウトが必要です" in err
+    assert "「" not in err
+
+
+def test_a_release_of_other_columns_is_told_by_the_word_of_the_help(folder: Path) -> None:
+    pl.DataFrame({"colour": ["red", "blue"] * 50}).write_csv(folder / "other.csv")
+    code, _, err = run("audit", "original.csv", "other.csv")
+    assert code == 2
+    assert "error: RELEASE must be a table of some columns of the original (" in err
+
+
+def test_names_and_kinds_in_settings_are_quoted_and_told_what_was_meant(folder: Path) -> None:
+    (folder / "limits.toml").write_text("membersip = 0.1\n")
+    (folder / "kind.toml").write_text('[age]\nkind = "number"\n')
+    (folder / "field.toml").write_text('[age]\nkind = "integer"\nlowest = 0\nhigh = 120\n')
+    limits, kind, field = (
+        run(*AUDIT, option, f"{name}.toml")[2]
+        for option, name in (("--limits", "limits"), ("--schema", "kind"), ("--schema", "field"))
+    )
+    assert '"membersip" is no risk that has a limit; did you mean membership? limits are set for membership, ' in limits
+    assert '"number" is no kind of column' in kind
+    assert '"lowest" is nothing that a column has' in field

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 import pytest
 from tests.docs.pages import REPOSITORY
 
+from kakurenbo.audit.limits import DEFAULTS, RECORDS
+from kakurenbo.messages.catalogue import catalogue_of
+
 WORDS = {
     "メンバーシップ推定": r"所属|メンバシップ|メンバーシップ(?!推定)|メンバー(?!シップ)",  # membership, members
     "選び出し": r"特定(?!」)|シングル|シングリング",  # singling out; the page on risks says that 「特定」 is something else
@@ -90,3 +93,20 @@ def test_the_glossary_explains_the_words_of_risks_and_tables() -> None:
     glossary = (REPOSITORY / "docs" / "ja" / "README.md").read_text("utf-8")
     for code in ("risk.membership", "risk.singling_out", "risk.linkability", "risk.inference", "risk.records", "role.release"):
         assert f"| {dict(messages())[f'audit.report.{code}']} (" in glossary
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "spoken"),
+    [("docs/explanation/audit-risks.md", "## The figures", "en"), ("docs/ja/audit-risks.md", "## 数値", "ja")],
+)
+def test_naive_guess_and_chance_are_explained_for_every_risk_that_has_a_limit(page: str, heading: str, spoken: str) -> None:
+    figures = (REPOSITORY / page).read_text("utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
+    words = {code: words.message for code, words in catalogue_of(spoken).items()}
+    for column in ("baseline", "chance"):
+        assert f"**{words[f'audit.report.heading.{column}']}**" in figures
+        assert words[f"audit.report.heading.{column}"].casefold() in words["audit.report.risks_hint"].casefold()
+    rows = {row.split(" | ")[0].removeprefix("| ") for row in figures.splitlines() if row.startswith("| ")}
+    assert {words[f"audit.report.risk.{risk}"] for risk in DEFAULTS if risk != RECORDS} <= rows
+    for name in ("`baseline`", "`p_value`", "`fewest`", "`--baseline`", "1/e", "Holm"):
+        assert name in figures
+    assert "5 %" in figures

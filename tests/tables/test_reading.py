@@ -124,7 +124,7 @@ def test_a_header_where_none_belongs_is_one_problem_not_three() -> None:
         (b"39,Ma\0le,40\n", "NUL", 1, Severity.MALFORMED),
         (b"PK\x03\x04\x14\0\0\0\x08\0", "this is a zip", None, Severity.MALFORMED),
         (GOOD + "39,男,40\n".encode("cp932"), "Shift_JIS", 4, Severity.MALFORMED),
-        ("39,Male,40\n".encode("utf-16"), "NUL", 1, Severity.MALFORMED),
+        ("39,Male,40\n".encode("utf-16"), "UTF-16", 1, Severity.MALFORMED),
         (GOOD + b'39,"Male,40\n', "quotation mark", 4, Severity.MALFORMED),
     ],
 )

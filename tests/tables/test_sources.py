@@ -109,7 +109,7 @@ def test_a_json_document_is_read_with_its_notices() -> None:
         (rb'{"\udc00": 1}', "json.surrogate"),
         (b'"\xed\xa0\x80"', "text.not_utf8"),
         (b'"a\0b"', "text.nul"),
-        ("[1]".encode("utf-16"), "text.nul"),
+        ("[1]".encode("utf-16"), "text.utf16"),
     ],
 )
 def test_json_that_is_not_fit_is_refused_with_a_reason(data: bytes, expected: str) -> None:

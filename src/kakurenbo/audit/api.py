@@ -14,6 +14,7 @@ from kakurenbo.audit.commands import Anonymizing, Remaking
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.functions import Calling
 from kakurenbo.audit.limits import given_limits, read_limits
+from kakurenbo.audit.meant import suggesting_columns
 from kakurenbo.audit.options import MOST_TARGETS, Options
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.rerunning import audit_command
@@ -150,17 +151,19 @@ def audit(
     if run is not None:
         _check_alone(release=release, holdout=holdout, person=person or None, method=method or None)
         remaking = _remaking(run, original, frame, columns, time_limit, shown=show_records)
-        made = audit_command(frame, remaking, options, runs)
+        with suggesting_columns(frame):
+            made = audit_command(frame, remaking, options, runs)
         if isinstance(made, Problems):
             raise UsageError(str(made[0]))
         return _told(made.value, notices, show_records)
     releases = _releases(release, notices)
     held = None if holdout is None else _frame("holdout", holdout, notices)
-    if method:
-        if len(releases) > 1:
-            raise ParameterError("method", text("expects.of_one_release"), method)
-        options = with_rival(options, method, (frame, releases[0], held))
-    results = [run_audit(frame, one, held, options) for one in releases]
+    if method and len(releases) > 1:
+        raise ParameterError("method", text("expects.of_one_release"), method)
+    with suggesting_columns(frame, [*releases, *options.earlier]):
+        if method:
+            options = with_rival(options, method, (frame, releases[0], held))
+        results = [run_audit(frame, one, held, options) for one in releases]
     result = replace(results[0], candidates=frontier(results)) if len(results) > 1 else results[0]
     return _told(result, notices, show_records)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from kakurenbo.messages.catalogue import made_name
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
 _WHOLE = r"[+-]?[0-9]+"
@@ -22,7 +23,8 @@ def note_comma_numbers(cells: pl.DataFrame, found: ProblemCollector) -> None:
     for name in cells.columns:
         told = cells[name].filter(cells[name].str.len_chars() > 0)
         if len(told) and _are_comma_numbers(told.head(_LOOKED_AT)) is not None and (code := _are_comma_numbers(told)):
-            found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name))
+            made = repr(made_name(found.file, "points"))
+            found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name), made=made)
 
 
 def _are_comma_numbers(texts: pl.Series) -> str | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, Caveat, ExposedRecords, Risk, Verdict
 from kakurenbo.audit.schema import read_settings
 from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
+from kakurenbo.messages import Phrase, text
+from kakurenbo.registry import nearest_name
 from kakurenbo.tables import Problems, Read, Source
 from kakurenbo.tables.problems import ProblemCollector, Severity
 
@@ -34,7 +36,9 @@ def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
     for name, value in content.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name not in DEFAULTS:
-            found.add("audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, names=tuple(DEFAULTS))
+            near = nearest_name(name, DEFAULTS)
+            told: dict[str, Any] = {"names": tuple(DEFAULTS), "meant": Phrase("audit.meant", {"name": near}) if near else ""}
+            found.add("audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, **told)
         elif name == RECORDS and not (isinstance(value, int) and number and value >= 0):
             found.add("audit.limit_records", column=name, value=str(value), severity=Severity.MALFORMED)
         elif name != RECORDS and not (number and 0 <= value <= 1):
@@ -54,7 +58,9 @@ def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
     """
     for name, value in limits.items():
         if name not in DEFAULTS:
-            raise ParameterError("limits", text("expects.limit_names", names=list(DEFAULTS)), name)
+            raise ParameterError(
+                "limits", text("expects.limit_names", names=list(DEFAULTS)), name, nearest_name(name, DEFAULTS)
+            )
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == RECORDS and not (number and value >= 0 and value == int(value)):
             raise ParameterError("limits", text("expects.limit_of_records"), f"{name} = {value}")

@@ -15,6 +15,7 @@ from kakurenbo.tables import Problem
 
 __all__ = [
     "ABOVE",
+    "FEWEST_PEOPLE",
     "INCONCLUSIVE",
     "NOT_ASSESSED",
     "NO_LIMIT",
@@ -38,6 +39,9 @@ __all__ = [
     "Utility",
     "Verdict",
 ]
+
+FEWEST_PEOPLE = 40
+"""People of a table below whom nothing can be said."""
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.likeness import standing_out
 from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, Others, Rehearsed, attack_membership
-from kakurenbo.audit.result import Caveat, DrivingColumn, FileRisk, Risk, SelfTest, Utility
+from kakurenbo.audit.result import FEWEST_PEOPLE, Caveat, DrivingColumn, FileRisk, Risk, SelfTest, Utility
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 from kakurenbo.audit.steps import step
 
-FEWEST = 40  # people of a table below which nothing can be said
+FEWEST = FEWEST_PEOPLE
 _SIGNIFICANT = 0.05
 _LOADED_FIRST = ("scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.tree", "kakurenbo.audit.kernels")
 """Libraries that tasks load when they need them: two threads that load parts of each other at a time would find halves."""

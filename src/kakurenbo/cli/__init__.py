@@ -53,6 +53,7 @@ VERBS = {
 _DONE, _FAILS_RULES, _USAGE = 0, 1, 2
 _CUT_OFF = 141  # as shells say it of who writes into a closed pipe
 _JAPANESE = "かくれんぼ"
+_ARGUMENTS_OF_AUDITS = ("original", "release")  # which Python takes as parameters
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
 
@@ -195,7 +196,9 @@ def _as_typed(error: KakurenboError, given: list[str]) -> str:
     if isinstance(error, ParameterError):
         option = f"--{error.parameter.replace('_', '-')}"
         if any(word == option or word.startswith(f"{option}=") for word in given):
-            return text("usage.option", option=option, expectation=retold(error.expectation), value=repr(error.value))
+            return error.told(option)
+        if error.parameter in _ARGUMENTS_OF_AUDITS and "audit" in given:
+            return error.told(error.parameter.upper())
     return retold(str(error))
 
 

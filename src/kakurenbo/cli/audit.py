@@ -20,6 +20,7 @@ from kakurenbo.audit.clustering import cluster
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
+from kakurenbo.audit.meant import suggesting_columns
 from kakurenbo.audit.options import MOST_TARGETS, Options
 from kakurenbo.audit.persons import Persons, persons_of
 from kakurenbo.audit.report.words import (
@@ -79,7 +80,9 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
     earlier = _frames(given["earlier"], several=True)
-    frames = [*_frames([original]), *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
+    frames = _frames([original])
+    _check_no_columns(release, frames[0])
+    frames = [*frames, *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
     readings = (limits, schema, *frames, *key, *earlier)
     if problems := Problems.of(limits, schema, _shown(Problems.of(*frames, *key, *earlier), given)):
         return output.refuse(problems, as_json)
@@ -98,7 +101,8 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
         earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
     )
     if command is not None:
-        with AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json) as progress:
+        progress = AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json)
+        with suggesting_columns(tables[0]), progress:
             made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
         if isinstance(made, Problems):
             return output.refuse(_shown(made, given), as_json)
@@ -106,14 +110,22 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     held = tables.pop() if holdout is not None else None
     if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
         raise UsageError(text("usage.audit_swapped", original=str(original), holdout=str(holdout)))
-    if given["method"]:
-        if len(tables) > 2:
-            raise UsageError(text("usage.audit_method_of_one", count=len(tables) - 1))
-        options = with_rival(options, given["method"], (tables[0], tables[1], held))
-    if problems := _problems_of_people(tables, held, options):
-        return output.refuse(_shown(problems, given), as_json)
-    result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
+    if given["method"] and len(tables) > 2:
+        raise UsageError(text("usage.audit_method_of_one", count=len(tables) - 1))
+    with suggesting_columns(tables[0], [*tables[1:], *options.earlier]):
+        if given["method"]:
+            options = with_rival(options, given["method"], (tables[0], tables[1], held))
+        if problems := _problems_of_people(tables, held, options):
+            return output.refuse(_shown(problems, given), as_json)
+        result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, given)
+
+
+def _check_no_columns(release: Sequence[Path], original: Read[Frame] | Problems) -> None:
+    """Refuse a column in the place of a release: ``--know age sex`` takes the second word for a file."""
+    columns = original.value.columns if isinstance(original, Read) else ()
+    if meant := [path for path in release if str(path) in columns and not path.exists()]:
+        raise UsageError(text("usage.audit_column_as_file", name=str(meant[0])))
 
 
 def _shown(problems: Problems, given: dict[str, Any]) -> Problems:
@@ -223,7 +235,7 @@ def _show(result: AuditResult, as_json: bool) -> None:
     table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
     for risk in result.risks.values():
         standing = text(f"audit.report.standing.{risk.standing}")
-        told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk)]
+        told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk, result)]
         table.add_row(named("risk", risk.name), limited(risk), standing, " · ".join(told))
     console.print(table)
     if result.candidates:

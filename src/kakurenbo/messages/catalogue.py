@@ -7,13 +7,14 @@ built-in methods, whose English is their code.
 
 A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,
 phrases in the language asked for, texts with control characters escaped. ``{name:q}`` puts a text that is not a number
-into quotation marks, and ``{name!r}`` quotes it as Python does.
+into quotation marks, ``{name!r}`` quotes it as Python does, and ``{file:+commas}`` names a file to make of that one.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -237,12 +238,26 @@ def _shown(value: Any, language: str) -> Any:
     return value
 
 
+def made_name(file: str, made: str) -> str:
+    """The name of a file that is made of another one: recipes for several files must not all write to one place.
+
+    Examples
+    --------
+    >>> made_name("original.csv", "commas"), made_name("original.csv.gz", "utf8"), made_name("table", "points")
+    ('original-commas.csv', 'original-utf8.csv', 'table-points.csv')
+    """
+    stem, dot, ending = file.removesuffix(".gz").rpartition(".")
+    return f"{stem}-{made}.{ending}" if stem and dot else f"{ending}-{made}.csv"
+
+
 class _Text(str):
-    """A text parameter; ``:q`` quotes it unless it is a number."""
+    """A text parameter; ``:q`` quotes it unless it is a number, ``:+made`` names what is made of a file, as shells take it."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
+        if spec.startswith("+"):
+            return shlex.quote(made_name(str(self), spec[1:]))
         if spec != "q":
             return super().__format__(spec)
         return str(self) if re.fullmatch(r"[-+.\d]+", self) else f'"{self}"'

@@ -14,6 +14,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ZIP = b"PK\x03\x04"
 """With these bytes a zip archive begins."""
 _GZIP = b"\x1f\x8b\x08"
+_UTF16, _UTF32 = (b"\xff\xfe", b"\xfe\xff"), b"\xff\xfe\0\0"  # what such texts begin with
 _BOM = b"\xef\xbb\xbf"
 _OWN_CHARACTERS = re.compile("[\ue000-\uf8ff]")
 
@@ -32,6 +33,9 @@ def plain_text(data: bytes, found: ProblemCollector) -> bytes | None:
         return None
     if data.startswith(_GZIP):
         found.add("text.gzip", severity=Severity.MALFORMED)
+        return None
+    if data.startswith(_UTF16) and not data.startswith(_UTF32):
+        found.add("text.utf16", row=1, severity=Severity.MALFORMED, how=_how_to_convert(found.file, "UTF-16"))
         return None
     if b"\0" in data:
         found.add("text.nul", row=_line(data, data.index(b"\0")), severity=Severity.MALFORMED)
@@ -56,17 +60,18 @@ def _is_utf8(data: bytes, found: ProblemCollector) -> bool:
     except UnicodeDecodeError as error:
         byte = f"0x{data[error.start]:02x}"
         guess, charset = _likely_encoding(data)
-        how = Phrase("encoding.convert", {"file": shlex.quote(found.file), "charset": charset})
-        parameters: dict[str, Any] = {"guess": guess, "how": how if found.file else ""}
+        parameters: dict[str, Any] = {"guess": guess, "how": _how_to_convert(found.file, charset)}
         found.add("text.not_utf8", row=_line(data, error.start), value=byte, severity=Severity.MALFORMED, **parameters)
         return False
     return True
 
 
+def _how_to_convert(file: str, charset: str) -> Phrase | str:
+    return Phrase("encoding.convert", {"path": shlex.quote(file), "file": file, "charset": charset}) if file else ""
+
+
 def _likely_encoding(data: bytes) -> tuple[Phrase | str, str]:
     """What it looks like, in words, and as iconv calls it; by default what Windows writes in Western Europe."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return Phrase("encoding.utf16"), "UTF-16"
     try:
         read = data.decode("cp932")
     except UnicodeDecodeError:

@@ -75,7 +75,7 @@ TABLE_KINDS = (
     Content("far too many rows", f.rows_repeated(40), "table.row_count"),
     Content("quote that never ends", f.cell(b'"27'), "line.open_quote"),
     Content("lines in quotes", f.cell(b'"27\n28"'), "line.open_quote"),
-    Content("UTF-16", f.encoded("utf-16"), "text.nul"),
+    Content("UTF-16", f.encoded("utf-16"), "text.utf16"),
     Content("UTF-32", f.encoded("utf-32"), "text.nul"),
     Content("Latin-1", f.encoded("latin-1"), "text.not_utf8"),
     Content("overlong UTF-8", f.cell(b"\xc0\xb27"), "text.not_utf8"),

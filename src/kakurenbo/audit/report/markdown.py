@@ -66,13 +66,13 @@ def _risks(result: AuditResult) -> Iterator[str]:
     for hint in risk_hints(result):
         yield from (safe(hint), "")
     figures = ("figure", "rate", "control", "baseline", "chance", "p_corrected", "limit")
-    rows = [_risk_row(risk) for risk in result.risks.values() if risk.assessed or risk.why]
+    rows = [_risk_row(risk, result) for risk in result.risks.values() if risk.assessed or risk.why]
     yield from table(_heads("risk", "attack", *figures, "standing"), rows)
     further = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
     yield from ("", *(f"- {safe(told)}" for told in further)) if further else ()
 
 
-def _risk_row(risk: Risk) -> tuple[str, ...]:
+def _risk_row(risk: Risk, result: AuditResult) -> tuple[str, ...]:
     figures = (
         limited(risk),
         rated(None if risk.name == "recoding" else risk.rate),
@@ -82,7 +82,7 @@ def _risk_row(risk: Risk) -> tuple[str, ...]:
         probability(risk.p_value),
         percent(risk.limit),
     )
-    told, standing = "; ".join(beside(risk)), said(f"standing.{risk.standing}")
+    told, standing = "; ".join(beside(risk, result)), said(f"standing.{risk.standing}")
     if not risk.assessed:
         return (named("risk", risk.name), told, *figures, standing)
     noted = f"{standing} ({told})" if told else standing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kakurenbo.audit.report.markup import element, plain
 from kakurenbo.audit.report.pictures import audit_pictures
-from kakurenbo.audit.report.words import caveat_sentences, limited, named, regression_sentence, said, verdict_sentence
+from kakurenbo.audit.report.words import caveat_sentences, limited, named, regression_sentence, said, verdict_sentence, why_told
 from kakurenbo.audit.result import AuditResult
 
 
@@ -28,7 +28,7 @@ def notebook_audit(result: AuditResult) -> str:
                 element("td", plain(cell))
                 for cell in (
                     named("risk", risk.name),
-                    named("attack", risk.attack) if risk.assessed else named("why", risk.why),
+                    named("attack", risk.attack) if risk.assessed else why_told(risk, result),
                     limited(risk),
                     said(f"standing.{risk.standing}"),
                 )

@@ -20,6 +20,7 @@ from kakurenbo.audit.report.words import (
     percent,
     said,
     verdict_sentence,
+    why_told,
 )
 from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
 from kakurenbo.reporting.drawing import (
@@ -99,18 +100,18 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
         anchor = "middle" if wide else {0: "start", 100: "end"}.get(tick, "middle")
         drawn.append(words(f"{tick} %", class_="dim small", x=x, y=bottom + 16, text_anchor=anchor))
     for number, risk in enumerate(risks):
-        drawn.append(moved(0, row_height * number, _risk_row(risk, axis, width, wide=wide)))
+        drawn.append(moved(0, row_height * number, _risk_row(risk, result, axis, width, wide=wide)))
     legend, rows = _risk_legend(axis.left if wide else 4, width)
     drawn.append(moved(0, bottom + 30, legend))
     return Drawing(width, bottom + 34 + 20 * rows, tuple(drawn))
 
 
-def _risk_row(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+def _risk_row(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool) -> list[str]:
     look = LOOKS.get(risk.standing, "unsure")
     room = axis.left - 30 if wide else width - 150
     name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=20 if wide else 18)
     if not risk.assessed or risk.rate is None:
-        return [name, *_not_assessed(risk, axis, width, wide=wide)]
+        return [name, *_not_assessed(risk, result, axis, width, wide=wide)]
     against = [] if risk.limit is None else [said("limit_of", limit=percent(risk.limit))]
     against += [] if risk.control is None else [said("control_of", control=percent(risk.control.value))]
     middle = 31 if wide else 40
@@ -133,9 +134,9 @@ def _lines(text: str, x: float, y: float, room: float, most: int) -> list[str]:
     return [words(line, class_="dim small", x=x, y=y + 15 * number, title=text) for number, line in enumerate(shown)]
 
 
-def _not_assessed(risk: Risk, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+def _not_assessed(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool) -> list[str]:
     x, y = (axis.left, 25) if wide else (4.0, 38)
-    why = named("why", risk.why) if risk.why else said("standing.not_assessed")
+    why = why_told(risk, result) if risk.why else said("standing.not_assessed")
     return _lines(why, x, y, width - x - 10, most=2)
 
 
@@ -169,15 +170,19 @@ def _risk_legend(left: float, width: float) -> tuple[list[str], int]:
 
 
 def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tuple[list[str], int]:
-    """What the shapes mean, in rows, and how many rows there are."""
+    """What the shapes mean, in rows, and how many rows there are.
+
+    What does not fit a row goes on in the next one: words cut out of the middle may turn a meaning into its opposite.
+    """
     drawn, x, row = [], left, 0
     for look, told in signs:
-        needed = 26 + text_width(told, 11)
+        lines = wrapped(told, width - left - 24, 11)
+        needed = 26 + max(text_width(line, 11) for line in lines)
         if x > left and x + needed > width:
             x, row = left, row + 1
-        shown = words(clipped(told, width - left - 24, 11), class_="dim small", x=18, y=10)
-        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), shown]))
-        x += needed + 8
+        shown = [words(line, class_="dim small", x=18, y=10 + 20 * number) for number, line in enumerate(lines)]
+        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), *shown]))
+        x, row = x + needed + 8, row + len(lines) - 1
     return drawn, row + 1
 
 

@@ -40,14 +40,14 @@ def risk_table(result: AuditResult) -> str:
     """Every risk with all its figures."""
     headings = ["risk", "figure", "rate", "control", "baseline", "chance", "p_corrected", "limit", "standing"]
     places = ["main", "figure", *["below"] * 7]
-    rows = [_risk_row(risk) for risk in result.risks.values() if risk.assessed]
+    rows = [_risk_row(risk, result) for risk in result.risks.values() if risk.assessed]
     extra = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
     return sheet([said(f"heading.{one}") for one in headings], rows, places) + "".join(paragraph(one, "note") for one in extra)
 
 
-def _risk_row(risk: Risk) -> list[str]:
+def _risk_row(risk: Risk, result: AuditResult) -> list[str]:
     attack = element("div", plain(named("attack", risk.attack)), class_="method dim")
-    notes = (element("div", plain(note), class_="note") for note in beside(risk))
+    notes = (element("div", plain(note), class_="note") for note in beside(risk, result))
     return [
         element("span", plain(named("risk", risk.name)), class_="team-name") + attack + "".join(notes),
         plain(limited(risk)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from kakurenbo.audit.result import (
     ABOVE,
+    FEWEST_PEOPLE,
     WITHIN,
     AuditResult,
     Candidate,
@@ -147,9 +148,22 @@ def _figure(risk: Risk, name: str) -> str:
     return said("with_chance", value=count(risk.figures[name]), chance=count(risk.figures[_BY_CHANCE]))
 
 
-def beside(risk: Risk) -> list[str]:
+def why_told(risk: Risk, result: AuditResult) -> str:
+    """Why a risk was not assessed, or what its figure hides; of too small a table, which, and how many rows it takes."""
+    rows = {role: int(facts.get("rows", 0)) for role, facts in result.method.files.items()}
+    small = [role for role in rows if rows[role] < FEWEST_PEOPLE]
+    if risk.why == "no_control" and "holdout" in rows:
+        return text("audit.why.small_holdout", rows=rows["holdout"], fewest=FEWEST_PEOPLE)
+    if risk.why == "too_few" and small and risk.name != "pseudonyms":
+        # The holdout keeps a risk from being assessed only where nothing else does: of the others it is but the control.
+        role = small[0]
+        return text("audit.why.too_few_rows", role=said(f"role.{role}"), rows=rows[role], fewest=FEWEST_PEOPLE)
+    return text("audit.why.too_few", fewest=FEWEST_PEOPLE) if risk.why == "too_few" else named("why", risk.why)
+
+
+def beside(risk: Risk, result: AuditResult) -> list[str]:
     """What must be said beside the figure of a risk: why there is none, what it hides, and what it is compared with."""
-    told = [] if risk.why in ("", _TOLD_ONCE) else [named("why", risk.why)]
+    told = [] if risk.why in ("", _TOLD_ONCE) else [why_told(risk, result)]
     if risk.name == "singling_out" and risk.control is None and risk.rate is not None and risk.excess is not None:
         told.append(said("over_luck", luck=percent(risk.rate.value - risk.excess.value)))
     return told
