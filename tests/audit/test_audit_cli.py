@@ -409,3 +409,10 @@ def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(monkeypatch: pyte
     assert code == 2
     assert "too little memory" in err
     assert "bug" not in err
+
+
+def test_a_method_takes_dates_without_leading_zeros_and_writes_them_with(folder: Path) -> None:
+    (folder / "dates.csv").write_text("seen,town\n" + "".join(f"2024/1/{1 + row % 28},t{row % 3}\n" for row in range(90)))
+    assert run("anonymize", "table", "rr", "dates.csv", "made.csv", "--seed", "1")[0] == 0
+    made = pl.read_csv("made.csv", infer_schema=False)["seen"]
+    assert made.str.contains(r"^2024/01/[0-9]{2}$").all()

@@ -204,3 +204,9 @@ def test_three_dates_by_month_or_year_give_everybody_away(form: str) -> None:
     assert result.risks["membership"].standing == ABOVE
     assert result.risks["membership"].figures["tpr_at_0.01"] > 0.9
     assert result.verdict.exit_code == 1
+
+
+@pytest.mark.parametrize(("text", "days"), [("5.1.2024", 1), ("05.01.2024", 1), ("1.1.2024-31.1.2024", 2), ("2024-01-05", 1)])
+def test_released_dates_are_read_with_and_without_leading_zeros(text: str, days: int) -> None:
+    original = ["5.1.2024", "9.1.2024", "25.12.2024"]
+    assert read(original, text, "25.12.2024") == original[:days]
