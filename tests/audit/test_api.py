@@ -145,6 +145,18 @@ def test_numbers_with_commas_in_a_data_frame_are_told() -> None:
     assert {notice.code for notice in kakurenbo.audit(*tables, seed=1).notices} == {"audit.decimal_commas"}
 
 
+def test_commas_of_the_release_alone_are_no_words() -> None:
+    """They are read as the numbers that they stand for."""
+    commas = STRANGERS.with_columns(wage=pl.col("wage").cast(pl.String).str.replace(".", ",", literal=True))
+    assert kakurenbo.audit(ORIGINAL, commas, holdout=HOLDOUT, seed=1).notices == ()
+    by_holdout = HOLDOUT.with_columns(commas["wage"])
+    told = kakurenbo.audit(ORIGINAL, commas, holdout=by_holdout, seed=1).notices
+    assert [(notice.code, notice.file) for notice in told] == [
+        ("audit.decimal_commas", "holdout"),
+        ("audit.decimal_commas", "release"),
+    ]
+
+
 def test_the_call_tells_its_parameters() -> None:
     assert {"schema", "baseline", "run", "strict"} <= set(inspect.signature(kakurenbo.audit).parameters)
 

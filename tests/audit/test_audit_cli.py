@@ -400,3 +400,21 @@ def test_a_baseline_that_would_switch_the_comparison_off_is_none(folder: Path) -
         (folder / "old.json").write_text(json.dumps({**earlier, "risks": content}))
         code, _, err = run(*CALL, "original.csv", *call)
         assert (code, "not the JSON of an audit" in err) == (2, True)
+
+
+def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("kakurenbo.cli.audit.run_audit", exhausted)
+    code, _, err = run(*CALL, "strangers.csv", "--seed", "1")
+    assert code == 2
+    assert "too little memory" in err
+    assert "bug" not in err
+
+
+def test_a_method_takes_dates_without_leading_zeros_and_writes_them_with(folder: Path) -> None:
+    (folder / "dates.csv").write_text("seen,town\n" + "".join(f"2024/1/{1 + row % 28},t{row % 3}\n" for row in range(90)))
+    assert run("anonymize", "table", "rr", "dates.csv", "made.csv", "--seed", "1")[0] == 0
+    made = pl.read_csv("made.csv", infer_schema=False)["seen"]
+    assert made.str.contains(r"^2024/01/[0-9]{2}$").all()

@@ -52,6 +52,28 @@ def test_rare_words_of_the_original_are_understood_and_others_are_not() -> None:
     assert coded(own, [*own[-100:], *foreign]).not_understood == len(foreign)
 
 
+def test_many_columns_of_words_keep_fewer_codes_each_and_few_keep_all() -> None:
+    def sizes(columns: int) -> list[tuple[int, int]]:
+        tables = [
+            frame_of(name, pl.DataFrame({f"c{at}": [f"{name}{at}x{row}" for row in range(3000)] for at in range(columns)}))
+            for name in ("original", "release", "holdout")
+        ]
+        found = encode(infer_schema(tables[0]), tables[0].columns, *tables)
+        return [column.covers.shape for column in found.columns]  # type: ignore[misc]
+
+    assert sizes(5) == [(MOST_TEXTS + 1, 3000)] * 5
+    assert sum(size * released for size, released in sizes(30)) <= 100_000_000
+
+
+def test_which_rare_words_have_a_code_does_not_tell_the_original_from_the_holdout() -> None:
+    tables = [
+        frame_of(name, pl.DataFrame({"a": [f"{name} {row}" for row in range(MOST_TEXTS)]})) for name in ("original", "holdout")
+    ]
+    found = encode(infer_schema(tables[0]), ["a"], tables[0], tables[0], tables[1])
+    coded_alone = [float((table[:, 0] < MOST_TEXTS).mean()) for table in (found.original, found.holdout)]
+    assert coded_alone == pytest.approx([0.5, 0.5], abs=0.05)
+
+
 def test_new_values_that_new_people_have_are_no_riddles() -> None:
     """Of postal codes that most people share with nobody another sample has others; where all are shared there are none."""
     rare, common = [f"{70_000 + 3 * place}-x" for place in range(1000)], [f"{70_000 + 3 * place}-x" for place in range(50)] * 20
@@ -182,3 +204,9 @@ def test_three_dates_by_month_or_year_give_everybody_away(form: str) -> None:
     assert result.risks["membership"].standing == ABOVE
     assert result.risks["membership"].figures["tpr_at_0.01"] > 0.9
     assert result.verdict.exit_code == 1
+
+
+@pytest.mark.parametrize(("text", "days"), [("5.1.2024", 1), ("05.01.2024", 1), ("1.1.2024-31.1.2024", 2), ("2024-01-05", 1)])
+def test_released_dates_are_read_with_and_without_leading_zeros(text: str, days: int) -> None:
+    original = ["5.1.2024", "9.1.2024", "25.12.2024"]
+    assert read(original, text, "25.12.2024") == original[:days]

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from kakurenbo.audit.frames import MOST_CELLS, Frame, frame_of, read_frame
-from kakurenbo.audit.schema import infer_schema, read_schema
+from kakurenbo.audit.schema import TableSchema, infer_schema, read_schema
+from kakurenbo.audit.schema_checks import cells_outside
 from kakurenbo.errors import ParameterError
 from kakurenbo.tables import Problems, Read, Source
 
@@ -221,3 +222,26 @@ def test_the_line_that_is_told_makes_them_numbers(table: Path) -> None:
     command = reading.notices[0].fix.partition(": ")[2].replace("python3", sys.executable, 1)
     subprocess.run(command, shell=True, check=True, cwd=table.parent)
     assert infer_schema(read(table.parent / "t-points.csv"))["size"].kind == "decimal"
+
+
+@pytest.mark.parametrize(
+    ("cells", "pattern", "first", "last"),
+    [
+        (["2024/1/5", "2024/12/31", "2024/01/07"], "%Y/%m/%d", "2024-01-05", "2024-12-31"),
+        (["2024年1月5日", "2024年11月25日"], "%Y年%m月%d日", "2024-01-05", "2024-11-25"),
+        (["2024-1-5", "2024-12-5"], "%Y-%m-%d", "2024-01-05", "2024-12-05"),
+        (["5.1.2024", "25.12.2024"], "%d.%m.%Y", "2024-01-05", "2024-12-25"),
+        (["1/5/2024", "12/25/2024"], "%m/%d/%Y", "2024-01-05", "2024-12-25"),
+        (["1/5/2024", "25/12/2024"], "%d/%m/%Y", "2024-05-01", "2024-12-25"),
+    ],
+)
+def test_dates_without_leading_zeros_are_dates(cells: list[str], pattern: str, first: str, last: str) -> None:
+    column = infer_schema(frame_of("t", pl.DataFrame({"seen": cells})))["seen"]
+    assert (column.kind, column.pattern, str(column.first), str(column.last)) == ("date", pattern, first, last)
+    assert column.numbers(pl.Series(cells)).null_count() == 0
+    assert not cells_outside(TableSchema((column,)), frame_of("t", pl.DataFrame({"seen": cells})))
+
+
+@pytest.mark.parametrize("cell", ["24/1/5", "1/5/24", "2024/1/5x", "2024/001/5", "2024/13/1", "2024-1/5", "2024/1"])
+def test_what_only_looks_like_a_date_is_a_word(cell: str) -> None:
+    assert infer_schema(frame_of("t", pl.DataFrame({"seen": [cell]})))["seen"].kind == "category"

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
-from kakurenbo.audit.schema import ColumnSchema, TableSchema
+from kakurenbo.audit.schema import ColumnSchema, TableSchema, dates_of
 from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.tables import Category, Column, Decimal, Integer, Problems, Read, Schema, Table, Text
+from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Table, Text
 from kakurenbo.tables.problems import ProblemCollector
 
 PROBE = Schema([Integer("number", 0, 99), Category("word", ("a", "b"))])
@@ -61,6 +61,9 @@ class _AsItIs(_Stored):
         if isinstance(self.own, Integer):
             # "+3" and " 3" are numbers, too; they are written back as 3.
             texts = self.told.numbers(texts).round().cast(pl.Int64).cast(pl.String)
+        if isinstance(self.own, Date):
+            # Spreadsheets leave leading zeros out; they are written back with them.
+            texts = dates_of(texts, self.own.pattern).dt.strftime(self.own.pattern).fill_null("")
         return self.own.encode(texts)
 
     def written(self, table: Table) -> pl.Series:

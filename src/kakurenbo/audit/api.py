@@ -9,7 +9,7 @@ from typing import Any
 
 from kakurenbo.audit.baselines import given_baseline
 from kakurenbo.audit.candidates import frontier
-from kakurenbo.audit.comma_numbers import note_comma_numbers
+from kakurenbo.audit.comma_numbers import note_comma_numbers, notices_that_hold
 from kakurenbo.audit.commands import Anonymizing, Remaking
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.functions import Calling
@@ -131,6 +131,7 @@ def audit(
     'shuffled'
     """
     notices: list[Problem] = []
+    released: list[Problem] = []
     frame = _frame("original", original, notices)
     columns = _schema(schema, frame)
     options = Options(
@@ -146,7 +147,7 @@ def audit(
         persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
         targets=targets,
         ignored=_names(ignored),
-        earlier=tuple(_frame("earlier", data, notices, several=True) for data in earlier),
+        earlier=tuple(_frame("earlier", data, released, several=True) for data in earlier),
     )
     if run is not None:
         _check_alone(release=release, holdout=holdout, person=person or None, method=method or None)
@@ -155,8 +156,8 @@ def audit(
             made = audit_command(frame, remaking, options, runs)
         if isinstance(made, Problems):
             raise UsageError(str(made[0]))
-        return _told(made.value, notices, show_records)
-    releases = _releases(release, notices)
+        return _told(made.value, notices_that_hold(notices, released), show_records)
+    releases = _releases(release, released)
     held = None if holdout is None else _frame("holdout", holdout, notices)
     if method and len(releases) > 1:
         raise ParameterError("method", text("expects.of_one_release"), method)
@@ -165,7 +166,7 @@ def audit(
             options = with_rival(options, method, (frame, releases[0], held))
         results = [run_audit(frame, one, held, options) for one in releases]
     result = replace(results[0], candidates=frontier(results)) if len(results) > 1 else results[0]
-    return _told(result, notices, show_records)
+    return _told(result, notices_that_hold(notices, released), show_records)
 
 
 def _names(columns: Sequence[str]) -> tuple[str, ...]:

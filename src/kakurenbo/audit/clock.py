@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.audit.schema import DATE_PATTERNS, MISSING
+from kakurenbo.audit.schema import DATE_PATTERNS, MISSING, dates_of
 from kakurenbo.audit.values import SUPPRESSED
 
 PERIODS = ("week", "month", "quarter", "year")
@@ -72,14 +72,9 @@ def is_left_out(texts: pl.Series) -> pl.Series:
 
 
 def _dates(texts: pl.Series) -> pl.Series:
-    return texts.str.strip_chars().str.replace(r"^(\S*\d)[ T]\S.*$", "$1")
+    return texts.str.strip_chars().str.replace(r"^(\S*[\d日])[ T]\S.*$", "$1")
 
 
 def _days(dates: pl.Series, pattern: str) -> pl.Series:
-    if pattern in _MONTH_PATTERNS:
-        days = (dates + pattern[2] + "01").str.to_date(f"{pattern}{pattern[2]}%d", strict=False)
-    else:
-        days = dates.str.to_date(pattern, strict=False)
-    # Polars would take the beginning of a longer text.
-    same = days.dt.strftime(pattern) == dates
-    return days.set(~same.fill_null(False), None).to_physical().cast(pl.Int64)
+    whole = f"{pattern}{pattern[2]}%d" if pattern in _MONTH_PATTERNS else ""
+    return dates_of(dates, pattern, whole).to_physical().cast(pl.Int64)

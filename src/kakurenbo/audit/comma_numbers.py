@@ -6,15 +6,18 @@ column that is silently no number hides how near two people are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from kakurenbo.messages.catalogue import made_name
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.tables.problems import Problem, ProblemCollector, Severity
 
 _WHOLE = r"[+-]?[0-9]+"
 _DECIMAL_COMMA = rf"^\s*([+-]?[0-9]{{1,3}}(\.[0-9]{{3}})+|{_WHOLE}),[0-9]+\s*$"
 _THOUSANDS = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?\s*$"
 _NUMBER = rf"^\s*{_WHOLE}(\.[0-9]+)?\s*$"
+_CODES = ("audit.decimal_commas", "audit.thousands_commas")
 _LOOKED_AT = 100  # cells that tell of most columns that they hold no such numbers, before all are looked at
 
 
@@ -25,6 +28,21 @@ def note_comma_numbers(cells: pl.DataFrame, found: ProblemCollector) -> None:
         if len(told) and _are_comma_numbers(told.head(_LOOKED_AT)) is not None and (code := _are_comma_numbers(told)):
             made = repr(made_name(found.file, "points"))
             found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name), made=made)
+
+
+def notices_that_hold(own: Sequence[Problem], released: Sequence[Problem]) -> list[Problem]:
+    """Notices of all tables, without those of commas in columns that are numbers in the original and the holdout.
+
+    What the release alone writes with commas is read as the numbers that it stands for, or told as not understood.
+
+    Parameters
+    ----------
+    own : sequence of Problem
+        Of the original and the holdout, which say what a column is.
+    released : sequence of Problem
+    """
+    words = {notice.column for notice in own if notice.code in _CODES}
+    return [*own, *(notice for notice in released if notice.code not in _CODES or notice.column in words)]
 
 
 def _are_comma_numbers(texts: pl.Series) -> str | None:

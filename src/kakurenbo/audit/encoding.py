@@ -24,6 +24,8 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 MOST_CODES = 512  # of a column of numbers; more different values are grouped by quantiles
 MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
+_FEWEST_TEXTS = 64  # levels that each of many columns of texts keeps, however many there are
+_MOST_COVERED = 100_000_000  # original times released codes of all columns of texts, which attacks keep numbers of
 _HUGE, _FAR = 1e100, 1e9  # what numbers are cut to, and standardized ones: a learner takes them as short floats
 _ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
 _SURELY = 2.0  # standard deviations
@@ -110,16 +112,32 @@ class Coded:
 
 def encode(schema: TableSchema, names: Sequence[str], original: Frame, release: Frame, holdout: Frame | None) -> Coded:
     """The columns ``names``, which original and release both have, as codes."""
+    none = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    held = none if holdout is None else holdout.cells
+    texts = {name: (original.cells[name], release.cells[name], held[name]) for name in names}
+    most = _most_texts([texts[name] for name in names if not schema[name].numeric])
     columns, parts = [], []
     for name in names:
-        texts = [original.cells[name], release.cells[name]]
-        texts.append(holdout.cells[name] if holdout is not None else pl.Series(name, [], dtype=pl.String))
         own = schema[name]
-        column, codes = _encode_numbers(own, *texts) if own.numeric else _encode_texts(own, *texts)
+        column, codes = _encode_numbers(own, *texts[name]) if own.numeric else _encode_texts(own, *texts[name], most)
         columns.append(column)
         parts.append(codes)
     tables = [np.column_stack([part[place] for part in parts]).astype(np.int32) for place in range(3)]
     return Coded(tuple(columns), tables[0], tables[2], tables[1])
+
+
+def _most_texts(columns: Sequence[tuple[pl.Series, pl.Series, pl.Series]]) -> int:
+    """Levels that each column of texts keeps, so that those of many columns fit into memory; few columns keep all."""
+    counts = [(pl.concat([ours, held]).n_unique(), shown.n_unique()) for ours, shown, held in columns]
+    most = MOST_TEXTS
+    while most > _FEWEST_TEXTS and _covered(counts, most) > _MOST_COVERED:
+        most //= 2
+    return most
+
+
+def _covered(counts: Sequence[tuple[int, int]], most: int) -> int:
+    """Original times released codes, given how many different texts the columns have and how many each may keep."""
+    return sum((min(own, most) + 1) * min(shown, min(own, most) + most + 1) for own, shown in counts)
 
 
 _Encoded = tuple[CodedColumn, tuple[Codes, Codes, Codes]]
@@ -242,14 +260,16 @@ def _distance(share: Floats, column: CodedColumn, seen: Floats) -> float:
     return float(np.abs(share @ weights - seen).sum() / 2)
 
 
-def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series) -> _Encoded:
-    """Codes by the sorted levels of original and holdout; all missing values are one level."""
+def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series, most: int) -> _Encoded:
+    """Codes by the sorted levels of original and holdout, the ``most`` common; all missing values are one level."""
     ours, held = (_one_missing(texts) for texts in (original, holdout))
-    counts = pl.concat([ours, held]).alias("level").value_counts(sort=True)
-    levels = counts["level"].head(MOST_TEXTS).sort()
+    # Of levels that are as common as each other those are kept that a hash says: the first ones would be the original's.
+    by_lot = pl.col("level").hash(0)
+    counts = pl.concat([ours, held]).alias("level").value_counts().sort("count", by_lot, descending=[True, False])
+    levels = counts["level"].head(most).sort()
     known = {level: code for code, level in enumerate(levels.to_list())}
     rest = len(known)  # what is too rare to have a code, or occurs in the release alone
-    shown, own = _commonest(release, known)
+    shown, own = _commonest(release, known, most)
     released = max(len(shown), int(own.max()) + 1)
     covers = np.zeros((rest + 1, released), dtype=bool)
     covers[rest, len(shown) :] = True
@@ -299,17 +319,17 @@ def _shape(text: str) -> tuple[int, str]:
     return round(10 * math.log10(len(text) + 1)), re.sub(r"(.)\1+", r"\1", kinds)
 
 
-def _commonest(release: pl.Series, known: Mapping[str, int]) -> tuple[list[str], Codes]:
+def _commonest(release: pl.Series, known: Mapping[str, int], most: int) -> tuple[list[str], Codes]:
     """The released texts that have a code of their own, and every row's: all that are known, and the commonest others.
 
     Rarer ones share the code after them.
     """
     every = release.unique().sort()
-    if len(every) <= len(known) + MOST_TEXTS:
+    if len(every) <= len(known) + most:
         return every.to_list(), _positions(release, every)
     counts = release.alias("text").value_counts().sort("count", "text", descending=[True, False])
     kept = counts["text"].filter(counts["text"].is_in(list(known)))
-    others = counts["text"].filter(~counts["text"].is_in(list(known))).head(MOST_TEXTS)
+    others = counts["text"].filter(~counts["text"].is_in(list(known))).head(most)
     shown = pl.concat([kept, others]).sort()
     codes = {text: code for code, text in enumerate(shown.to_list())}
     return shown.to_list(), release.replace_strict(codes, default=len(shown), return_dtype=pl.Int32).to_numpy()

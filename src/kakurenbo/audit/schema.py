@@ -22,7 +22,8 @@ from kakurenbo.tables.problems import ProblemCollector, Severity
 KINDS = ("integer", "decimal", "date", "category", "text")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "?")
 """Texts that stand for a missing value."""
-DATE_PATTERNS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
+DATE_PATTERNS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y年%m月%d日")
+"""How dates may be written; days and months also without a leading zero, as spreadsheets write them."""
 MOST_LEVELS = 1000  # different texts of a category; a column of more, most of them different, is free text
 _INTEGER = r"^[+-]?[0-9]{1,18}$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
@@ -66,10 +67,7 @@ class ColumnSchema:
     def numbers(self, texts: pl.Series) -> pl.Series:
         """The texts of a numeric column as numbers (dates as days), null where a text is none."""
         if self.kind == "date":
-            # Read as dates only what is written as one: Polars would take the beginning of a longer text.
-            days = texts.str.to_date(self.pattern, strict=False)
-            same = days.dt.strftime(self.pattern) == texts
-            return days.to_physical().cast(pl.Float64).set(~same.fill_null(False), None)
+            return dates_of(texts, self.pattern).to_physical().cast(pl.Float64)
         numbers = texts.str.strip_chars().cast(pl.Float64, strict=False)
         return numbers.set(~numbers.is_finite().fill_null(False), None)
 
@@ -121,6 +119,29 @@ class TableSchema:
         """The file to edit; :func:`read_schema` takes it back."""
         head = "".join(f"# {line}\n" for line in text("schema.head").splitlines())
         return "\n".join([head, *(_column_toml(column) for column in self.columns)])
+
+
+def dates_of(texts: pl.Series, pattern: str, read_by: str = "") -> pl.Series:
+    """The dates that texts are, null where one is none; a day or a month may lack its leading zero.
+
+    Parameters
+    ----------
+    texts : Series of str
+    pattern : str
+        How they are written, as for ``strftime``.
+    read_by : str, optional
+        The pattern of whole dates of which the texts are the beginnings.
+    """
+    whole = texts if not read_by else texts + datetime.date(2000, 1, 1).strftime(read_by.removeprefix(pattern))
+    dates = whole.str.to_date(read_by or pattern, strict=False)
+    # Read as dates only what is written as one: Polars would take the beginning of a longer text.
+    same = _unpadded(dates.dt.strftime(pattern)) == _unpadded(texts)
+    return dates.set(~same.fill_null(False), None)
+
+
+def _unpadded(texts: pl.Series) -> pl.Series:
+    """Texts without the leading zeros of numbers of two digits."""
+    return texts.str.replace_all(r"(?-u:\b)0([0-9])(?-u:\b)", "$1")
 
 
 def infer_schema(*frames: Frame) -> TableSchema:

@@ -43,6 +43,7 @@ _MONTHS = (
 )  # fmt: skip
 # The stars of 1980-02-** and **/02/1980.
 _LEFT_OUT = re.compile(r"[-/.*x#?]*[*x#?]$|^[-/.*x#?]*[*x#?][-/.]|[-/.][*x#?]+(?=[-/.])")
+_PADDED = re.compile(r"(?<![0-9])0([0-9])(?![0-9])")  # a day or a month with its leading zero
 _SHORT_BAND = re.compile(r"(\d\d)(\d\d) ?[-/] ?(\d\d)")  # 1980-84
 _BETWEEN = re.compile(r"[-/–—~〜,]|\.\.+| to | through | until |から")
 _BRACKETS = re.compile(r"([\[(]?)(.*?)([\])]?)")
@@ -82,9 +83,15 @@ def _span(plain: str, pattern: str) -> Span | None:
         date = datetime.datetime.strptime(plain, pattern).date()
     except ValueError:
         date = None
-    if date is not None and date.strftime(pattern) == plain:  # strptime would read 198011 as the first of January
+    if date is not None and _unpadded(date.strftime(pattern)) == _unpadded(
+        plain
+    ):  # strptime would read 198011 as the first of January
         return date.toordinal() - _EPOCH, date.toordinal() - _EPOCH
     return _form(plain) or _form(_LEFT_OUT.sub("", plain))
+
+
+def _unpadded(plain: str) -> str:
+    return _PADDED.sub(r"\1", plain)
 
 
 def _form(plain: str) -> Span | None:

@@ -165,6 +165,10 @@ def _code(given: list[str], *, debug: bool) -> int:
             code = _fail(text("cli.no_access", error=retold(str(error.strerror))), given)
         else:
             code = _fail(_as_typed(error, given), given)
+    except MemoryError:
+        if debug:
+            raise
+        code = _fail(text("cli.no_memory"), given)
     except click.Abort:
         raise
     except Exception as error:

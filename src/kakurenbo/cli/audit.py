@@ -17,6 +17,7 @@ from kakurenbo.audit.baselines import read_baseline
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.clustering import cluster
+from kakurenbo.audit.comma_numbers import notices_that_hold
 from kakurenbo.audit.commands import Anonymizing
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
@@ -80,17 +81,18 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
     key = _frames([] if given["key"] is None else [given["key"]])
     earlier = _frames(given["earlier"], several=True)
-    frames = _frames([original])
-    _check_no_columns(release, frames[0])
-    frames = [*frames, *_frames(release, several=True), *_frames([] if holdout is None else [holdout])]
-    readings = (limits, schema, *frames, *key, *earlier)
+    own = _frames([original])
+    _check_no_columns(release, own[0])
+    released = _frames(release, several=True)
+    held_out = _frames([] if holdout is None else [holdout])
+    frames = [*own, *released, *held_out]
     if problems := Problems.of(limits, schema, _shown(Problems.of(*frames, *key, *earlier), given)):
         return output.refuse(problems, as_json)
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
     own_schema = schema.value if isinstance(schema, Read) else None
     if own_schema is not None and (problems := cells_outside(own_schema, tables[0])):
         return output.refuse(problems, as_json)
-    notices = [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
+    notices = notices_that_hold(_notices(limits, schema, *own, *held_out, *key), _notices(*released, *earlier))
     output.print_notices(notices)
     options = replace(
         _options(given),
@@ -181,6 +183,10 @@ def _command(release: Sequence[Path], holdout: Path | None, out: Path | None, gi
 def _frames(paths: Sequence[Path], *, several: bool = False) -> list[Read[Frame] | Problems]:
     check_there(*paths)
     return [read_frame(path, several=several) for path in paths]
+
+
+def _notices(*readings: object) -> list[Problem]:
+    return [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
 
 
 def _persons(given: dict[str, Any], key: Sequence[Read[Frame] | Problems]) -> Persons | None:
