@@ -250,3 +250,11 @@ def test_options_and_lists_are_told_in_the_language_of_the_reader() -> None:
     assert "age、sex" in told
     assert "membership 0.02, singling out 0.1" in markdown_audit(result)
     assert "age, sex" in markdown_audit(result)
+
+
+@pytest.mark.parametrize("code", ["copies", "few_copies", "near_copies", "copies_anyway"])
+def test_copies_are_told_in_words_that_hold_of_one_as_of_many(code: str) -> None:
+    for rows in (1, 12):
+        told = render(f"audit.caveat.{code}", {"rows": rows, "control": 0, "least": 1, "changed": 1}, "en").message
+        assert f": {rows}" in told
+        assert not re.search(r"\d released rows are|\d whole records were|\d records were", told)
