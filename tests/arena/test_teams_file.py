@@ -114,7 +114,7 @@ def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(tmp_path: Pat
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfd")
     with pytest.raises(UsageError, match="not UTF-8"):
         arena.read_teams_file(tmp_path / "bad.toml")
     with pytest.raises(UsageError, match="there is no such file"):

@@ -238,3 +238,23 @@ def test_a_card_without_an_interval_has_no_bracket() -> None:
     page = html_audit(replace(full(), risks={**full().risks, "recoding": undone}))
     assert ">(<" not in page
     assert "2 of 9 columns" in page
+
+
+def test_options_and_lists_are_told_in_the_language_of_the_reader() -> None:
+    result = full()
+    options = {"know": ["age", "sex"], "limits": {"membership": 0.02, "singling_out": 0.1}}
+    result = replace(result, method=replace(result.method, options=options))
+    with speaking("ja"):
+        told = markdown_audit(result)
+    assert "メンバーシップ推定 0.02、選び出し 0.1" in told
+    assert "age、sex" in told
+    assert "membership 0.02, singling out 0.1" in markdown_audit(result)
+    assert "age, sex" in markdown_audit(result)
+
+
+@pytest.mark.parametrize("code", ["copies", "few_copies", "near_copies", "copies_anyway"])
+def test_copies_are_told_in_words_that_hold_of_one_as_of_many(code: str) -> None:
+    for rows in (1, 12):
+        told = render(f"audit.caveat.{code}", {"rows": rows, "control": 0, "least": 1, "changed": 1}, "en").message
+        assert f": {rows}" in told
+        assert not re.search(r"\d released rows are|\d whole records were|\d records were", told)

@@ -227,3 +227,18 @@ def test_names_and_kinds_in_settings_are_quoted_and_told_what_was_meant(folder: 
     assert '"membersip" is no risk that has a limit; did you mean membership? limits are set for membership, ' in limits
     assert '"number" is no kind of column' in kind
     assert '"lowest" is nothing that a column has' in field
+
+
+@pytest.mark.parametrize("written", ["0,15", "5%"])
+def test_a_mistake_in_toml_is_told_by_its_place_in_the_language_and_how_numbers_are_written(written: str, folder: Path) -> None:
+    (folder / "limits.toml").write_text(f"records = 0\nmembership = {written}\n")
+    for language, told in (
+        ("en", "limits.toml:2: this is not TOML from character 15 of the line on"),
+        ("ja", "limits.toml:2: TOML"),
+    ):
+        with speaking(language):
+            code, _, err = run(*AUDIT, "--limits", "limits.toml")
+        assert code == 2
+        assert told in err
+        assert "0.15" in err
+        assert "Expected" not in err

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kakurenbo.errors import UsageError
+from kakurenbo.messages import Phrase
 from kakurenbo.tables.problems import ProblemCollector, Problems, Severity
 from kakurenbo.tables.readings import Read
 from kakurenbo.tables.sources import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
@@ -27,6 +28,7 @@ MAX_DIGITS = 300
 MAX_VALUES = 3_000_000  # of a document; a value takes up to about a hundred bytes of memory
 _MAX_KEY_PARTS = 8  # of a dotted key: a TOML parser notes every beginning of it
 _TOML_LIMIT = 200_000  # bytes
+_TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -61,6 +63,20 @@ def read_toml(source: Source, limit: int = _TOML_LIMIT) -> Read[dict[str, Any]] 
     return _parsed(source, limit, _toml_content)
 
 
+def _toml_place(error: str, document: bytes) -> tuple[int, int]:
+    """The line and character that a parser names; of the end of a document its last line, and 0.
+
+    Its own words are English, whoever reads them, and seldom say more than the place does.
+
+    Examples
+    --------
+    >>> _toml_place("Invalid value (at line 2, column 5)", b""), _toml_place("Invalid value (at end of document)", b"a = [")
+    ((2, 5), (1, 0))
+    """
+    named = _TOML_PLACE.search(error)
+    return (int(named[1]), int(named[2])) if named else (document.rstrip().count(b"\n") + 1, 0)
+
+
 def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> Read[V] | Problems:
     """A text document, or what stops it from being read."""
     data = source.read(limit)
@@ -74,7 +90,9 @@ def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> Read[V] 
         except json.JSONDecodeError as error:
             found.add("json.syntax", row=error.lineno, severity=Severity.MALFORMED, position=error.colno)
         except tomllib.TOMLDecodeError as error:
-            found.add("toml.syntax", severity=Severity.MALFORMED, error=str(error)[:200])
+            row, column = _toml_place(str(error), text)
+            place = Phrase("toml.place", {"position": column}) if column else ""
+            found.add("toml.syntax", row=row, severity=Severity.MALFORMED, place=place)
         except _Unfit as error:
             found.add(error.code, value=error.value, severity=Severity.MALFORMED, **_LIMITS)
         except RecursionError:

@@ -14,6 +14,7 @@ from kakurenbo.audit.report.words import (
     figures_told,
     file_rows,
     limited,
+    listing,
     named,
     percent,
     probability,
@@ -156,7 +157,7 @@ def _regulation(result: AuditResult) -> Iterator[str]:
         (
             named("regulation", row.framework),
             named("regulation", row.term),
-            ", ".join(named("risk", name) for name in row.risks),
+            listing(named("risk", name) for name in row.risks),
         )
         for row in result.regulation
     ]

@@ -16,6 +16,7 @@ from kakurenbo.audit.report.words import (
     candidate_standing,
     interval,
     limited,
+    listing,
     named,
     percent,
     said,
@@ -123,7 +124,7 @@ def _risk_row(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wid
         *marks,
         *_lines(named("attack", risk.attack), *((10, 37, room) if wide else (4, 68, width - 8)), most=2 if wide else 1),
         words(limited(risk), class_="number", text_anchor=anchor, x=value[0], y=value[1]),
-        words(", ".join(against), class_="dim small", x=beside[0], y=beside[1]),
+        words(listing(against), class_="dim small", x=beside[0], y=beside[1]),
     ]
 
 

@@ -19,6 +19,7 @@ from kakurenbo.audit.report.words import (
     leading,
     limited,
     named,
+    option_told,
     percent,
     probability,
     rated,
@@ -29,7 +30,7 @@ from kakurenbo.audit.report.words import (
     threats,
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
-from kakurenbo.reporting.numbers import count, shown_value
+from kakurenbo.reporting.numbers import count
 from kakurenbo.tables import summed_up
 
 _LISTED = 8  # exposed records that are shown at once
@@ -265,7 +266,7 @@ def method_facts(result: AuditResult) -> Iterator[tuple[str, str]]:
     yield said("targets"), count(method.targets)
     for name, value in method.options.items():
         if value not in (None, "", [], (), {}):
-            yield said("option", name=name), shown_value(value)
+            yield said("option", name=name), option_told(value)
     for role, facts in method.files.items():
         columns = columns_in_short([str(name) for name in facts.get("columns", ())])
         yield (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kakurenbo.audit.result import (
@@ -20,7 +20,7 @@ from kakurenbo.audit.result import (
 )
 from kakurenbo.contracts import Unit
 from kakurenbo.messages import text, text_or
-from kakurenbo.reporting.numbers import count, figure
+from kakurenbo.reporting.numbers import count, figure, shown_value
 
 LOOKS = {WITHIN: "good", ABOVE: "bad"}
 """How a risk is marked where it is not just unsure."""
@@ -42,6 +42,11 @@ def said(code: str, **parameters: object) -> str:
 def named(kind: str, name: str) -> str:
     """A risk, threat, attack ... in words; one that nobody has words for stays as it is."""
     return text_or(f"audit.report.{kind}.{name}", text_or(f"audit.{kind}.{name}", name.replace("_", " ")))
+
+
+def listing(parts: Iterable[str]) -> str:
+    """Several things, as the language of the moment lists them."""
+    return said("separator").join(parts)
 
 
 def verdict_sentence(result: AuditResult) -> str:
@@ -139,7 +144,7 @@ def risk_hints(result: AuditResult) -> list[str]:
 def figures_told(risk: Risk) -> str:
     """Further figures of a risk, each after its name; empty where it has none."""
     shown = (f"{named('figure', name)} {_figure(risk, name)}" for name in risk.figures if name != _BY_CHANCE)
-    return ", ".join(shown)
+    return listing(shown)
 
 
 def _figure(risk: Risk, name: str) -> str:
@@ -167,6 +172,13 @@ def beside(risk: Risk, result: AuditResult) -> list[str]:
     if risk.name == "singling_out" and risk.control is None and risk.rate is not None and risk.excess is not None:
         told.append(said("over_luck", luck=percent(risk.rate.value - risk.excess.value)))
     return told
+
+
+def option_told(value: object) -> str:
+    """What an option was; limits by the names of their risks."""
+    if isinstance(value, Mapping):
+        return listing(f"{named('risk', str(name))} {shown_value(part)}" for name, part in value.items())
+    return listing(map(str, value)) if isinstance(value, list) else shown_value(value)
 
 
 def self_test_rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
@@ -212,21 +224,21 @@ def shown_record(record: ExposedRecord) -> str | None:
     """Where a record stands in the original, and what it holds; None where nobody asked to see it."""
     if record.row is None:
         return None
-    values = ", ".join(f"{name} {value}" for name, value in record.values.items())
+    values = listing(f"{name} {value}" for name, value in record.values.items())
     return said("record_of_row", row=record.row + 2, values=values)
 
 
 def columns_in_short(names: Sequence[str]) -> str:
     """Some column names, and how many more there are."""
     if len(names) <= _SHOWN_COLUMNS:
-        return ", ".join(names)
-    return said("columns_and_more", columns=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+        return listing(names)
+    return said("columns_and_more", columns=listing(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
 
 
 def _files_in_short(names: Sequence[str]) -> str:
     if len(names) <= _SHOWN_COLUMNS:
-        return ", ".join(names)
-    return said("files_and_more", files=", ".join(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+        return listing(names)
+    return said("files_and_more", files=listing(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
 
 
 def threat_told(row: ThreatRow) -> str:
