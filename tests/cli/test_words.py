@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import re
@@ -107,6 +108,11 @@ def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_els
 def test_click_still_says_what_the_catalogue_translates() -> None:
     said = "".join(path.read_text("utf-8") for path in Path(click.__file__).parent.glob("*.py"))
     assert {code for code, english in entries("en", "click").items() if f'"{english}"' not in said} == set()
+
+
+def test_the_operating_system_still_says_what_the_catalogue_retells() -> None:
+    said = {os.strerror(number) for number in errno.errorcode}
+    assert {code for code, english in entries("en", "reasons").items() if english not in said} == set()
 
 
 def raised_sentences() -> Iterator[tuple[str, str]]:

@@ -48,6 +48,7 @@ TOLD_BY_CODE = {
     "knowledge",
     "page",
     "player",
+    "reason",
     "word",
 }  # known by their English, by a rulebook's name or in templates: see tests/cli/test_words.py, tests/judge/test_words.py
 TAKE_A_CODE = {"option", "text", "Phrase", "Problem", "refused", "render", "add", "_refused", "_refuse", "_Unfit"}

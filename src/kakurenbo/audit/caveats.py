@@ -111,8 +111,9 @@ def notation_caveats(schema: TableSchema, original: Frame, release: Frame, ignor
 
 
 def _digits(texts: pl.Series) -> int:
-    """Digits after the point that most numbers have."""
-    counts = texts.str.extract(r"^\s*[+-]?[0-9]*[.]([0-9]+)\s*$", 1).str.len_chars().fill_null(0)
+    """Digits after the point that most numbers have; missing cells are none."""
+    numbers = texts.filter(texts.str.contains(r"^\s*[+-]?[0-9]*[.]?[0-9]+\s*$"))
+    counts = numbers.str.extract(r"[.]([0-9]+)\s*$", 1).str.len_chars().fill_null(0)
     return int(counts.quantile(0.5, "nearest") or 0)
 
 

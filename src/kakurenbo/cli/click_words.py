@@ -32,8 +32,8 @@ def translate_click() -> None:
         vars(module).update(_=translated, ngettext=_translated_number)
     for module in _MEASURING:
         vars(module).update(term_len=columns)
-    click.types.IntRange.name = click.types.IntParamType.name = text("click.integer")
-    click.types.FloatRange.name = click.types.FloatParamType.name = text("click.float")
+    click.types.IntRange.name = click.types.IntParamType.name = text("cli.integer")
+    click.types.FloatRange.name = click.types.FloatParamType.name = text("cli.number")
     click._textwrap.TextWrapper = _WideWrapper  # type: ignore[misc]
 
 
