@@ -11,6 +11,7 @@ alarms). Seconds are of the processor.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -237,7 +238,7 @@ def figures(
     links, _ = attack_linkability(coded, coded.holdout, stream(seed, "links"), [SPLIT])
     seconds = time.process_time() - began
     return {
-        "tpr": found.risk.figures["tpr_at_0.001"],
+        "tpr": found.risk.figures.get("tpr_at_0.001", math.nan),
         "told": np.nan if kept is None else _told(coded, kept),
         "top": found.risk.figures["top100"],
         "absent": found.risk.figures["top100_in_release"],

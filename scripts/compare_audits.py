@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -269,7 +270,7 @@ def _seconds_of_children() -> float:
 def _own_figures(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Membership as the literature reports it, then what each other risk gains, then exposed records."""
     membership = found["risks"]["membership"]
-    yield "TPR", membership["tpr_at_0.001"]
+    yield "TPR", membership.get("tpr_at_0.001", math.nan)
     yield "top", membership["top100"]
     for name in ("singling_out", "linkability", "inference"):
         risk = found["risks"][name]

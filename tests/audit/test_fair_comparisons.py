@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.candidates import frontier
@@ -54,7 +55,11 @@ def test_of_a_holdout_so_small_that_nobody_can_stand_out_records_are_not_assesse
     assert audit(original, original, holdout=people(600, 2), seed=1).records.assessed
 
 
-def test_a_release_of_one_column_beats_none_of_more() -> None:
+def test_columns_that_are_left_out_are_not_similar_where_releases_are_compared() -> None:
     original, holdout = people(400, 1), people(400, 2)
-    results = [audit(original, release, holdout=holdout, seed=1) for release in (original.select("sex"), people(400, 3))]
-    assert [candidate.on_frontier for candidate in frontier(results)] == [True, True]
+    releases = original.select("sex"), people(400, 3).drop("town"), people(400, 3)
+    one, five, six = frontier([audit(original, release, holdout=holdout, seed=1) for release in releases])
+    assert one.utility == 0
+    assert five.utility < six.utility
+    whole = audit(original, releases[1], holdout=holdout, seed=1).utility.pairs
+    assert five.utility == pytest.approx(whole * 10 / 15)  # of six columns there are 15 pairs, of five 10

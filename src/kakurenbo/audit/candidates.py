@@ -9,25 +9,20 @@ from kakurenbo.audit.result import AuditResult, Candidate
 
 def frontier(results: Sequence[AuditResult]) -> tuple[Candidate, ...]:
     """The releases in the order given, by their worst risk over control and the similarity of their pairs of columns."""
+    figures = [(worst_risk(result), similarity(result)) for result in results]
     candidates = []
-    for result in results:
-        risk, utility = worst_risk(result), result.utility.pairs
-        beaten = any(_beats(other, result) for other in results)
+    for result, (risk, utility) in zip(results, figures, strict=True):
+        beaten = any(one <= risk and other >= utility and (one, other) != (risk, utility) for one, other in figures)
         name = str(result.method.files["release"]["name"])
         candidates.append(Candidate(name, risk, utility, result.verdict.exit_code, not beaten, result.verdict.code))
     return tuple(candidates)
 
 
-def _beats(one: AuditResult, other: AuditResult) -> bool:
-    """Whether a release is better in risk or utility, and worse in neither: nor has fewer columns, or risks not assessed."""
-    ours, theirs = (
-        (-worst_risk(result), result.utility.pairs, result.utility.columns_kept, _assessed(result)) for result in (one, other)
-    )
-    return ours != theirs and all(mine >= yours for mine, yours in zip(ours, theirs, strict=True))
-
-
-def _assessed(result: AuditResult) -> int:
-    return sum(risk.assessed for risk in result.risks.values())
+def similarity(result: AuditResult) -> float:
+    """Of all pairs of columns of the original; those that are left out count 0, so that leaving out is no gain."""
+    names = set(result.method.files["original"]["columns"]) - set(result.method.options["id"])
+    kept, every = result.utility.columns_kept, len(names)
+    return result.utility.pairs * (kept * (kept - 1) / (every * (every - 1)) if every > 1 else 1.0)
 
 
 def worst_risk(result: AuditResult) -> float:
