@@ -8,6 +8,8 @@ import pytest
 
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.candidates import frontier
+from kakurenbo.audit.report.words import why_told
+from kakurenbo.messages import text
 
 
 def people(count: int, seed: int) -> pl.DataFrame:
@@ -43,6 +45,9 @@ def test_a_holdout_of_other_people_accuses_nobody_and_hides_no_copy() -> None:
     harmless = audit(original, fresh, holdout=old, seed=1)
     assert harmless.verdict.exit_code == 3
     assert harmless.risks["membership"].why == "unfit_holdout"
+    open_ones = [risk for risk in harmless.risks.values() if risk.why == "no_control"]
+    assert open_ones
+    assert {why_told(risk, harmless) for risk in open_ones} == {text("audit.why.unfit_control")}
     assert audit(original, original, holdout=old, seed=1).verdict.exit_code == 1
 
 

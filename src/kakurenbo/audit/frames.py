@@ -72,8 +72,7 @@ class Frame:
     def facts(self) -> dict[str, Any]:
         """What a report says of it."""
         files = {"files": [part.facts() for part in self.parts]} if self.parts else {}
-        told = {"name": self.name, "rows": len(self), "columns": list(self.columns)}
-        return {**told, "sha256": self.digest, "cells": self.digest_of_cells, **files}
+        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest, **files}
 
     @cached_property
     def digest_of_cells(self) -> str:

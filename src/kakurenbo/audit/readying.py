@@ -30,7 +30,7 @@ from kakurenbo.audit.masks import put_back
 from kakurenbo.audit.options import Options
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.renaming import renamed
-from kakurenbo.audit.result import Caveat, RecodedColumn
+from kakurenbo.audit.result import UNFIT, Caveat, RecodedColumn
 from kakurenbo.audit.rivals import Rehearsal
 from kakurenbo.audit.schema import TableSchema, infer_schema
 from kakurenbo.audit.steps import step
@@ -101,7 +101,7 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
         schema = schema_of(tables, options)
         coded = encode(schema, names, *tables)
         unlike = [*unlike_caveats(coded), *near_caveats(coded, rng.stream(options.seed, "audit", "near"))]
-        unfit = bool(unlike) or any(caveat.code == "holdout_overlap" for caveat in caveats)
+        unfit = bool(unlike) or any(caveat.code in UNFIT for caveat in caveats)
         held = coded.holdout
         if unfit:  # whoever is compared with people who are unlike the original's is accused of being like them
             coded = replace(coded, holdout=coded.holdout[:0])

@@ -20,6 +20,7 @@ __all__ = [
     "NOT_ASSESSED",
     "NO_LIMIT",
     "RISKS",
+    "UNFIT",
     "WITHIN",
     "AuditResult",
     "Candidate",
@@ -40,6 +41,8 @@ __all__ = [
     "Verdict",
 ]
 
+UNFIT = ("holdout_unlike", "holdout_near", "holdout_overlap")
+"""Codes of caveats by which a holdout is no control."""
 FEWEST_PEOPLE = 40
 """People of a table below whom nothing can be said."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from kakurenbo.audit.result import (
     ABOVE,
     FEWEST_PEOPLE,
+    UNFIT,
     WITHIN,
     AuditResult,
     Candidate,
@@ -157,6 +158,8 @@ def why_told(risk: Risk, result: AuditResult) -> str:
     """Why a risk was not assessed, or what its figure hides; of too small a table, which, and how many rows it takes."""
     rows = {role: int(facts.get("rows", 0)) for role, facts in result.method.files.items()}
     small = [role for role in rows if rows[role] < FEWEST_PEOPLE]
+    if risk.why == "no_control" and any(caveat.code in UNFIT for caveat in result.caveats):
+        return text("audit.why.unfit_control")
     if risk.why == "no_control" and "holdout" in rows:
         return text("audit.why.small_holdout", rows=rows["holdout"], fewest=FEWEST_PEOPLE)
     if risk.why == "too_few" and small and risk.name != "pseudonyms":
