@@ -215,7 +215,7 @@ def baseline_caveats(baseline: Mapping[str, Any], original: Mapping[str, Any], r
         return
     before = baseline["method"]["files"]["original"]
     # By content, since a data frame has another digest than the file that it was read from; older audits do not tell it.
-    compared = "cells" if "cells" in before and "cells" in original else "sha256"
+    compared = "cells" if "cells" in before else "sha256"
     if others := set(before["columns"]) ^ set(original["columns"]):
         yield Caveat("baseline_columns", {"file": before["name"], "columns": sorted(others)}, blocks=True)
     elif before[compared] != original[compared]:

@@ -10,7 +10,6 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,15 +68,11 @@ class Frame:
     def __len__(self) -> int:
         return self.cells.height
 
-    def facts(self) -> dict[str, Any]:
-        """What a report says of it."""
+    def facts(self, *, cells: bool = False) -> dict[str, Any]:
+        """What a report says of it; with a digest of its ``cells``, the same for a file and a data frame of one content."""
+        told: dict[str, Any] = {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest}
         files = {"files": [part.facts() for part in self.parts]} if self.parts else {}
-        return {"name": self.name, "rows": len(self), "columns": list(self.columns), "sha256": self.digest, **files}
-
-    @cached_property
-    def digest_of_cells(self) -> str:
-        """sha256 of the names and cells as texts: the same for a file and a data frame of the same content."""
-        return _digest_of(self.cells)
+        return told | ({"cells": _digest_of(self.cells)} if cells else {}) | files
 
 
 def read_frame(path: str | Path, *, several: bool = False) -> Read[Frame] | Problems:

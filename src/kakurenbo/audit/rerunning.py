@@ -229,7 +229,7 @@ def _combined(original: Frame, command: Remaking, options: Options, runs: Sequen
         ),
     )
     regressions = worse_than(risks, options.baseline)
-    caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(), risks))
+    caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(cells=True), risks))
     verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, caveats=caveats)
     told = {**first.method.options, **command.facts(), "runs": len(runs)}
     method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
@@ -255,7 +255,7 @@ def _badness(test: SelfTest) -> tuple[bool, float]:
 
 def _files(original: Frame, runs: Sequence[_Run]) -> dict[str, dict[str, Any]]:
     """What was read and made: a release and a half that was held out for each run, and the first run's in their place."""
-    files: dict[str, dict[str, Any]] = {"original": original.facts()}
+    files: dict[str, dict[str, Any]] = {"original": original.facts(cells=True)}
     for role in ("release", "holdout"):
         made = [dict(run.result.method.files[role]) for run in runs]
         files[role] = {**made[0], "runs": made}

@@ -265,8 +265,8 @@ class _Audit:
             options |= {"method": self._options.method}
         if self._options.earlier:
             options |= {"earlier": [frame.name for frame in self._options.earlier]}
-        facts = {role: frame.facts() for role, frame in {**self._frames, **self._ready.unit.frames}.items()}
+        frames = {**self._frames, **self._ready.unit.frames}
+        # A baseline knows the original again by its cells; of large tables that takes seconds, and nobody compares the others.
+        facts = {role: frame.facts(cells=role == "original") for role, frame in frames.items()}
         facts["release"] |= self._ready.as_read
-        # By which a baseline knows the original again; of large tables it takes seconds, and nobody compares the others.
-        facts["original"]["cells"] = {**self._frames, **self._ready.unit.frames}["original"].digest_of_cells
         return Method(__version__, self._options.seed, options, facts, len(self._members))
