@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 DEMO_STAMP := $(VENV)/.ready-demo
 INSTALLING := $(VENV)/.installing
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# Many tests wait for a server, a browser or a process: twice as many workers as cores keep the cores busy.
+WORKERS ?= $(shell echo $$((2 * $$(nproc))))
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Hundreds of processes are started by the tests: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve-demo test coverage test-all-pythons soak namespaces browser reference recording screenshots docs lint bench results mutants format clean
+.PHONY: setup demo serve-demo test test-slow coverage test-all-pythons soak namespaces browser reference recording screenshots docs lint bench results mutants format clean
 
 setup: $(STAMP)
 
@@ -39,10 +41,15 @@ demo: $(DEMO_STAMP)
 serve-demo: $(STAMP)
 	@home=$$(mktemp -d); trap 'rm -rf "$$home"' EXIT; $(BIN)/python -m kakurenbo serve --demo --home "$$home"
 
+# Within 10 minutes on two cores.
 test: $(STAMP) browser namespaces
-	$(PYTEST)
+	$(PYTEST) -m "not slow" --durations=15
 
-# The same tests, with a list of the lines that none of them reaches: watching every line takes as long again.
+# What takes longer: contests in browsers, killed processes, every command of the documentation.
+test-slow: $(STAMP) browser namespaces
+	$(PYTEST) -m slow --durations=30
+
+# All tests, with a list of the lines that none of them reaches: watching every line takes as long again.
 coverage: $(STAMP) browser namespaces
 	$(PYTEST) --cov --cov-report=term
 
@@ -106,6 +113,7 @@ lint: $(STAMP)
 	$(BIN)/towncrier build --draft --version unreleased >/dev/null
 	$(BIN)/python -m scripts.scan_secrets
 	$(BIN)/python -m scripts.audit_dependencies
+	$(BIN)/python -m scripts.size_report
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

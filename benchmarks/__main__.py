@@ -19,7 +19,9 @@ BEGIN, END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
 
 
 def main() -> None:
-    names = sys.argv[1:] or sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
+    names = sys.argv[1:] or sorted(
+        path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py")
+    )
     lines = [*TABLE_HEAD]
     print(*lines, sep="\n")
     for name in names:
@@ -28,7 +30,9 @@ def main() -> None:
             print(lines[-1], flush=True)
     if not sys.argv[1:]:
         machine = f"Python {platform.python_version()}, {os.cpu_count()} cores."
-        (HERE / "RESULTS.md").write_text("# Benchmarks\n\n" + "\n".join(lines) + f"\n\n{machine} Made by `make bench`.\n")
+        (HERE / "RESULTS.md").write_text(
+            "# Benchmarks\n\n" + "\n".join(lines) + f"\n\n{machine} Made by `make bench`.\n"
+        )
         before, _, rest = README.read_text().partition(BEGIN)
         _, _, after = rest.partition(END)
         README.write_text(f"{before}{BEGIN}\n" + "\n".join(in_readme(lines)) + f"\n{END}{after}")

@@ -47,7 +47,13 @@ def run() -> list[Row]:
     rows = [
         row("tournament of 20 x 20, 2 workers", two, "limit of 45 s", 45, "ratio ≤ 1"),
         row("tournament of 20 x 20, peak MB", megabytes, "limit of 6 GB", 6 * 1024, "ratio ≤ 1"),
-        row("tournament of 20 x 20, 2 workers", two, "1 worker", one, "ratio ≤ 0.588 (1.7 times as fast)"),
+        row(
+            "tournament of 20 x 20, 2 workers",
+            two,
+            "1 worker",
+            one,
+            "ratio ≤ 0.588 (1.7 times as fast)",
+        ),
     ]
     for name, workers in (("process pool", arena.processes(2)), ("Dask on this machine", None)):
         seconds = _overhead(workers) if workers else _overhead_on_dask()
@@ -84,7 +90,9 @@ def tournament(workers: int, out: Path) -> float:
     document = arena.play_tournament(plan, out, arena.processes(workers), arena.Settings()).document
     seconds = time.perf_counter() - begun
     if document.attack_count != TEAMS * TEAMS or document.failures:
-        raise RuntimeError(f"{document.attack_count} attacks were played, and {len(document.failures)} jobs did not succeed")
+        raise RuntimeError(
+            f"{document.attack_count} attacks were played, and {len(document.failures)} jobs did not succeed"
+        )
     return seconds
 
 
@@ -93,7 +101,9 @@ class _EmptyPlan(Plan):
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
-        return tuple(Job(0, "pre", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS))
+        return tuple(
+            Job(0, "pre", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS)
+        )
 
 
 def _overhead(workers: arena.Workers) -> float:

@@ -20,8 +20,8 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common import REPOSITORY, Row, row
-from kakurenbo.generators.hospital import hospital
-from kakurenbo.rng import stream
+from kakurenbo.core.rng import stream
+from kakurenbo.data.hospital import hospital
 
 SWAPPED = 0.2  # share of the cells of each column that a release exchanges among its rows
 _BLOCK = 512
@@ -52,7 +52,11 @@ def run() -> list[Row]:
             paths = write_tables(Path(folder), size.rows, size.columns)
             took = audited(paths)
             reading, product = least(paths, size.rows)
-        reference = {"CPU": reading + product, "wall": reading + product, "MB": sum(_megabytes(path) for path in paths)}
+        reference = {
+            "CPU": reading + product,
+            "wall": reading + product,
+            "MB": sum(_megabytes(path) for path in paths),
+        }
         against = "bare read and matrix product, CPU"
         for figure in ("CPU", "wall", "MB"):
             told = dict(size.targets).get(figure)
@@ -71,9 +75,13 @@ def wide_table(rows: int, columns: int, name: str) -> pl.DataFrame:
     rng = stream(1, "wide", name, "earlier")
     earlier = hospital(rows, rng).with_columns(stay["sex"], stay["prefecture"])
     gap = pl.Series("years_between", rng.geometric(0.3, rows) - 1)
-    cost = pl.Series("cost", np.round(stay["days"].to_numpy() * rng.lognormal(10, 0.4, rows)).astype(np.int64))
+    cost = pl.Series(
+        "cost", np.round(stay["days"].to_numpy() * rng.lognormal(10, 0.4, rows)).astype(np.int64)
+    )
     earlier = earlier.with_columns((stay["age"] - gap).clip(0).alias("age"))
-    return stay.hstack([gap, cost]).hstack(earlier.rename(lambda column: f"earlier_{column}"))[:, :columns]
+    return stay.hstack([gap, cost]).hstack(earlier.rename(lambda column: f"earlier_{column}"))[
+        :, :columns
+    ]
 
 
 def swapped(table: pl.DataFrame, share: float) -> pl.DataFrame:
@@ -100,9 +108,23 @@ def write_tables(folder: Path, rows: int, columns: int) -> tuple[Path, Path, Pat
 def audited(paths: tuple[Path, Path, Path], *options: str) -> dict[str, float]:
     """CPU and wall seconds and peak memory in MB of one audit with all its processes."""
     original, release, holdout = map(str, paths)
-    command = [sys.executable, "-m", "kakurenbo", "audit", original, release, "--holdout", holdout, "--seed", "1", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "kakurenbo",
+        "audit",
+        original,
+        release,
+        "--holdout",
+        holdout,
+        "--seed",
+        "1",
+        "--json",
+    ]
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*command, *options], capture_output=True, cwd=REPOSITORY, env=dict(os.environ), check=False)
+    done = subprocess.run(
+        [*command, *options], capture_output=True, cwd=REPOSITORY, env=dict(os.environ), check=False
+    )
     wall, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1, 3):
         raise RuntimeError(done.stderr.decode()[-2000:])

@@ -40,9 +40,9 @@ phases = [
 options = {"scale": "small", "data": "embedded"}
 contest = rules.make_contest(
     organizer, title="Bench", slug="bench", rulebook="amic2020", options=options, zone="UTC", places=2, phases=phases
-).value
-team = rules.add_team(organizer, contest, "Team").value
-player = register("player@example.com", "another long password", "Player").value
+)
+team = rules.add_team(organizer, contest, "Team")
+player = register("player@example.com", "another long password", "Player")
 rules.join(player, rules.invite(organizer, team, "member")[1])
 print(new_token(player, "bench")[1])
 """
@@ -57,7 +57,9 @@ def run() -> list[Row]:
         with serving(home, port) as (judge, again):
             time.sleep(_IDLE_SECONDS)
             memory = proportional_memory(judge.pid)
-            scored = statistics.median(_seconds_to_score(home, Path(folder), f"http://127.0.0.1:{port}"))
+            scored = statistics.median(
+                _seconds_to_score(home, Path(folder), f"http://127.0.0.1:{port}")
+            )
             time.sleep(_IDLE_SECONDS)
             in_a_phase = proportional_memory(judge.pid)
             began = time.perf_counter()
@@ -68,16 +70,30 @@ def run() -> list[Row]:
         row("judge ready on a fresh folder", fresh, ALLOWED, FRESH_SECONDS, "≤ 12 s"),
         row("judge ready on an old folder", again, ALLOWED, AGAIN_SECONDS, "≤ 4 s"),
         row("judge stopped after Ctrl-C", stopped, ALLOWED, STOP_SECONDS, "≤ 10 s"),
-        row("small amic2020 release scored after its upload", scored, ALLOWED, SCORED_SECONDS, "≤ 3 s"),
+        row(
+            "small amic2020 release scored after its upload",
+            scored,
+            ALLOWED,
+            SCORED_SECONDS,
+            "≤ 3 s",
+        ),
         row("judge idle, MB of everything it runs", memory, ALLOWED, IDLE_MB, "≤ 300 MB"),
-        row("judge idle in an open phase, MB of everything it runs", in_a_phase, ALLOWED, IDLE_MB, "≤ 300 MB"),
+        row(
+            "judge idle in an open phase, MB of everything it runs",
+            in_a_phase,
+            ALLOWED,
+            IDLE_MB,
+            "≤ 300 MB",
+        ),
     ]
 
 
 @contextmanager
 def serving(home: Path, port: int) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
     """A judge, and the seconds after which it was ready."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(home), "--port", str(port)]
     began = time.perf_counter()
     judge = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.DEVNULL)
@@ -95,15 +111,29 @@ def serving(home: Path, port: int) -> Iterator[tuple[subprocess.Popen[bytes], fl
 def _seconds_to_score(home: Path, folder: Path, address: str) -> list[float]:
     """From the first byte of an upload to its scores, several times."""
     token = said_inside(home, _A_TEAM)[-1]
-    team = {**os.environ, "KAKURENBO_SERVER": address, "KAKURENBO_TOKEN": token, "KAKURENBO_LANG": "en"}
+    team = {
+        **os.environ,
+        "KAKURENBO_SERVER": address,
+        "KAKURENBO_TOKEN": token,
+        "KAKURENBO_LANG": "en",
+    }
     headers = {"Authorization": f"Bearer {team['KAKURENBO_TOKEN']}"}
     while asked(address, headers, "/contests/bench")["rounds"][0]["phases"][0]["state"] != "open":
         time.sleep(1)
     kakurenbo = (sys.executable, "-m", "kakurenbo")
     release = folder / "pre_anonymizeddata_01.csv"
     handout = folder / "fetched" / "teams" / "01"
-    subprocess.run([*kakurenbo, "fetch", "bench", "-o", folder / "fetched"], check=True, capture_output=True, env=team)
-    subprocess.run([*kakurenbo, "anonymize", "amic2020", "kanony", handout, release], check=True, capture_output=True)
+    subprocess.run(
+        [*kakurenbo, "fetch", "bench", "-o", folder / "fetched"],
+        check=True,
+        capture_output=True,
+        env=team,
+    )
+    subprocess.run(
+        [*kakurenbo, "anonymize", "amic2020", "kanony", handout, release],
+        check=True,
+        capture_output=True,
+    )
     time.sleep(_IDLE_SECONDS)
     return [_scored_after(address, headers, release) for _ in range(_TIMES)]
 
@@ -118,11 +148,15 @@ def said_inside(home: Path, code: str, *arguments: str) -> list[str]:
         "KAKURENBO_JUDGE_DSN": EmbeddedPostgres(home).dsn,
     }
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout.split()
+    return subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment
+    ).stdout.split()
 
 
 def _scored_after(address: str, headers: Mapping[str, str], release: Path) -> float:
-    begun = asked(address, headers, "/contests/bench/rounds/pre/phases/anonymize/submissions", "POST")
+    begun = asked(
+        address, headers, "/contests/bench/rounds/pre/phases/anonymize/submissions", "POST"
+    )
     place, began = f"/submissions/{begun['id']}", time.perf_counter()
     asked(address, headers, f"{place}/files/{release.name}", "PUT", release.read_bytes())
     asked(address, headers, f"{place}/finish", "POST")
@@ -131,9 +165,17 @@ def _scored_after(address: str, headers: Mapping[str, str], release: Path) -> fl
     return time.perf_counter() - began
 
 
-def asked(address: str, headers: Mapping[str, str], path: str, method: str = "GET", body: bytes | None = None) -> Any:
+def asked(
+    address: str,
+    headers: Mapping[str, str],
+    path: str,
+    method: str = "GET",
+    body: bytes | None = None,
+) -> Any:
     """What the API answers."""
-    request = urllib.request.Request(f"{address}/api/v1{path}", method=method, data=body, headers=dict(headers))
+    request = urllib.request.Request(
+        f"{address}/api/v1{path}", method=method, data=body, headers=dict(headers)
+    )
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 

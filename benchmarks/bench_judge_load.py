@@ -21,7 +21,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.bench_judge import ALLOWED, asked, free_port, proportional_memory, said_inside, serving
+from benchmarks.bench_judge import (
+    ALLOWED,
+    asked,
+    free_port,
+    proportional_memory,
+    said_inside,
+    serving,
+)
 from benchmarks.common import Row, row
 
 TEAMS, MB_EACH, LOG_INS, VISITORS = 100, 10, 16, 1000
@@ -53,9 +60,9 @@ for first in range(0, teams, most):
     places = len(numbers)
     contest = rules.make_contest(
         organizer, title="Load", slug=slug, rulebook="amic2020", options=options, zone="UTC", places=places, phases=phases
-    ).value
+    )
     for number in numbers:
-        team = rules.add_team(organizer, contest, f"Team {{number}}").value
+        team = rules.add_team(organizer, contest, f"Team {{number}}")
         player = User.objects.create(email=f"player{{number}}@example.com", password=password)
         rules.join(player, rules.invite(organizer, team, "member")[1])
         print(slug + ":" + new_token(player, "load")[1])
@@ -83,11 +90,18 @@ class Player:
     def upload(self, body: bytes, since: Callable[[], float], begun: dict[str, str]) -> float:
         """Seconds from the moment when everybody begins to the answer that the last byte is safe."""
         own = begun["id"].encode()  # the same bytes twice would be kept once
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.address).netloc, timeout=60)
+        connection = http.client.HTTPConnection(
+            urllib.parse.urlsplit(self.address).netloc, timeout=60
+        )
         place = f"/api/v1/submissions/{begun['id']}/files/pre_anonymizeddata_{begun['team']}.csv"
         pieces = [own, memoryview(body)[len(own) :]]
         with closing(connection):
-            connection.request("PUT", place, body=pieces, headers={**self.headers, "Content-Length": str(len(body))})
+            connection.request(
+                "PUT",
+                place,
+                body=pieces,
+                headers={**self.headers, "Content-Length": str(len(body))},
+            )
             with connection.getresponse() as answer:
                 if answer.status != http.HTTPStatus.CREATED:
                     raise RuntimeError(f"an upload was answered with {answer.status}")
@@ -98,17 +112,24 @@ class Player:
 
     def is_judged(self, begun: dict[str, str]) -> bool:
         """Of random bytes, that they are refused."""
-        return bool(asked(self.address, self.headers, f"/submissions/{begun['id']}")["state"] == "invalid")
+        return bool(
+            asked(self.address, self.headers, f"/submissions/{begun['id']}")["state"] == "invalid"
+        )
 
 
-def run(teams: int = TEAMS, mb_each: int = MB_EACH, log_ins: int = LOG_INS, visitors: int = VISITORS) -> list[Row]:
+def run(
+    teams: int = TEAMS, mb_each: int = MB_EACH, log_ins: int = LOG_INS, visitors: int = VISITORS
+) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="kk") as folder:
         Path(folder).chmod(0o711)  # under root the database has another account
         home, port = Path(folder) / "home", free_port()
         with serving(home, port) as (judge, _):
             address = f"http://127.0.0.1:{port}"
             players = _players(home, address, teams)
-            with ThreadPoolExecutor(log_ins) as people, _highest(partial(proportional_memory, judge.pid)) as memory:
+            with (
+                ThreadPoolExecutor(log_ins) as people,
+                _highest(partial(proportional_memory, judge.pid)) as memory,
+            ):
                 list(people.map(partial(_log_in, address), range(log_ins)))
             uploading = _uploading(home, players, secrets.token_bytes(mb_each << 20))
             visiting = _visiting(f"{address}/contests/load0/standings/", visitors)
@@ -128,8 +149,20 @@ def run(teams: int = TEAMS, mb_each: int = MB_EACH, log_ins: int = LOG_INS, visi
             QUEUE_SECONDS,
             "≤ 60 s",
         ),
-        row(f"{log_ins} log-ins at once, MB of everything the judge runs", max(memory), ALLOWED, LOG_IN_MB, "≤ 500 MB"),
-        row(f"{visitors} visitors of the standings, {_VISITORS_AT_ONCE} at once", visiting, ALLOWED, VISIT_SECONDS, "≤ 60 s"),
+        row(
+            f"{log_ins} log-ins at once, MB of everything the judge runs",
+            max(memory),
+            ALLOWED,
+            LOG_IN_MB,
+            "≤ 500 MB",
+        ),
+        row(
+            f"{visitors} visitors of the standings, {_VISITORS_AT_ONCE} at once",
+            visiting,
+            ALLOWED,
+            VISIT_SECONDS,
+            "≤ 60 s",
+        ),
     ]
 
 
@@ -148,7 +181,12 @@ def _players(home: Path, address: str, teams: int) -> list[Player]:
     said = said_inside(home, _TEAMS_OF_CONTESTS, str(teams), str(_TEAMS_OF_ONE_CONTEST))
     players = [Player(address, *one.split(":")) for one in said]
     for player in players:
-        while asked(address, player.headers, f"/contests/{player.contest}")["rounds"][0]["phases"][0]["state"] != "open":
+        while (
+            asked(address, player.headers, f"/contests/{player.contest}")["rounds"][0]["phases"][0][
+                "state"
+            ]
+            != "open"
+        ):
             time.sleep(1)
     return players
 
@@ -188,12 +226,20 @@ def _disk_seconds(place: Path, body: bytes, times: int) -> float:
 
 def _log_in(address: str, number: int) -> None:
     """As the page does it."""
-    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+    browser = urllib.request.build_opener(
+        urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+    )
     with browser.open(f"{address}/login", timeout=60) as page:
         found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.read().decode())
     assert found is not None
-    form = {"csrfmiddlewaretoken": found[1], "email": f"player{number}@example.com", "password": _PASSWORD}
-    with browser.open(f"{address}/login", data=urllib.parse.urlencode(form).encode(), timeout=60) as answer:
+    form = {
+        "csrfmiddlewaretoken": found[1],
+        "email": f"player{number}@example.com",
+        "password": _PASSWORD,
+    }
+    with browser.open(
+        f"{address}/login", data=urllib.parse.urlencode(form).encode(), timeout=60
+    ) as answer:
         if answer.url.endswith("/login"):
             raise RuntimeError("the log-in failed")
 

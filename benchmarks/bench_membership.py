@@ -24,14 +24,14 @@ from kakurenbo.attacks.membership import (
     Subset,
     Tracing,
 )
-from kakurenbo.rng import stream
+from kakurenbo.core.rng import stream
 
 _BLOCK = 512
 
 _CHAMPION = """
 from benchmarks.bench_nearest import tables
 from kakurenbo.attacks.membership import Champion, MembershipKnowledge
-from kakurenbo.rng import stream
+from kakurenbo.core.rng import stream
 Champion(shadows=16)(MembershipKnowledge(*tables()), stream(1, "bench"))
 """
 
@@ -62,11 +62,19 @@ def run() -> list[Row]:
             attack(small, stream(1, "bench"))  # compiled, or loaded, before the clock starts
             own = _seconds(lambda attack=attack: attack(knowledge, stream(1, "bench")))  # type: ignore[misc]
             what = f"{name} attack, {size}, CPU"
-            found += [row(what, own, "blocked matrix product", reference, target) for target in targets]
+            found += [
+                row(what, own, "blocked matrix product", reference, target) for target in targets
+            ]
     peak = peak_memory(_CHAMPION)
     return [
         *found,
-        row("champion of 16 shadows, peak MB of the whole process", peak, "limit of 3,000 MB", 3_000.0, "ratio ≤ 1"),
+        row(
+            "champion of 16 shadows, peak MB of the whole process",
+            peak,
+            "limit of 3,000 MB",
+            3_000.0,
+            "ratio ≤ 1",
+        ),
     ]
 
 

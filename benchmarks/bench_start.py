@@ -26,10 +26,24 @@ def run() -> list[Row]:
     bare = best_of(TIMES, lambda: _run(sys.executable, "-c", "pass"))
     return [
         row("kakurenbo --help", shown, "an empty Python program", bare, "≤ 0.25 s"),
-        row("kakurenbo measure of a full-size amic2020 release", measure, "loading NumPy and Polars alone", libraries, "≤ 1 s"),
+        row(
+            "kakurenbo measure of a full-size amic2020 release",
+            measure,
+            "loading NumPy and Polars alone",
+            libraries,
+            "≤ 1 s",
+        ),
     ]
 
 
 def _run(*command: object) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=REPOSITORY, env=environment)
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    subprocess.run(
+        [str(part) for part in command],
+        check=True,
+        capture_output=True,
+        cwd=REPOSITORY,
+        env=environment,
+    )

@@ -51,11 +51,20 @@ def met(row: Row) -> bool:
 def table_line(row: Row) -> str:
     """A line of the table as Markdown; one that misses its target stands out."""
     told = "yes" if met(row) else "**no**"
-    shown = (row["what"], _number(row, "ours_s"), row["reference"], _number(row, "reference_s"), f"{row['ratio']:.3g}")
+    shown = (
+        row["what"],
+        _number(row, "ours_s"),
+        row["reference"],
+        _number(row, "reference_s"),
+        f"{row['ratio']:.3g}",
+    )
     return f"| {' | '.join(shown)} | {row['target']} | {told} |"
 
 
-TABLE_HEAD = ("| what | ours | compared with | that | ratio | target | met |", "| --- | ---: | --- | ---: | ---: | --- | --- |")
+TABLE_HEAD = (
+    "| what | ours | compared with | that | ratio | target | met |",
+    "| --- | ---: | --- | ---: | ---: | --- | --- |",
+)
 
 
 _TELLING = (
@@ -80,7 +89,11 @@ def in_readme(lines: Sequence[str]) -> list[str]:
     lost = set(_TELLING) - {(cell[0], cell[2]) for cell in cells.values()}
     if lost:
         raise ValueError(f"the table has no row {sorted(lost)}")
-    kept = [line for line, cell in cells.items() if (cell[0], cell[2]) in _TELLING or cell[-1] == "**no**"]
+    kept = [
+        line
+        for line, cell in cells.items()
+        if (cell[0], cell[2]) in _TELLING or cell[-1] == "**no**"
+    ]
     return [*TABLE_HEAD, *kept]
 
 
@@ -105,7 +118,13 @@ def peak_memory(code: str) -> float:
     """Peak resident memory in MB of a fresh Python process that runs ``code``."""
     # Not getrusage: Linux hands the parent's peak down to a child.
     tail = "\nprint(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
-    done = subprocess.run([sys.executable, "-c", code + tail], check=True, capture_output=True, text=True, cwd=REPOSITORY)
+    done = subprocess.run(
+        [sys.executable, "-c", code + tail],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+    )
     return int(done.stdout.split()[-1]) / 1024
 
 

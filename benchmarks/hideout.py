@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from kakurenbo import registry
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.rehearsing import Draw, Trial, Tried, prepare_draw, rehearse
-from kakurenbo.reporting.estimates import estimate
+from kakurenbo.methods import registry
+from kakurenbo.reports.estimates import estimate
 
 SEED, FIRST = 2020, 20
 QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing", "max_entropy")
@@ -51,9 +51,13 @@ PASSES, SECONDS = 0.9, 60.0
 def play(name: str, number: int, attacks: tuple[str, ...]) -> Tried:
     """One handout; its data are thrown away."""
     contest = CONTESTS[name]
-    rules = registry.build("rulebooks", f"amic2020:round={contest.round},generator={contest.generator},data={DATA}")
+    rules = registry.build(
+        "rulebooks", f"amic2020:round={contest.round},generator={contest.generator},data={DATA}"
+    )
     with tempfile.TemporaryDirectory(prefix="kakurenbo-hideout-") as folder:
-        draw = Draw.numbered(MethodCall.of("rulebooks", "amic2020", rules), SEED, number, Path(folder))
+        draw = Draw.numbered(
+            MethodCall.of("rulebooks", "amic2020", rules), SEED, number, Path(folder)
+        )
         prepare_draw(draw)
         return rehearse(Trial(draw, contest.defence, attacks))
 
@@ -61,7 +65,10 @@ def play(name: str, number: int, attacks: tuple[str, ...]) -> Tried:
 def lines(name: str, found: Sequence[Tried], attacks: Sequence[str]) -> list[str]:
     """The table of one contest."""
     contest = CONTESTS[name]
-    passed, seconds = sum(one.passes for one in found), [one.seconds[contest.defence] for one in found]
+    passed, seconds = (
+        sum(one.passes for one in found),
+        [one.seconds[contest.defence] for one in found],
+    )
     told = [
         f"{name}: {contest.defence} in {contest.round}, B from {contest.generator}: passes on {passed} of {len(found)} handouts"
         f" (wanted {PASSES:.0%}), {max(seconds):.1f} CPU s at most (wanted {SECONDS:g}); wanted: {contest.hits:g} hits at most",
@@ -72,7 +79,11 @@ def lines(name: str, found: Sequence[Tried], attacks: Sequence[str]) -> list[str
         played = [one for one in found if attack in one.credits]
         if played:
             hits = estimate([one.credits[attack].hits for one in played])
-            half = "–" if hits.low is None or hits.high is None else f"{hits.low:.1f} to {hits.high:.1f}"
+            half = (
+                "–"
+                if hits.low is None or hits.high is None
+                else f"{hits.low:.1f} to {hits.high:.1f}"
+            )
             cost = sum(one.seconds[attack] for one in played) / len(played)
             told.append(f"| {attack} | {hits.n} | {hits.mean:.1f} | {half} | {cost:.1f} |")
     told += [f"no release: {one.cause}" for one in found if one.cause]
@@ -80,30 +91,46 @@ def lines(name: str, found: Sequence[Tried], attacks: Sequence[str]) -> list[str
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("contests", nargs="*", default=list(CONTESTS), metavar="CONTEST")
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first", type=int, default=FIRST, help="number of the first handout")
     parser.add_argument("--attacks", default=",".join(QUICK), help="played on every handout")
-    parser.add_argument("--slow", default=",".join(SLOW), help="attacks that rehearse the method, a minute or two each")
+    parser.add_argument(
+        "--slow",
+        default=",".join(SLOW),
+        help="attacks that rehearse the method, a minute or two each",
+    )
     parser.add_argument("--slow-draws", type=int, help="of how many handouts; all by default")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    quick, slow = (tuple(one for one in listed.split(",") if one) for listed in (given.attacks, given.slow))
+    quick, slow = (
+        tuple(one for one in listed.split(",") if one) for listed in (given.attacks, given.slow)
+    )
     if unknown := [name for name in given.contests if name not in CONTESTS]:
         parser.error(f"there is no contest {unknown[0]}; there are {', '.join(CONTESTS)}")
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         for name in given.contests:
             numbers = range(given.first, given.first + given.draws)
             slow_draws = given.draws if given.slow_draws is None else given.slow_draws
-            attacks = [(*slow, *quick) if place < slow_draws else quick for place in range(given.draws)]
+            attacks = [
+                (*slow, *quick) if place < slow_draws else quick for place in range(given.draws)
+            ]
             found: list[Tried] = []
             for one in pool.map(play, [name] * len(numbers), numbers, attacks):
                 found.append(one)
-                shown = ", ".join(f"{attack} {credit.hits:g}" for attack, credit in one.credits.items())
+                shown = ", ".join(
+                    f"{attack} {credit.hits:g}" for attack, credit in one.credits.items()
+                )
                 state = "passes" if one.passes else f"fails {one.cause}"
                 scores = ", ".join(f"{score} {value:.4f}" for score, value in one.scores.items())
-                print(f"{name} {numbers[len(found) - 1]}: {state}: {shown}; {scores}", file=sys.stderr, flush=True)
+                print(
+                    f"{name} {numbers[len(found) - 1]}: {state}: {shown}; {scores}",
+                    file=sys.stderr,
+                    flush=True,
+                )
             print(*lines(name, found, (*slow, *quick)), sep="\n", flush=True)
     return 0
 

@@ -21,22 +21,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import reference_data
-from kakurenbo import registry
-from kakurenbo.anonymizers.tables.histograms import with_histograms
-from kakurenbo.anonymizers.tables.population import draw_population
+from kakurenbo.anonymizers.tables.hideout_targets import with_histograms
 from kakurenbo.anonymizers.tables.repair import Repair
+from kakurenbo.anonymizers.tables.synthetic import draw_population
 from kakurenbo.attacks.membership import MembershipAttack, MembershipKnowledge
-from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.datasets.adult import SCHEMA, adult_statistics
-from kakurenbo.generators import GENERATORS, generate
-from kakurenbo.rng import stream
-from kakurenbo.tables import Read, Source, Table, read_table
+from kakurenbo.contest import Anonymizer, Release
+from kakurenbo.core import Source, Table, read_table
+from kakurenbo.core.rng import stream
+from kakurenbo.data.adult import SCHEMA, adult_statistics
+from kakurenbo.data.generators import GENERATORS, generate
+from kakurenbo.methods import registry
 
 FRESH, OTHERS = "fresh", "others"
 RELEASES = (
     "rr:p=0.5", "rrp:p=0.5", "rr:p=0.3", "rrp:p=0.3", "swap:share=0.5", "swap:share=0.8", "synthetic", "permute", OTHERS, FRESH,
 )  # fmt: skip
-ATTACKS = ("nearest", "likelihood", "kernel", "tracing", "max_entropy", "subset", "tracing:shadows=8", "champion")
+ATTACKS = (
+    "nearest",
+    "likelihood",
+    "kernel",
+    "tracing",
+    "max_entropy",
+    "subset",
+    "tracing:shadows=8",
+    "champion",
+)
 REFERENCE = "reference"
 POPULATIONS = (REFERENCE, *sorted(GENERATORS))
 SAMPLED = 0.1
@@ -57,27 +66,41 @@ class OtherPeople(Anonymizer):
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         people = draw_population(table, "auto", rng)
         others = people.take(rng.permutation(len(people))[: len(table)])
-        counted = with_histograms(others, {name: table.frequencies(name) for name in table.schema.names}, rng)
+        counted = with_histograms(
+            others, {name: table.frequencies(name) for name in table.schema.names}, rng
+        )
         return Repair().after(table, Release.of(counted), rng)
 
 
 def population(which: str) -> Table:
     """B: that of the reference data, or drawn by a generator from the embedded statistics."""
     if which != REFERENCE:
-        return generate(GENERATORS[which], adult_statistics("train"), 100_000, stream(1, "hits", "B"), distinct=True)
+        return generate(
+            GENERATORS[which],
+            adult_statistics("train"),
+            100_000,
+            stream(1, "hits", "B"),
+            distinct=True,
+        )
     folder = reference_data()
-    read = read_table(Source.of(folder / "amic2020" / "reference" / "B.csv.gz"), SCHEMA) if folder is not None else None
-    if not isinstance(read, Read):
-        raise SystemExit("the reference data is not here; give --population " + " or ".join(POPULATIONS[1:]))
-    return read.value
+    if folder is None:
+        raise SystemExit(
+            "the reference data is not here; give --population " + " or ".join(POPULATIONS[1:])
+        )
+    return read_table(Source.of(folder / "amic2020" / "reference" / "B.csv.gz"), SCHEMA)
 
 
 def draw(base: Table, release: str, number: int, *, declared: bool) -> Draw:
     """One draw of a method, by name and parameters, of ``others``, or of ``fresh``."""
     size = round(SAMPLED * len(base))
-    members, rng = stream(number, "hits", "sample").permutation(len(base))[:size], stream(number, "hits", release)
+    members, rng = (
+        stream(number, "hits", "sample").permutation(len(base))[:size],
+        stream(number, "hits", release),
+    )
     if release == FRESH:
-        return Draw(MembershipKnowledge(base, base.take(rng.permutation(len(base))[:size])), members)
+        return Draw(
+            MembershipKnowledge(base, base.take(rng.permutation(len(base))[:size])), members
+        )
     method = OtherPeople() if release == OTHERS else registry.build("anonymizers", release)
     table = method(base.take(members), rng).table
     told = (method.mechanism(table), method) if declared else (None, None)
@@ -134,13 +157,27 @@ def _shown(found: list[int]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--releases", default=";".join(RELEASES), help="methods with parameters, separated by semicolons")
-    parser.add_argument("--attacks", default=";".join(ATTACKS), help="attacks with parameters, separated by semicolons")
+    parser.add_argument(
+        "--releases",
+        default=";".join(RELEASES),
+        help="methods with parameters, separated by semicolons",
+    )
+    parser.add_argument(
+        "--attacks",
+        default=";".join(ATTACKS),
+        help="attacks with parameters, separated by semicolons",
+    )
     parser.add_argument("--declared", action="store_true", help="tell the attackers the method")
-    parser.add_argument("--population", choices=POPULATIONS, default=REFERENCE if reference_data() else "moments")
-    parser.add_argument("--kept", type=Path, help="a file to keep what was found in, and to go on from")
+    parser.add_argument(
+        "--population", choices=POPULATIONS, default=REFERENCE if reference_data() else "moments"
+    )
+    parser.add_argument(
+        "--kept", type=Path, help="a file to keep what was found in, and to go on from"
+    )
     for line in table_lines(parser.parse_args()):
         print(line, flush=True)
 

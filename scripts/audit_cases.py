@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from kakurenbo.anonymizers.tables.synthesis import Synthetic
+from kakurenbo.anonymizers.tables.synthetic import Synthetic
 from kakurenbo.audit import statistics
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.encoding import Coded, encode
@@ -33,11 +33,13 @@ from kakurenbo.audit.membership import Noise, attack_membership, likelihood_scor
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.result import ABOVE
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.datasets.adult import SCHEMA, read_uci
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, Source, Table
+from kakurenbo.core import InputError, Source, Table, gather
+from kakurenbo.core.rng import stream
+from kakurenbo.data.adult import SCHEMA, read_uci
 
-FOLDER = Path(os.environ.get("KAKURENBO_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult"
+FOLDER = (
+    Path(os.environ.get("KAKURENBO_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult"
+)
 FIRST_SEED = 1  # of the draws that are reported; what the attacks were made better by has others
 PLANTED = 100
 EPSILON = 1.0
@@ -70,13 +72,27 @@ RISKS = ("membership", "singling_out", "linkability", "inference", "records", "v
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="holds adult.data and adult.test, plain or .gz")
-    parser.add_argument("--rows", type=int, help="of original, holdout and release; 10000, or 400 for false alarms")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=FOLDER,
+        help="holds adult.data and adult.test, plain or .gz",
+    )
+    parser.add_argument(
+        "--rows", type=int, help="of original, holdout and release; 10000, or 400 for false alarms"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="draws of each case")
     parser.add_argument("--cases", default=",".join(TITLES), help="which releases")
-    parser.add_argument("--false-alarms", type=int, metavar="DRAWS", help="audit so many harmless releases instead")
-    parser.add_argument("-o", "--out", type=Path, help="the file to write; standard output by default")
+    parser.add_argument(
+        "--false-alarms", type=int, metavar="DRAWS", help="audit so many harmless releases instead"
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, help="the file to write; standard output by default"
+    )
     given = parser.parse_args()
     files = [_file(given.folder, name) for name in ("adult.data", "adult.test")]
     if not all(path.exists() for path in files):
@@ -99,10 +115,12 @@ def _file(folder: Path, name: str) -> Path:
 
 def census(files: Sequence[Path]) -> Table:
     """All complete records."""
-    read = [read_uci(Source.of(path)) for path in files]
-    if problems := Problems.of(*read):
-        sys.exit("\n".join(map(str, problems)))
-    return Table.stack([reading.value for reading in read if not isinstance(reading, Problems)])
+    try:
+        with gather() as problems:
+            tables = [problems.of(read_uci, Source.of(path)) for path in files]
+    except InputError as error:
+        sys.exit("\n".join(map(str, error.problems)))
+    return Table.stack(tables)
 
 
 # -- releases ------------------------------------------------------------------------------------------------------------
@@ -110,7 +128,9 @@ def census(files: Sequence[Path]) -> Table:
 Made = tuple[pl.DataFrame, dict[str, pl.DataFrame], pl.DataFrame]
 
 
-def made_cases(people: Table, rows: int, seed: int = FIRST_SEED, cases: Sequence[str] = tuple(TITLES)) -> Made:
+def made_cases(
+    people: Table, rows: int, seed: int = FIRST_SEED, cases: Sequence[str] = tuple(TITLES)
+) -> Made:
     """Original, releases by case, and holdout: disjoint random rows of the complete records."""
     original, holdout, fresh = _drawn(people, rows, seed)
     makers: dict[str, Callable[[], Table]] = {
@@ -132,15 +152,21 @@ def made_cases(people: Table, rows: int, seed: int = FIRST_SEED, cases: Sequence
         frames[case] = frame(table.take(order))
     if "g" in frames:
         low = pl.col("age").cast(pl.Int64) // 10 * 10
-        frames["g"] = frames["g"].with_columns(pl.concat_str([low, low + 9], separator="-").alias("age"))
+        frames["g"] = frames["g"].with_columns(
+            pl.concat_str([low, low + 9], separator="-").alias("age")
+        )
     return frame(original), frames, frame(holdout)
 
 
 def _drawn(people: Table, rows: int, seed: int) -> tuple[Table, Table, Table]:
     order = stream(seed, "people").permutation(len(people))
     if 3 * rows > len(people):
-        sys.exit(f"--rows {rows}: there are {len(people)} records, which must be enough for three tables")
-    original, holdout, fresh = (people.take(order[start : start + rows]) for start in (0, rows, 2 * rows))
+        sys.exit(
+            f"--rows {rows}: there are {len(people)} records, which must be enough for three tables"
+        )
+    original, holdout, fresh = (
+        people.take(order[start : start + rows]) for start in (0, rows, 2 * rows)
+    )
     return original, holdout, fresh
 
 
@@ -170,7 +196,9 @@ def _swapped(table: Table, share: float, seed: int) -> Table:
 
 def rarest(table: Table) -> Table:
     """The records whose values are the least frequent, columns taken for independent."""
-    surprise = sum(-np.log(table.frequencies(name)[table.codes[name]] / len(table)) for name in SCHEMA.names)
+    surprise = sum(
+        -np.log(table.frequencies(name)[table.codes[name]] / len(table)) for name in SCHEMA.names
+    )
     return table.take(np.argsort(-np.asarray(surprise), kind="stable")[:PLANTED])
 
 
@@ -187,14 +215,21 @@ def _without_originals(original: Table, rows: int, seed: int) -> Table:
 
 def _relabelled(table: Table, seed: int) -> Table:
     rng = stream(seed, "relabel")
-    return table.with_codes({name: rng.permutation(table.schema[name].size or 1)[table.codes[name]] for name in SCHEMA.names})
+    return table.with_codes(
+        {
+            name: rng.permutation(table.schema[name].size or 1)[table.codes[name]]
+            for name in SCHEMA.names
+        }
+    )
 
 
 def private(original: Table, rng: np.random.Generator) -> Table:
     """A differentially private synthesis: histograms with noise of Laplace, their epsilons ``EPSILON`` together."""
     codes = {}
     for column in SCHEMA:
-        counts = original.frequencies(column.name) + rng.laplace(0, len(SCHEMA.names) / EPSILON, column.size or 1)
+        counts = original.frequencies(column.name) + rng.laplace(
+            0, len(SCHEMA.names) / EPSILON, column.size or 1
+        )
         shares = np.maximum(counts, 0) + 1e-9
         codes[column.name] = rng.choice(len(shares), len(original), p=shares / shares.sum())
     return original.with_codes(codes)
@@ -223,14 +258,21 @@ def case_table(people: Table, rows: int, seeds: int, cases: Sequence[str]) -> li
 
 
 def figures(
-    original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame, seed: int, kept: float | None = None
+    original: pl.DataFrame,
+    release: pl.DataFrame,
+    holdout: pl.DataFrame,
+    seed: int,
+    kept: float | None = None,
 ) -> dict[str, float]:
     """What the attacks on membership and links find in one release, and the seconds that these take.
 
     Beside them, where it is known how many cells were kept, what an attacker finds who knows that: nobody knows more.
     """
     began = time.process_time()
-    frames = [frame_of(name, table) for name, table in (("original", original), ("release", release), ("holdout", holdout))]
+    frames = [
+        frame_of(name, table)
+        for name, table in (("original", original), ("release", release), ("holdout", holdout))
+    ]
     coded = encode(infer_schema(frames[0], frames[2]), original.columns, *frames)
     coded, _ = undo_recoding(coded, np.concatenate([coded.original, coded.holdout]))
     found = attack_membership(coded, coded.original, coded.holdout, stream(seed, "membership"))
@@ -253,11 +295,15 @@ def figures(
 def _told(coded: Coded, kept: float) -> float:
     """Members found at 0.1 % false alarms by the likelihood of somebody who knows the exact share of cells that were kept."""
     pool = np.concatenate([coded.original, coded.holdout])
-    maps = [coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)]
+    maps = [
+        coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)
+    ]
     shares = np.full(len(maps), min(kept, 0.999))
     noise = replace(Noise.of(coded, pool), transitions=with_retention(coded, pool, maps, shares))
     scores = np.round(likelihood_scores(coded, pool, noise=noise), 9)
-    return statistics.found_beyond(scores[: len(coded.original)], scores[len(coded.original) :], 0.001)
+    return statistics.found_beyond(
+        scores[: len(coded.original)], scores[len(coded.original) :], 0.001
+    )
 
 
 def _planted(original: pl.DataFrame, exposed: Sequence[int]) -> int:
@@ -289,8 +335,16 @@ def alarm_table(people: Table, rows: int, draws: int) -> list[str]:
     lines = [f"| harmless release | {' | '.join(RISKS)} |", "|" + " --- |" * (1 + len(RISKS))]
     for name, found in counts.items():
         told = [statistics.rate(found[risk], draws) for risk in RISKS]
-        lines.append(f"| {name} | " + " | ".join(f"{one.hits} of {one.of} (to {one.high:.3f})" for one in told) + " |")
-    return [*lines, "", f"{rows} records each; called exposed: above its limit; of records: any flagged; verdict: exit code 1."]
+        lines.append(
+            f"| {name} | "
+            + " | ".join(f"{one.hits} of {one.of} (to {one.high:.3f})" for one in told)
+            + " |"
+        )
+    return [
+        *lines,
+        "",
+        f"{rows} records each; called exposed: above its limit; of records: any flagged; verdict: exit code 1.",
+    ]
 
 
 LARGER = 2.5
@@ -299,7 +353,9 @@ HARMLESS: Mapping[str, Callable[[Table, Table, int], Table]] = {
     "z fresh sample": lambda _, fresh, __: fresh,
     LARGE: lambda _, fresh, __: fresh,
     ALONE: lambda _, fresh, __: fresh,
-    f"private synthesis, epsilon {EPSILON:g}": lambda original, _, seed: private(original, stream(seed, "private")),
+    f"private synthesis, epsilon {EPSILON:g}": lambda original, _, seed: private(
+        original, stream(seed, "private")
+    ),
 }
 
 
@@ -311,7 +367,9 @@ def alarms(people: Table, rows: int, draws: int) -> dict[str, dict[str, int]]:
         more = frame(_others(people, 3 * rows, int(LARGER * rows), seed))
         for name, make in HARMLESS.items():
             held = {LARGE: more, ALONE: None}.get(name, frame(holdout))
-            result = audit(frame(original), frame(make(original, fresh, seed)), holdout=held, seed=seed)
+            result = audit(
+                frame(original), frame(make(original, fresh, seed)), holdout=held, seed=seed
+            )
             for risk in RISKS[:-2]:
                 found[name][risk] += result.risks[risk].standing == ABOVE
             found[name]["records"] += bool(result.records.flagged)

@@ -23,12 +23,22 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="audit_dependencies")
     parser.add_argument("--constraints", type=Path, default=REPOSITORY / "constraints.txt")
     parser.add_argument("--service", default=SERVICE)
-    parser.add_argument("--ignore", action="append", default=[], help="a vulnerability that does not concern kakurenbo")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        help="a vulnerability that does not concern kakurenbo",
+    )
     asked = parser.parse_args(arguments)
     versions = pinned(asked.constraints.read_text(encoding="utf-8"))
     try:
         answers = _answers(asked.service, versions)
-    except (OSError, ValueError, KeyError, TypeError) as error:  # no network, or something that stands in its way
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+    ) as error:  # no network, or something that stands in its way
         print(f"dependencies were not audited, {asked.service} cannot be asked: {error}")
         return 0
     found = [
@@ -37,7 +47,11 @@ def main(arguments: list[str]) -> int:
         for known in answer.get("vulns", [])
         if known["id"] not in asked.ignore
     ]
-    print(*found, f"{len(versions)} dependencies audited, {len(found)} known vulnerabilities", sep="\n")
+    print(
+        *found,
+        f"{len(versions)} dependencies audited, {len(found)} known vulnerabilities",
+        sep="\n",
+    )
     return 1 if found else 0
 
 
@@ -50,12 +64,20 @@ def pinned(constraints: str) -> list[tuple[str, str]]:
     [('click', '8.2.1')]
     """
     lines = (line.strip() for line in constraints.splitlines())
-    return [(name, version) for name, _, version in (line.partition("==") for line in lines if line and line[0] != "#")]
+    return [
+        (name, version)
+        for name, _, version in (line.partition("==") for line in lines if line and line[0] != "#")
+    ]
 
 
-def _answers(service: str, versions: list[tuple[str, str]]) -> list[dict[str, list[dict[str, str]]]]:
+def _answers(
+    service: str, versions: list[tuple[str, str]]
+) -> list[dict[str, list[dict[str, str]]]]:
     """What is known of each version, in order."""
-    queries = [{"package": {"name": name, "ecosystem": "PyPI"}, "version": version} for name, version in versions]
+    queries = [
+        {"package": {"name": name, "ecosystem": "PyPI"}, "version": version}
+        for name, version in versions
+    ]
     body = json.dumps({"queries": queries}).encode()
     request = urllib.request.Request(service, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=_SECONDS) as answer:

@@ -117,27 +117,40 @@ class Comparison:
 
     def run_missing(self) -> list[str]:
         """Run each tool on the releases for which nothing of it is kept. Returns lines on tools that cannot be installed."""
-        missing = {tool: [case for case in self.cases if not self.file(tool, case).exists()] for tool in self.tools}
+        missing = {
+            tool: [case for case in self.cases if not self.file(tool, case).exists()]
+            for tool in self.tools
+        }
         if not any(missing.values()):
             return []
         self.kept.mkdir(parents=True, exist_ok=True)
         left_out = []
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            original, releases, holdout = made_cases(census(self.files), self.rows, self.seed, self.cases)
+            original, releases, holdout = made_cases(
+                census(self.files), self.rows, self.seed, self.cases
+            )
             for name, frame in {"original": original, "holdout": holdout, **releases}.items():
                 frame.write_csv(folder / f"{name}.csv")
             for tool in filter(missing.get, self.tools):
                 installed = (
-                    (_own_call(self.seed), __version__) if tool == OWN else _installed(tool, self.environments, self.seed)
+                    (_own_call(self.seed), __version__)
+                    if tool == OWN
+                    else _installed(tool, self.environments, self.seed)
                 )
                 if isinstance(installed, str):
                     left_out.append(f"{tool} could not be installed: {installed}")
                     continue
                 for case in missing[tool]:
                     found = self._found(tool, case, folder, *installed)
-                    self.file(tool, case).write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
-                    print(f"{tool}, {case}: {found.figures or found.error}, {found.seconds:.0f} s", file=sys.stderr, flush=True)
+                    self.file(tool, case).write_text(
+                        json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8"
+                    )
+                    print(
+                        f"{tool}, {case}: {found.figures or found.error}, {found.seconds:.0f} s",
+                        file=sys.stderr,
+                        flush=True,
+                    )
         return left_out
 
     def _found(self, tool: str, case: str, folder: Path, call: Call, version: str) -> Found:
@@ -145,7 +158,17 @@ class Comparison:
         checksum = hashlib.sha256(b"".join(path.read_bytes() for path in tables)).hexdigest()[:16]
         before = _seconds_of_children()
         figures, error = _run(tool, call([str(path) for path in tables]), folder, self.limit)
-        return Found(tool, version, case, self.rows, self.seed, checksum, figures, error, _seconds_of_children() - before)
+        return Found(
+            tool,
+            version,
+            case,
+            self.rows,
+            self.seed,
+            checksum,
+            figures,
+            error,
+            _seconds_of_children() - before,
+        )
 
     def lines(self) -> list[str]:
         """The Markdown table of all that is kept, seconds, versions and failures below it."""
@@ -158,7 +181,10 @@ class Comparison:
         told = [tool for tool in self.tools if any((tool, case) in found for case in self.cases)]
         lines = [f"| release | {' | '.join(told)} |", "|" + " --- |" * (1 + len(told))]
         for case in self.cases:
-            cells = [_cell(found[tool, case].figures) if (tool, case) in found else "not run" for tool in told]
+            cells = [
+                _cell(found[tool, case].figures) if (tool, case) in found else "not run"
+                for tool in told
+            ]
             lines.append(f"| {TITLES[case]} | {' | '.join(cells)} |")
         seconds, versions = [], []
         for tool in told:
@@ -166,30 +192,64 @@ class Comparison:
             versions += sorted({f"{tool} {one.version}" for one in own})
             if finished := [one.seconds for one in own if one.figures]:
                 seconds.append(f"{tool} {sum(finished) / len(finished):.0f}")
-        lines += ["", f"{self.rows} records each of original, holdout and release; seed {self.seed}. {', '.join(versions)}."]
+        lines += [
+            "",
+            f"{self.rows} records each of original, holdout and release; seed {self.seed}. {', '.join(versions)}.",
+        ]
         lines += [f"CPU seconds per release that a tool finishes: {', '.join(seconds)}."]
-        lines += [f"- {one.tool} fails on release {one.case}: {one.error}" for one in found.values() if not one.figures]
+        lines += [
+            f"- {one.tool} fails on release {one.case}: {one.error}"
+            for one in found.values()
+            if not one.figures
+        ]
         for case in self.cases:
             if len({one.tables for one in found.values() if one.case == case}) > 1:
-                lines.append(f"- Release {case} was not the same for all tools: delete what is kept of the older one.")
+                lines.append(
+                    f"- Release {case} was not the same for all tools: delete what is kept of the older one."
+                )
         return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs=2, type=Path, help="adult.data and adult.test, plain or .gz")
-    parser.add_argument("--rows", type=int, default=Comparison.rows, help="of original, holdout and release")
     parser.add_argument(
-        "--seed", type=int, default=Comparison.seed, help="of the draw of people and releases, and of the tools"
+        "--rows", type=int, default=Comparison.rows, help="of original, holdout and release"
     )
-    parser.add_argument("--tools", type=_some_of(TOOLS), default=TOOLS, help=f"which to run, of {','.join(TOOLS)}")
-    parser.add_argument("--cases", type=_some_of(TITLES), default=tuple(TITLES), help=f"which releases, of {','.join(TITLES)}")
     parser.add_argument(
-        "--limit", type=float, default=Comparison.limit, help="seconds of the clock that a tool has for a release"
+        "--seed",
+        type=int,
+        default=Comparison.seed,
+        help="of the draw of people and releases, and of the tools",
     )
-    parser.add_argument("--kept", type=Path, help="a folder for the results, which are not made again then")
-    parser.add_argument("--environments", type=Path, help="a folder for the tools' environments, which are kept there then")
-    parser.add_argument("-o", "--out", type=Path, help="the file to write; standard output by default")
+    parser.add_argument(
+        "--tools", type=_some_of(TOOLS), default=TOOLS, help=f"which to run, of {','.join(TOOLS)}"
+    )
+    parser.add_argument(
+        "--cases",
+        type=_some_of(TITLES),
+        default=tuple(TITLES),
+        help=f"which releases, of {','.join(TITLES)}",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=Comparison.limit,
+        help="seconds of the clock that a tool has for a release",
+    )
+    parser.add_argument(
+        "--kept", type=Path, help="a folder for the results, which are not made again then"
+    )
+    parser.add_argument(
+        "--environments",
+        type=Path,
+        help="a folder for the tools' environments, which are kept there then",
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, help="the file to write; standard output by default"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         comparison = Comparison(
@@ -213,7 +273,9 @@ def main() -> None:
 def _some_of(known: Collection[str]) -> Callable[[str], list[str]]:
     def names(text: str) -> list[str]:
         if strange := [name for name in text.split(",") if name not in known]:
-            raise argparse.ArgumentTypeError(f"unknown: {', '.join(strange)}; there are {', '.join(known)}")
+            raise argparse.ArgumentTypeError(
+                f"unknown: {', '.join(strange)}; there are {', '.join(known)}"
+            )
         return text.split(",")
 
     return names
@@ -231,20 +293,35 @@ def _installed(tool: str, environments: Path, seed: int) -> tuple[Call, str] | s
     if not place.exists():
         venv.create(place, with_pip=True)
     python = str(place / "bin" / "python")
-    made = subprocess.run([python, "-m", "pip", "install", "-q", *PEERS[tool]], capture_output=True, text=True)
+    made = subprocess.run(
+        [python, "-m", "pip", "install", "-q", *PEERS[tool]], capture_output=True, text=True
+    )
     if made.returncode:
         return _last_line(made)
     ask = f"import importlib.metadata; print(importlib.metadata.version({PEERS[tool][0]!r}))"
-    version = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        [python, "-c", ask], capture_output=True, text=True, check=True
+    ).stdout.strip()
     return lambda tables: [python, "-c", _READ + _PROGRAMS[tool], *tables, str(seed)], version
 
 
 def _own_call(seed: int) -> Call:
     audit = [sys.executable, "-m", "kakurenbo", "audit"]
-    return lambda tables: [*audit, tables[0], tables[1], "--holdout", tables[2], "--seed", str(seed), "--json"]
+    return lambda tables: [
+        *audit,
+        tables[0],
+        tables[1],
+        "--holdout",
+        tables[2],
+        "--seed",
+        str(seed),
+        "--json",
+    ]
 
 
-def _run(tool: str, command: Sequence[str], folder: Path, limit: float) -> tuple[dict[str, float], str]:
+def _run(
+    tool: str, command: Sequence[str], folder: Path, limit: float
+) -> tuple[dict[str, float], str]:
     """The figures that a tool tells, or its error."""
     try:
         called = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=limit)
@@ -283,7 +360,10 @@ _DIGITS = {"TPR": 4, "top": 0, "exposed": 0}
 
 
 def _cell(figures: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.{_DIGITS.get(name, 3)}f}" for name, value in figures.items()) or "–"
+    return (
+        ", ".join(f"{name} {value:.{_DIGITS.get(name, 3)}f}" for name, value in figures.items())
+        or "–"
+    )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python scripts/make_adult_statistics.py adult.data adult.test
 
 The files may be packed (.gz) and come in any order. Writes ``adult-train.json`` and ``adult-test.json`` into
-``src/kakurenbo/datasets/data``: counts, histograms and cross products of the complete rows, whole numbers only.
+``src/kakurenbo/data/stored``: counts, histograms and cross products of the complete rows, whole numbers only.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ import json
 import sys
 from pathlib import Path
 
-from kakurenbo.datasets.adult import read_part
-from kakurenbo.tables import Moments, Problems, Source, write_file
+from kakurenbo.core import InputError, Moments, Source, write_file
+from kakurenbo.data.adult import read_part
 
-DATA = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data"
+DATA = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "data" / "stored"
 
 
 def statistics(path: Path) -> tuple[str, bytes]:
     """Name and content of the statistics of one original file."""
-    read = read_part(Source.of(path))
-    if isinstance(read, Problems):
-        sys.exit("\n".join(map(str, read)))
-    part, table = read.value
-    return f"adult-{part}.json", (json.dumps(Moments.of(table).as_json(), separators=(",", ":")) + "\n").encode()
+    try:
+        part, table = read_part(Source.of(path))
+    except InputError as error:
+        sys.exit("\n".join(map(str, error.problems)))
+    return f"adult-{part}.json", (
+        json.dumps(Moments.of(table).as_json(), separators=(",", ":")) + "\n"
+    ).encode()
 
 
 def main() -> None:

@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from kakurenbo import registry
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.rng import stream
+from kakurenbo.core import InputError
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import counts_in, reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
-from kakurenbo.tables import Problems
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "darc2019.md"
 SEED = 2019
@@ -48,7 +48,6 @@ ANONYMIZERS = (
     "pipeline:steps=swap_items:share=0.9|dates|values",
     "swap_baskets",
     "swap_baskets:pseudonym=customer",
-    "share_baskets",
     "crowds",
     "mixed_crowds",
 )
@@ -65,13 +64,20 @@ MODES = ("rules", "aicrowd")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("table", type=Path, help="T, such as the contest's ground_truth.csv")
     parser.add_argument("--draws", type=int, default=3, help="releases of each anonymizer")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--keep", type=Path, help="folder that keeps the figures of each draw for the next run")
+    parser.add_argument(
+        "--keep", type=Path, help="folder that keeps the figures of each draw for the next run"
+    )
     given = parser.parse_args()
-    cases = [(given.table, given.keep, text, draw) for draw, text in product(range(given.draws), ANONYMIZERS)]
+    cases = [
+        (given.table, given.keep, text, draw)
+        for draw, text in product(range(given.draws), ANONYMIZERS)
+    ]
     with ProcessPoolExecutor(given.jobs) as pool:
         found = []
         play = map if given.jobs == 1 else pool.map
@@ -80,19 +86,29 @@ def main() -> None:
             print(f"{len(found)} of {len(cases)}", file=sys.stderr)
     summary = [f"{figure}, {mode}" for mode in MODES for figure in ("U", "reid", "score")]
     names = ["S1–S6", "S7", *ATTACKS, *summary, "buyer"]
-    lines = [f"| anonymizer | {' | '.join(names)} |", f"| --- | {' | '.join(['---:'] * len(names))} |"]
+    lines = [
+        f"| anonymizer | {' | '.join(names)} |",
+        f"| --- | {' | '.join(['---:'] * len(names))} |",
+    ]
     widest = 0.0
     for text in ANONYMIZERS:
-        draws = np.array([figures for case, figures in zip(cases, found, strict=True) if case[2] == text])
+        draws = np.array(
+            [figures for case, figures in zip(cases, found, strict=True) if case[2] == text]
+        )
         widest = max(widest, *half_widths(draws))
         shown = text.removeprefix("pipeline:steps=").replace("|", " + ")
-        lines.append(f"| `{shown}` | {' | '.join(f'{value:.3f}' for value in draws.mean(axis=0))} |")
+        lines.append(
+            f"| `{shown}` | {' | '.join(f'{value:.3f}' for value in draws.mean(axis=0))} |"
+        )
     said = f"Means of {given.draws} draws with seed {SEED}; no 95 % interval (Student's t) reaches farther than ± {widest:.3f}."
     if given.draws == 1:
         said = f"One draw with seed {SEED}."
     table = "\n".join(["<!-- table -->", said, "", *lines, "<!-- end of table -->"])
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: table, page, flags=re.S), encoding="utf-8")
+    PAGE.write_text(
+        re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: table, page, flags=re.S),
+        encoding="utf-8",
+    )
 
 
 def half_widths(draws: NDArray[np.float64]) -> Sequence[float]:
@@ -107,14 +123,17 @@ def half_widths(draws: NDArray[np.float64]) -> Sequence[float]:
 def _figures_of(case: tuple[Path, Path | None, str, int]) -> list[float]:
     path, keep, text, draw = case
     known = json.dumps([path.name, text, draw, ATTACKS])
-    kept = None if keep is None else keep / f"{hashlib.sha256(known.encode()).hexdigest()[:16]}.json"
+    kept = (
+        None if keep is None else keep / f"{hashlib.sha256(known.encode()).hexdigest()[:16]}.json"
+    )
     if kept is not None and kept.exists():
         found: list[float] = json.loads(kept.read_text(encoding="utf-8"))
         return found
-    read = Darc2019().read_handout(path)
-    if isinstance(read, Problems):
-        sys.exit("\n".join(map(str, read)))
-    found = figures(read.value, text, draw)
+    try:
+        handout = Darc2019().read_handout(path)
+    except InputError as error:
+        sys.exit("\n".join(map(str, error.problems)))
+    found = figures(handout, text, draw)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(found), encoding="utf-8")
@@ -127,15 +146,25 @@ def figures(handout: Handout, text: str, draw: int) -> list[float]:
     method = registry.build("anonymizers", text)
     released = Darc2019().anonymize(handout, method, stream(SEED, "table", text, draw)).table
     answer, rows = answer_of(original, released)
-    known = ReidentificationKnowledge(original, rows.take(stream(SEED, "order", text, draw).permutation(len(rows))))
-    guesses = {name: registry.build("attacks", name)(known, stream(SEED, name, draw)) for name in ATTACKS}
+    known = ReidentificationKnowledge(
+        original, rows.take(stream(SEED, "order", text, draw).permutation(len(rows)))
+    )
+    guesses = {
+        name: registry.build("attacks", name)(known, stream(SEED, name, draw)) for name in ATTACKS
+    }
     shown: list[float] = []
     summary: list[float] = []
     for mode in MODES:
-        rates = {name: reid(answer, attack(known, stream(0, name)), mode) for name, attack in baselines(mode).items()}
+        rates = {
+            name: reid(answer, attack(known, stream(0, name)), mode)
+            for name, attack in baselines(mode).items()
+        }
         rates |= {name: reid(answer, guess, mode) for name, guess in guesses.items()}
         if mode == "rules":
-            shown = [max(rates[f"S{number}"] for number in range(1, 7)), *(rates[name] for name in ("S7", *ATTACKS))]
+            shown = [
+                max(rates[f"S{number}"] for number in range(1, 7)),
+                *(rates[name] for name in ("S7", *ATTACKS)),
+            ]
         loss = min(1.0, max(errors_of(original, released, mode).values()))
         highest = max(rate for name, rate in rates.items() if counts_in(mode, name))
         summary += [loss, highest, (loss + highest) / 2]

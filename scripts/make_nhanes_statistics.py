@@ -1,4 +1,4 @@
-"""Make ``src/kakurenbo/datasets/data/nhanes.json``: what the embedded B of pwscup2021 is drawn from.
+"""Make ``src/kakurenbo/data/stored/health.json``: what the embedded B of pwscup2021 is drawn from.
 
     python scripts/make_nhanes_statistics.py B_nhanes2017_18.csv.gz published_B_statistics.csv
 
@@ -17,32 +17,38 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.datasets import nhanes
-from kakurenbo.measures.cell_shares import Bins
-from kakurenbo.tables import Category, Moments, Problems, Source, Table, json_bytes, write_file
+from kakurenbo.core import Category, InputError, Moments, Source, Table, json_bytes, write_file
+from kakurenbo.data import health
+from kakurenbo.measures.crosstab import Bins
 
 COPIES = 10  # rows of the weighted table for each row of the contest's B
 _RAKINGS = 200
-_BINS = {nhanes.AGE: Bins.between(19, 44, 64, 80), nhanes.BMI: Bins.between(15, 18.5, 25, 30, 70)}
-_OUT = Path(__file__).parents[1] / "src" / "kakurenbo" / "datasets" / "data" / nhanes.STATISTICS_FILE
+_BINS = {health.AGE: Bins.between(19, 44, 64, 80), health.BMI: Bins.between(15, 18.5, 25, 30, 70)}
+_OUT = Path(__file__).parents[1] / "src" / "kakurenbo" / "data" / "stored" / health.STATISTICS_FILE
 
 
 def main(rows_file: str, counts_file: str) -> None:
     """Write the statistics."""
-    read = nhanes.read_health(Source.of(rows_file))
-    if isinstance(read, Problems):
-        raise SystemExit(str(read[0]))
-    table = read.value.take(read.value.values(nhanes.BMI) <= _BINS[nhanes.BMI].edges[-1])
+    try:
+        people = health.read_health(Source.of(rows_file))
+    except InputError as error:
+        raise SystemExit(str(error)) from error
+    table = people.take(people.values(health.BMI) <= _BINS[health.BMI].edges[-1])
     weights = _raked(table, list(_margins(table, Path(counts_file))))
     # Systematic sampling: each row as often as its weight says, to the next whole number.
-    ends = np.cumsum(weights / weights.sum()) * nhanes.ROWS * COPIES
-    places = np.searchsorted(ends, np.arange(nhanes.ROWS * COPIES) + 0.5).clip(max=len(table) - 1)
-    write_file(_OUT, json_bytes(Moments.of(nhanes.counted(table.take(places))).as_json()).replace(b"\n   ", b" "))
+    ends = np.cumsum(weights / weights.sum()) * health.ROWS * COPIES
+    places = np.searchsorted(ends, np.arange(health.ROWS * COPIES) + 0.5).clip(max=len(table) - 1)
+    write_file(
+        _OUT,
+        json_bytes(Moments.of(health.counted(table.take(places))).as_json()).replace(
+            b"\n   ", b" "
+        ),
+    )
 
 
 def _margins(table: Table, counts_file: Path) -> Iterator[tuple[NDArray[np.bool_], float]]:
     """Which rows are in each published cell, and how many there should be."""
-    sick = table.values(nhanes.DIA) == 1
+    sick = table.values(health.DIA) == 1
     with counts_file.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if line["kind"] != "count":

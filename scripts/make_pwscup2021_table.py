@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kakurenbo import registry
 from kakurenbo.attacks.linkage import LinkageKnowledge
-from kakurenbo.contracts import Player
-from kakurenbo.datasets import nhanes
-from kakurenbo.reporting.estimates import estimate
-from kakurenbo.rng import stream
+from kakurenbo.contest import Player
+from kakurenbo.core import InputError, Source
+from kakurenbo.core.rng import stream
+from kakurenbo.data import health as nhanes
+from kakurenbo.methods import registry
+from kakurenbo.reports.estimates import estimate
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
-from kakurenbo.tables import Problems, Source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "pwscup2021.md"
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
@@ -50,7 +50,10 @@ class Draw:
 @cache
 def handed_out(rows: int, number: int) -> Handout:
     """A B of so many rows."""
-    return Handout("01", generated_table(nhanes.embedded_statistics(), rows, stream(0, "table", "B", str(number))))
+    return Handout(
+        "01",
+        generated_table(nhanes.embedded_statistics(), rows, stream(0, "table", "B", str(number))),
+    )
 
 
 def played(player: Player, tables: int, rows: int, number: int) -> Draw:
@@ -60,16 +63,22 @@ def played(player: Player, tables: int, rows: int, number: int) -> Draw:
     anonymizer = registry.build("anonymizers", player.anonymizer)
     release = main.anonymize(handout, anonymizer, stream(1, "table", player.name, str(number)))
     sources = [Source(name, data) for name, data in main.release_files(handout, release).items()]
-    read = main.check_release(handout, sources)
-    if isinstance(read, Problems):
-        raise SystemExit(f"{player.name}: {read[0]}")
-    utility = main.measure(handout, read.value)
-    found = [attacked(handout, read.value, stream(2, "table", player.name, str(number), str(table))) for table in range(tables)]
+    try:
+        submission = main.check_release(handout, sources)
+    except InputError as error:
+        raise SystemExit(f"{player.name}: {error}") from error
+    utility = main.measure(handout, submission)
+    found = [
+        attacked(handout, submission, stream(2, "table", player.name, str(number), str(table)))
+        for table in range(tables)
+    ]
     earned = {key: float(np.mean([table[key] for table in found])) for key in found[0]}
     return Draw(utility.passes, {name: utility.scores[name].value for name in MEASURES}, earned)
 
 
-def attacked(handout: Handout, submission: Submission, rng: np.random.Generator) -> dict[tuple[str, str], float]:
+def attacked(
+    handout: Handout, submission: Submission, rng: np.random.Generator
+) -> dict[tuple[str, str], float]:
     """R of every attack of either round on one test table."""
     rounds = {round_: Pwscup2021(round=round_, order="shuffled") for round_ in ATTACKS}
     people, places = rounds["main"].test_table(handout, submission, rng)
@@ -100,7 +109,9 @@ def table(head: Sequence[str], lines: Sequence[Sequence[str]], words: int) -> li
 
 def main() -> None:
     """Write the tables into the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--rows", type=int, default=nhanes.ROWS)
@@ -108,22 +119,36 @@ def main() -> None:
     scored, earned = [], []
     with ProcessPoolExecutor(WORKERS) as pool:
         for player in PLAYERS:
-            draws = list(pool.map(partial(played, player, given.tables, given.rows), range(given.draws)))
+            draws = list(
+                pool.map(partial(played, player, given.tables, given.rows), range(given.draws))
+            )
             largest = [f"{max(draw.measures[name] for draw in draws):.3g}" for name in MEASURES]
-            scored.append([player.name, "yes" if all(draw.passes for draw in draws) else "no", *largest])
+            scored.append(
+                [player.name, "yes" if all(draw.passes for draw in draws) else "no", *largest]
+            )
             means = [
-                shown([draw.earned[round_, name] for draw in draws]) for round_, names in ATTACKS.items() for name in names
+                shown([draw.earned[round_, name] for draw in draws])
+                for round_, names in ATTACKS.items()
+                for name in names
             ]
-            gains = [[draw.earned[round_, name] - draw.earned[round_, SAMPLE] for draw in draws] for round_, name in GAINS]
+            gains = [
+                [draw.earned[round_, name] - draw.earned[round_, SAMPLE] for draw in draws]
+                for round_, name in GAINS
+            ]
             earned.append([player.name, *means, *(shown(gain, "+") for gain in gains)])
             print(scored[-1], earned[-1], flush=True)
     attacks = [f"{name} ({round_})" for round_, names in ATTACKS.items() for name in names]
     gained = [f"{name} − {SAMPLE} ({round_})" for round_, name in GAINS]
     said = f"Of {given.draws} draws of a B of {given.rows:,} rows and its release, {given.tables} test tables each:"
     parts = [[said, ""], table(["release", "passes", *MEASURES], scored, 2), [""]]
-    lines = [line for part in (*parts, table(["release", *attacks, *gained], earned, 1)) for line in part]
+    lines = [
+        line for part in (*parts, table(["release", *attacks, *gained], earned, 1)) for line in part
+    ]
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    PAGE.write_text(
+        f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

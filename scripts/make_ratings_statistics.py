@@ -12,21 +12,32 @@ import json
 import sys
 from pathlib import Path
 
-from kakurenbo.datasets import ratings
-from kakurenbo.tables import Moments, Problems, Source, Table, write_file
+from kakurenbo.core import InputError, Moments, Source, Table, write_file
+from kakurenbo.data import ratings
 
-TARGET = Path(__file__).resolve().parent.parent / "src" / "kakurenbo" / "datasets" / "data" / ratings.STATISTICS_FILE
+TARGET = (
+    Path(__file__).resolve().parent.parent
+    / "src"
+    / "kakurenbo"
+    / "data"
+    / "stored"
+    / ratings.STATISTICS_FILE
+)
 
 
 def statistics(path: Path) -> bytes:
     """Content of the stored statistics."""
-    read = ratings.read_ratings(Source.of(path))
-    if isinstance(read, Problems):
-        sys.exit("\n".join(map(str, read)))
-    table = read.value
-    related = Table.from_texts(ratings.related_schema(), {name: table.texts(name) for name in ratings.RELATED})
+    try:
+        table = ratings.read_ratings(Source.of(path))
+    except InputError as error:
+        sys.exit("\n".join(map(str, error.problems)))
+    related = Table.from_texts(
+        ratings.related_schema(), {name: table.texts(name) for name in ratings.RELATED}
+    )
     domain = ratings.widest_schema().select([ratings.ZIP_CODE])
-    zip_codes = Table.from_texts(domain, {ratings.ZIP_CODE: table.texts(ratings.ZIP_CODE)}).frequencies(ratings.ZIP_CODE)
+    zip_codes = Table.from_texts(
+        domain, {ratings.ZIP_CODE: table.texts(ratings.ZIP_CODE)}
+    ).frequencies(ratings.ZIP_CODE)
     content = {"related": Moments.of(related).as_json(), "zip_codes": zip_codes.tolist()}
     return (json.dumps(content, separators=(",", ":")) + "\n").encode()
 

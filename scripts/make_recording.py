@@ -94,8 +94,12 @@ class Line:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the film is stale")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 where the film is stale"
+    )
     check: bool = parser.parse_args().check
     with tempfile.TemporaryDirectory() as folder:
         lines = [line for scene in SCENES for line in _scene(scene, Path(folder))]
@@ -113,7 +117,13 @@ def _scene(scene: Sequence[str], folder: Path) -> list[Line]:
     title, *commands = scene
     lines = [Line(Text(f"# {title}", style="cyan"), 1.0)]
     for command in commands:
-        lines.append(Line(Text.assemble(("$ ", "bold green"), (command, "bold")), TYPING + AFTER_COMMAND, len(command)))
+        lines.append(
+            Line(
+                Text.assemble(("$ ", "bold green"), (command, "bold")),
+                TYPING + AFTER_COMMAND,
+                len(command),
+            )
+        )
         printed = _printed(command, folder)
         lines += [Line(line, PER_LINE) for line in printed]
         lines.append(Line(Text(), AFTER_OUTPUT if len(printed) > 2 else AFTER_OUTPUT / 2))
@@ -125,10 +135,19 @@ def _printed(command: str, folder: Path) -> list[Text]:
     keeper, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, WIDTH, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "KAKURENBO_LANG": "en", "NO_COLOR": ""}
-    environment |= {"COLUMNS": str(WIDTH), "LINES": str(ROWS), "KAKURENBO_HOME": str(folder / ".store")}  # embedded data
+    environment |= {
+        "COLUMNS": str(WIDTH),
+        "LINES": str(ROWS),
+        "KAKURENBO_HOME": str(folder / ".store"),
+    }  # embedded data
     shell = f'kakurenbo() {{ {shlex.quote(sys.executable)} -m kakurenbo "$@"; }}\n{command}'
     process = subprocess.Popen(
-        ["bash", "-c", shell], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE
+        ["bash", "-c", shell],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
     )
     os.close(terminal)
     shown = b""
@@ -144,7 +163,9 @@ def _printed(command: str, folder: Path) -> list[Text]:
     told = process.communicate()[1]
     if process.returncode:
         shown += told
-    lines = [Text.from_ansi(line.rstrip()) for line in shown.decode().replace("\r\n", "\n").split("\n")]
+    lines = [
+        Text.from_ansi(line.rstrip()) for line in shown.decode().replace("\r\n", "\n").split("\n")
+    ]
     while lines and not lines[-1].plain.strip():
         lines.pop()
     return [wrapped for line in lines for wrapped in line.wrap(_recorder(), WIDTH)]
@@ -153,7 +174,12 @@ def _printed(command: str, folder: Path) -> list[Text]:
 def _recorder() -> Console:
     """A console that writes nowhere and remembers everything."""
     return Console(
-        file=StringIO(), record=True, width=WIDTH, force_terminal=True, color_system="truecolor", legacy_windows=False
+        file=StringIO(),
+        record=True,
+        width=WIDTH,
+        force_terminal=True,
+        color_system="truecolor",
+        legacy_windows=False,
     )
 
 
@@ -179,7 +205,9 @@ def _film(lines: Sequence[Line]) -> str:
     for name, frames in (("film", film), ("curtain", curtain)):
         rules.append(f"@keyframes {name} {{ {' '.join(frames)} }}")
         rules.append(f".{name} {{ animation: {name} {SECONDS:g}s step-end infinite; }}")
-    rules.append("@media (prefers-reduced-motion: reduce) { .film { animation: none; } .curtain, .cover { display: none; } }")
+    rules.append(
+        "@media (prefers-reduced-motion: reduce) { .film { animation: none; } .curtain, .cover { display: none; } }"
+    )
     inner = WIDTH * CHARACTER
     template = TEMPLATE.format(
         width=f"{inner + 24:.0f}",

@@ -25,14 +25,15 @@ from typing import Any
 import click
 
 import kakurenbo
-from kakurenbo import messages, registry
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.common import described, meaning
 from kakurenbo.cli.output import short
-from kakurenbo.contracts import ContestFacts, rulebooks_for
-from kakurenbo.parameters import parameters_of
+from kakurenbo.contest import ContestFacts, rulebooks_for
+from kakurenbo.core import messages
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameters_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _CODE = re.compile(
@@ -59,14 +60,18 @@ _SPOKEN = frozenset(
     }
 )
 """Files of the catalogue that hold no problems of inputs."""
-_ROOMS = ("contracts", "tables")
+_ROOMS = ("contest", "core")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
 _CALLED = "audit"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a page is stale")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 where a page is stale"
+    )
     check: bool = parser.parse_args().check
     stale = []
     for page in sorted((REPOSITORY / "docs").rglob("*.md")):
@@ -121,7 +126,16 @@ def _command(name: str, context: click.Context) -> str:
     lines = [f"## {name}", "", sentence, "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
-            lines += ["", f'<details markdown="1"><summary>{title}</summary>', "", "```text", text, "```", "", "</details>"]
+            lines += [
+                "",
+                f'<details markdown="1"><summary>{title}</summary>',
+                "",
+                "```text",
+                text,
+                "```",
+                "",
+                "</details>",
+            ]
     return "\n".join(lines)
 
 
@@ -152,8 +166,12 @@ def _methods() -> str:
     parts = []
     japanese = {"rulebooks": "ルールブック", "anonymizers": "匿名加工手法", "attacks": "攻撃"}
     for group in japanese:
-        parts.append(f"## {japanese[group] if messages.language() == 'ja' else group.capitalize()}\n")
-        parts += [_method(group, name, registry.load(group, name)) for name in registry.names(group)]
+        parts.append(
+            f"## {japanese[group] if messages.language() == 'ja' else group.capitalize()}\n"
+        )
+        parts += [
+            _method(group, name, registry.load(group, name)) for name in registry.names(group)
+        ]
     return "\n".join(parts)
 
 
@@ -162,10 +180,18 @@ def _method(group: str, name: str, method: Any) -> str:
     parameters = parameters_of(method)
     if parameters:
         japanese = messages.language() == "ja"
-        heads = ("パラメータ", "意味", "値", "既定値") if japanese else ("parameter", "meaning", "expects", "default")
+        heads = (
+            ("パラメータ", "意味", "値", "既定値")
+            if japanese
+            else ("parameter", "meaning", "expects", "default")
+        )
         lines += [f"| {' | '.join(heads)} |", "| --- | --- | --- | --- |"]
         for parameter in parameters:
-            told = (_safe(meaning(group, name, parameter)), _safe(parameter.expectation), _default(parameter.default))
+            told = (
+                _safe(meaning(group, name, parameter)),
+                _safe(parameter.expectation),
+                _default(parameter.default),
+            )
             lines.append(f"| `{parameter.name}` | {' | '.join(told)} |")
     return "\n".join([*lines, ""])
 
@@ -193,16 +219,25 @@ def _plays(group: str, method: Any) -> str:
 
 def _problems() -> str:
     """Every code with its sentences, by the part of the software that says it."""
-    folder = resources.files("kakurenbo.messages")
+    folder = resources.files("kakurenbo.core.messages")
     parts = []
     for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
         if file.name.removesuffix(".toml") in _SPOKEN:
             continue
         english, japanese = (
-            tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8")) for language in ("en", "ja")
+            tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8"))
+            for language in ("en", "ja")
         )
-        parts += [f"## {file.name.removesuffix('.toml')}", "", "| code | English | 日本語 |", "| --- | --- | --- |"]
-        parts += [f"| `{code}` | {_sentence(english[code])} | {_sentence(japanese.get(code, ''))} |" for code in english]
+        parts += [
+            f"## {file.name.removesuffix('.toml')}",
+            "",
+            "| code | English | 日本語 |",
+            "| --- | --- | --- |",
+        ]
+        parts += [
+            f"| `{code}` | {_sentence(english[code])} | {_sentence(japanese.get(code, ''))} |"
+            for code in english
+        ]
         parts.append("")
     return "\n".join(parts)
 
@@ -223,7 +258,9 @@ def _exports() -> str:
         if name == _CALLED:  # a package that can be called stands for its function
             lines.append(f"| [`{name}`]({name}.md) | {_safe(_told(audit))} |")
             continue
-        room = next((room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), "")
+        room = next(
+            (room for room in _ROOMS if name in import_module(f"kakurenbo.{room}").__all__), ""
+        )
         described = room and not isinstance(value, str)  # a constant has no entry of its own
         shown = f"[`{name}`]({room}.md#kakurenbo.{room}.{name})" if described else f"`{name}`"
         lines.append(f"| {shown} | {_safe(_told(value))} |")
@@ -234,7 +271,10 @@ def _audit_call() -> str:
     """The signature of ``kakurenbo.audit`` and what its result can do, each with its docstring, for readers of a clone."""
     return "\n\n".join(
         f"```text\n{name}{_signature(function)}\n\n{inspect.cleandoc(function.__doc__ or '')}\n```"
-        for name, function in (("kakurenbo.audit", audit), ("AuditResult.write_report", AuditResult.write_report))
+        for name, function in (
+            ("kakurenbo.audit", audit),
+            ("AuditResult.write_report", AuditResult.write_report),
+        )
     )
 
 
@@ -253,13 +293,19 @@ def _names(package: str) -> str:
     """The names of one package, those with an entry further down the page linked to it."""
     module = import_module(package)
     here = [
-        name for name, value in vars(module).items() if _documented(value) and value.__module__ == package and name[0] != "_"
+        name
+        for name, value in vars(module).items()
+        if _documented(value) and value.__module__ == package and name[0] != "_"
     ]
     lines = ["| name | is |", "| --- | --- |"]
     for name in getattr(module, "__all__", here):
         value = getattr(module, name)
-        hidden = f"{package}.{name}" in sys.modules  # by a module of the same name, which has no entry
-        shown = f"[`{name}`](#{package}.{name})" if _documented(value) and not hidden else f"`{name}`"
+        hidden = (
+            f"{package}.{name}" in sys.modules
+        )  # by a module of the same name, which has no entry
+        shown = (
+            f"[`{name}`](#{package}.{name})" if _documented(value) and not hidden else f"`{name}`"
+        )
         lines.append(f"| {shown} | {_safe(_told(value))} |")
     return "\n".join(lines)
 
@@ -287,7 +333,10 @@ def _facts() -> str:
             told |= dict.fromkeys(names, "")
         else:
             told |= {name: f"{told[name]} {line.strip()}".strip() for name in names}
-    rows = [f"| `{field.name}` | {_safe(told[field.name]).replace('``', '`')} |" for field in dataclasses.fields(ContestFacts)]
+    rows = [
+        f"| `{field.name}` | {_safe(told[field.name]).replace('``', '`')} |"
+        for field in dataclasses.fields(ContestFacts)
+    ]
     return "\n".join(["| key | holds |", "| --- | --- |", *rows])
 
 

@@ -16,7 +16,9 @@ PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "report.p
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("report", type=Path, help="the HTML report to show")
     report: Path = parser.parse_args().report
     chromium = shutil.which("chromium")
@@ -25,7 +27,9 @@ def main() -> None:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-        page = browser.new_page(viewport={"width": 1400, "height": 900}, locale="en-US", color_scheme="light")
+        page = browser.new_page(
+            viewport={"width": 1400, "height": 900}, locale="en-US", color_scheme="light"
+        )
         page.goto(report.resolve().as_uri())
         page.wait_for_selector("html[data-ready=true]")
         page.screenshot(path=PICTURE)

@@ -80,7 +80,10 @@ def _bits(value: str) -> float:
 
 def _known_to_git() -> Iterator[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY, check=True, capture_output=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
     )
     yield from (REPOSITORY / name for name in listed.stdout.decode().split("\0") if name)
 

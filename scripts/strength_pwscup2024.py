@@ -21,18 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
-from kakurenbo import registry
 from kakurenbo.attacks.reconstruction import RatingsKnowledge
-from kakurenbo.contracts import Anonymizer, Credit
-from kakurenbo.datasets.ratings import NAME, NOT_SEEN
-from kakurenbo.measures.constant_answer import constant_answer
-from kakurenbo.rng import stream
+from kakurenbo.contest import Anonymizer, Credit
+from kakurenbo.core import Table
+from kakurenbo.core.rng import stream
+from kakurenbo.data.ratings import NAME, NOT_SEEN
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2024 import Handout, Pwscup2024, rehearse
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
 from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
-from kakurenbo.tables import Table
-from plot_repair import read_original
-from replay_pwscup2024 import DOCS, interval
+from replay_pwscup2024 import DOCS, interval, read_original
 
 PAGE = DOCS / "pwscup2024.md"
 BOOK = Pwscup2024()
@@ -49,10 +47,14 @@ ALONE, WITH_SIBLINGS = "", " + siblings"
 def siblings_of(original: Table, knowledge: RatingsKnowledge) -> Table:
     """The rows of B other than those under attack, told by their names."""
     attacked = set(knowledge.people.texts(NAME).to_list())
-    return original.take(np.flatnonzero([name not in attacked for name in original.texts(NAME).to_list()]))
+    return original.take(
+        np.flatnonzero([name not in attacked for name in original.texts(NAME).to_list()])
+    )
 
 
-def draw(original: Table, anonymizer: str, attacks: Sequence[str], known: Sequence[str], seed: int) -> dict[str, float]:
+def draw(
+    original: Table, anonymizer: str, attacks: Sequence[str], known: Sequence[str], seed: int
+) -> dict[str, float]:
     """One release under attack: utility, what "always 0" earns, hits of both kinds of each attack, totals."""
     method = registry.build("anonymizers", anonymizer)
     assert isinstance(method, Anonymizer)
@@ -60,18 +62,22 @@ def draw(original: Table, anonymizer: str, attacks: Sequence[str], known: Sequen
     utility = crosstab_scores(original, release.tables)["U"].value
     target, answer = rehearse(original, release.tables, seed)
     target = replace(target, declared=method)
-    figures = {"utility": utility, "always 0": float(constant_answer(answer.values, NOT_SEEN).hits)}
+    figures = {"utility": utility, "always 0": float(int((answer.values == NOT_SEEN).sum()))}
     most = {ALONE: figures["always 0"], WITH_SIBLINGS: figures["always 0"]}
     for attack in attacks:
         for knows in known:
             given = replace(target, siblings=(siblings_of(original, target),)) if knows else target
-            guess = registry.build("attacks", attack)(given, stream(seed, "strength", anonymizer, attack))
+            guess = registry.build("attacks", attack)(
+                given, stream(seed, "strength", anonymizer, attack)
+            )
             credit: Credit = BOOK.credit(answer, guess)
             figures |= {f"{attack}{knows}: {kind}": float(credit.details[kind]) for kind in KINDS}
             most[knows] = max(most[knows], float(credit.hits))
     for knows in known:
         hits = max(most[ALONE], most[knows])
-        figures[f"total{knows}"] = float(total_score(Fraction(100) - Fraction(hits), Fraction(str(utility))))
+        figures[f"total{knows}"] = float(
+            total_score(Fraction(100) - Fraction(hits), Fraction(str(utility)))
+        )
     return figures
 
 
@@ -92,9 +98,14 @@ def table(rows: Mapping[str, Shown], attacks: Sequence[str]) -> str:
     heads = ["anonymizer", "utility", *(f"`{attack}`" for attack in attacks), "total"]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     for anonymizer, shown in rows.items():
-        earned = [" + ".join(shown[f"{attack}{WITH_SIBLINGS}: {kind}"] for kind in KINDS) for attack in attacks]
+        earned = [
+            " + ".join(shown[f"{attack}{WITH_SIBLINGS}: {kind}"] for kind in KINDS)
+            for attack in attacks
+        ]
         utility = shown["utility"].removesuffix(" ± 0.0")
-        lines.append(f"| {' | '.join([f'`{anonymizer}`', utility, *earned, shown[f'total{WITH_SIBLINGS}']])} |")
+        lines.append(
+            f"| {' | '.join([f'`{anonymizer}`', utility, *earned, shown[f'total{WITH_SIBLINGS}']])} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -106,21 +117,30 @@ def written(page: str, name: str, made: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("originals", nargs="+", type=Path, metavar="B.csv")
     parser.add_argument("--anonymizers", nargs="+", default=ANONYMIZERS)
     parser.add_argument("--attacks", nargs="+", default=ATTACKS)
     parser.add_argument("--known", choices=("alone", "siblings", "both"), default="both")
     parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/pwscup2024.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the tables into docs/pwscup2024.md"
+    )
     given = parser.parse_args()
     if given.write and given.known == "alone":
         parser.error("the tables of the page are of attackers with siblings")
-    known = {"alone": (ALONE,), "siblings": (WITH_SIBLINGS,), "both": (ALONE, WITH_SIBLINGS)}[given.known]
+    known = {"alone": (ALONE,), "siblings": (WITH_SIBLINGS,), "both": (ALONE, WITH_SIBLINGS)}[
+        given.known
+    ]
     for path in given.originals:
         original, name, rows = read_original(path), path.name.removesuffix(".gz"), {}
         for anonymizer in given.anonymizers:
-            played = [draw(original, anonymizer, given.attacks, known, seed) for seed in range(given.draws)]
+            played = [
+                draw(original, anonymizer, given.attacks, known, seed)
+                for seed in range(given.draws)
+            ]
             rows[anonymizer] = show(f"{anonymizer} on {name}", played)
         if given.write:
             made = f"On `{name}`, {given.draws} draws:\n\n{table(rows, given.attacks)}"

@@ -23,7 +23,11 @@ class Called(NamedTuple):
 def run(*arguments: object) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a call."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as left,
+    ):
         main([*map(str, arguments)])
     assert "Traceback" not in err.getvalue()
     return int(left.value.code or 0), out.getvalue(), err.getvalue()

@@ -3,15 +3,60 @@
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("kakurenbo", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "kakurenbo", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("kakurenbo")
 
+LONG_FIRST = (
+    "judge",
+    "docs",
+    "cli",
+    "audit",
+    "arena",
+    "e2e",
+    "conformance",
+)  # folders of the longest tests
+MAX_CPU_SECONDS = 30  # of a test without the marker `slow`, with what it compiles in a fresh clone
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start long tests first, so that no worker is left alone with one at the end."""
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.parent.relative_to(REPOSITORY).parts[1:2]
+        return (
+            LONG_FIRST.index(folder[0]) if folder and folder[0] in LONG_FIRST else len(LONG_FIRST)
+        )
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that belongs in the slow suite: `make test` has to stay within ten minutes."""
+    before = _cpu_seconds()
+    result = yield
+    used = _cpu_seconds() - before
+    if used > MAX_CPU_SECONDS and item.get_closest_marker("slow") is None:
+        pytest.fail(
+            f"took {used:.0f} s of CPU time: mark it as slow, or make it quicker", pytrace=False
+        )
+    return result
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it has waited for."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 @pytest.fixture(scope="session")

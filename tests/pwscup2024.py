@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
-from kakurenbo.contracts import Mechanism
-from kakurenbo.datasets import ratings
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Schema, Table, Text
+from kakurenbo.data import ratings
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, rehearse
-from kakurenbo.tables import Schema, Table, Text
 
 __all__ = ["BOOK", "Handout", "hits", "small_original", "under_attack", "zipped"]
 
@@ -35,8 +35,12 @@ def small_original(rows: int = 600, seed: int = 1) -> Table:
     for index, movie in enumerate(ratings.MOVIES):
         own = rng.integers(6, size=rows)
         codes[movie] = np.where(rng.random(rows) < 0.3, (taste + index) % 6, own)
-    names = Table.from_texts(Schema([Text(ratings.NAME)]), {ratings.NAME: [f"Nobody {row}" for row in range(rows)]})
-    return ratings.narrowed(Table(schema, {**codes, ratings.NAME: names.codes[ratings.NAME]}, names.vocabularies))
+    names = Table.from_texts(
+        Schema([Text(ratings.NAME)]), {ratings.NAME: [f"Nobody {row}" for row in range(rows)]}
+    )
+    return ratings.narrowed(
+        Table(schema, {**codes, ratings.NAME: names.codes[ratings.NAME]}, names.vocabularies)
+    )
 
 
 def under_attack(

@@ -19,9 +19,15 @@ MEMORY = ROOT / "out" / "mutants"
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.toml"
 # Sources, and the tests that must notice a change in them.
 FOLDERS = {
-    "commitments": ("commitments.py", ("tests/core/test_commitments*.py", "tests/rounds/test_*.py")),
+    "commitments": (
+        "contest/commitments.py",
+        ("tests/core/test_commitments*.py", "tests/rounds/test_*.py"),
+    ),
     "measures": ("measures/*.py", ("tests/measures/test_*.py",)),
-    "rulebooks/pwscup2024": ("rulebooks/pwscup2024/*.py", ("tests/rulebooks/test_pwscup2024_*.py",)),
+    "rulebooks/pwscup2024": (
+        "rulebooks/pwscup2024/*.py",
+        ("tests/rulebooks/test_pwscup2024_*.py",),
+    ),
     "rulebooks/darc2019": (
         "rulebooks/darc2019/*.py",
         ("tests/rulebooks/test_darc2019_*.py", "tests/measures/test_darc2019_*.py"),
@@ -49,12 +55,20 @@ class Equivalent:
 
 def main() -> int:
     options = _options()
-    equivalent = [Equivalent(**entry) for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])]
+    equivalent = [
+        Equivalent(**entry)
+        for entry in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    ]
     mutants = {name: _mutants(sources, options.only) for name, (sources, _) in FOLDERS.items()}
     everything = [mutant for several in mutants.values() for mutant in several]
-    stale = [one for one in equivalent if options.only in one.file and not any(map(one.fits, everything))]
+    stale = [
+        one for one in equivalent if options.only in one.file and not any(map(one.fits, everything))
+    ]
     for one in stale:
-        print(f"{EQUIVALENT.name}: no mutant of {one.file} turns\n  - {one.before}\n  + {one.after}", file=sys.stderr)
+        print(
+            f"{EQUIVALENT.name}: no mutant of {one.file} turns\n  - {one.before}\n  + {one.after}",
+            file=sys.stderr,
+        )
     if stale:
         return 2
     if options.survivors:
@@ -73,8 +87,12 @@ def main() -> int:
         for name, (sources, tests) in FOLDERS.items():
             drawn = [mutant for mutant in mutants[name] if mutant in chosen]
             if drawn:
-                files = options.tests or sorted(str(path.relative_to(ROOT)) for glob in tests for path in ROOT.glob(glob))
-                measured = sorted(str(path.relative_to(ROOT / "src")) for path in PACKAGE.glob(sources))
+                files = options.tests or sorted(
+                    str(path.relative_to(ROOT)) for glob in tests for path in ROOT.glob(glob)
+                )
+                measured = sorted(
+                    str(path.relative_to(ROOT / "src")) for path in PACKAGE.glob(sources)
+                )
                 reach = laboratory.measure(files, measured, options.memory)
                 outcomes[name] = _try_all(laboratory, drawn, reach, equivalent, options.memory)
     print(table(outcomes))
@@ -86,16 +104,31 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
     parser.add_argument("--mutants", default="400", help="how many are drawn, or all")
     parser.add_argument("--seed", type=int, default=1, help="by which they are drawn")
-    parser.add_argument("--only", default="", help="sources whose path has this part, e.g. darc2019/credit.py")
-    parser.add_argument("--survivors", action="store_true", help="only those that survived, or timed out, in the last run")
-    parser.add_argument("--memory", type=Path, default=MEMORY, help="folder for what is remembered between runs")
-    parser.add_argument("--tests", nargs="+", help="test files to run in place of those of the folder")
+    parser.add_argument(
+        "--only", default="", help="sources whose path has this part, e.g. darc2019/credit.py"
+    )
+    parser.add_argument(
+        "--survivors",
+        action="store_true",
+        help="only those that survived, or timed out, in the last run",
+    )
+    parser.add_argument(
+        "--memory", type=Path, default=MEMORY, help="folder for what is remembered between runs"
+    )
+    parser.add_argument(
+        "--tests", nargs="+", help="test files to run in place of those of the folder"
+    )
     return parser.parse_args()
 
 
 def _mutants(sources: str, only: str) -> list[Mutant]:
     paths = sorted(PACKAGE.glob(sources))
-    return [mutant for path in paths if only in str(path.relative_to(ROOT)) for mutant in mutants_of(path)]
+    return [
+        mutant
+        for path in paths
+        if only in str(path.relative_to(ROOT))
+        for mutant in mutants_of(path)
+    ]
 
 
 def _survivors_file(memory: Path) -> Path:
@@ -112,7 +145,11 @@ def _sample(mutants: list[Mutant], size: str, seed: int) -> list[Mutant]:
 
 
 def _try_all(
-    laboratory: Laboratory, mutants: list[Mutant], tests: MeasuredTests, equivalent: list[Equivalent], memory: Path
+    laboratory: Laboratory,
+    mutants: list[Mutant],
+    tests: MeasuredTests,
+    equivalent: list[Equivalent],
+    memory: Path,
 ) -> list[Outcome]:
     outcomes = []
     for number, mutant in enumerate(mutants, 1):
@@ -121,7 +158,10 @@ def _try_all(
         if outcomes[-1] in (Outcome.SURVIVED, Outcome.TIMED_OUT):
             with _survivors_file(memory).open("a", encoding="utf-8") as file:
                 print(_label(mutant), file=file)
-            print(f"{outcomes[-1]}: {as_change(mutant, str(mutant.path.relative_to(ROOT)))}", flush=True)
+            print(
+                f"{outcomes[-1]}: {as_change(mutant, str(mutant.path.relative_to(ROOT)))}",
+                flush=True,
+            )
         if sys.stderr.isatty():
             print(f"{number} of {len(mutants)}", end="\r", file=sys.stderr)
     return outcomes
@@ -131,5 +171,8 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except FailingTests as failure:
-        print(f"{failure}\nThese tests fail on the code as it is; no mutant was tried.", file=sys.stderr)
+        print(
+            f"{failure}\nThese tests fail on the code as it is; no mutant was tried.",
+            file=sys.stderr,
+        )
         sys.exit(2)

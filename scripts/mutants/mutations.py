@@ -19,7 +19,9 @@ from cosmic_ray.plugins import get_operator
 # the share of killed mutants look better: here an operator is replaced by its opposite, a comparison also by its neighbour.
 _ARITHMETIC = "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Mul Mod_Mul Pow_Mul"
 _BITS = "BitAnd_BitOr BitOr_BitAnd BitXor_BitAnd LShift_RShift RShift_LShift"
-_COMPARISONS = "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is"
+_COMPARISONS = (
+    "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is"
+)
 OPERATORS = (
     "AddNot",
     "ExceptionReplacer",
@@ -41,7 +43,9 @@ OPERATORS = (
 # Cosmic Ray takes the stars of ``f(*a, **b)`` for operators too; what becomes of those is no Python.
 _ALSO_OF_UNPACKING = frozenset({"ReplaceBinaryOperator_Mul_Div", "ReplaceBinaryOperator_Pow_Mul"})
 # Without these a function gives the same result, only slower or less guarded against its own author.
-_DECORATORS_OF_SPEED_OR_TYPE = frozenset({"compiled", "cache", "lru_cache", "overload", "abstractmethod", "override"})
+_DECORATORS_OF_SPEED_OR_TYPE = frozenset(
+    {"compiled", "cache", "lru_cache", "overload", "abstractmethod", "override"}
+)
 # Of zip, whose two lists have one length; of a dataclass, to whose fields nobody assigns, as mypy makes sure.
 _GUARDS = frozenset({"strict", "frozen"})
 _FOR_PEOPLE = frozenset({"__repr__", "__str__"})
@@ -77,7 +81,11 @@ class Mutant:
     @cached_property
     def code(self) -> str:
         """The whole file with this change."""
-        changed = mutate_code(self.path.read_text(encoding="utf-8"), get_operator(f"core/{self.operator}")(), self.occurrence)
+        changed = mutate_code(
+            self.path.read_text(encoding="utf-8"),
+            get_operator(f"core/{self.operator}")(),
+            self.occurrence,
+        )
         if changed is None:
             raise ValueError(f"{self.path}: {self.operator} has no occurrence {self.occurrence}")
         return str(changed)
@@ -88,7 +96,9 @@ class Mutant:
         before, after = self.path.read_text(encoding="utf-8").splitlines(), self.code.splitlines()
         old: list[str] = []
         new: list[str] = []
-        for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        for kind, a, b, c, d in difflib.SequenceMatcher(
+            None, before, after, autojunk=False
+        ).get_opcodes():
             if kind != "equal":
                 old += (line.strip() for line in before[a:b])
                 new += (line.strip() for line in after[c:d])
@@ -96,7 +106,9 @@ class Mutant:
 
     def draw(self, seed: int) -> bytes:
         """A number by which a sample is drawn: a change elsewhere in the code does not change who is in it."""
-        return hashlib.sha256(f"{seed}/{self.path.parent.name}/{self.path.name}/{self.name}".encode()).digest()
+        return hashlib.sha256(
+            f"{seed}/{self.path.parent.name}/{self.path.name}/{self.name}".encode()
+        ).digest()
 
 
 def mutants_of(path: Path) -> list[Mutant]:
@@ -176,7 +188,10 @@ def _places_that_do_not_count(parsed: ast.Module) -> Iterator[tuple[Place, Place
 
 
 def _span(node: ast.stmt | ast.expr | ast.keyword) -> tuple[Place, Place]:
-    return (node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+    return (node.lineno, node.col_offset), (
+        node.end_lineno or node.lineno,
+        node.end_col_offset or node.col_offset,
+    )
 
 
 def _last_name(node: ast.expr) -> str:

@@ -10,7 +10,16 @@ from scripts.mutants.trials import Outcome
 
 LEAST_SHARE = 0.95
 _NORMAL_95 = 1.959964
-_HEADER = ("folder", "mutants", "killed", "timed out", "survived", "equivalent", "share killed", "95 % interval")
+_HEADER = (
+    "folder",
+    "mutants",
+    "killed",
+    "timed out",
+    "survived",
+    "equivalent",
+    "share killed",
+    "95 % interval",
+)
 
 
 def interval(killed: int, of: int) -> tuple[float, float]:
@@ -32,7 +41,10 @@ def share_killed(outcomes: Sequence[Outcome]) -> tuple[int, int]:
 def table(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
     """One line per folder, and one for all."""
     everything = [outcome for several in outcomes.values() for outcome in several]
-    rows = [_HEADER, *(_row(name, several) for name, several in {**outcomes, "all": everything}.items())]
+    rows = [
+        _HEADER,
+        *(_row(name, several) for name, several in {**outcomes, "all": everything}.items()),
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     return "\n".join(
         "  ".join(
@@ -44,7 +56,10 @@ def table(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    counts = [outcomes.count(kind) for kind in (Outcome.KILLED, Outcome.TIMED_OUT, Outcome.SURVIVED, Outcome.EQUIVALENT)]
+    counts = [
+        outcomes.count(kind)
+        for kind in (Outcome.KILLED, Outcome.TIMED_OUT, Outcome.SURVIVED, Outcome.EQUIVALENT)
+    ]
     killed, of = share_killed(outcomes)
     low, high = interval(killed, of)
     share = (f"{killed / of:.1%}", f"{low:.1%} to {high:.1%}") if of else ("-", "-")
@@ -55,5 +70,9 @@ def as_change(mutant: Mutant, path: str) -> str:
     """``file:line``, the operator, and the lines before and after."""
     old, new = mutant.lines
     return "\n".join(
-        [f"{path}:{mutant.start[0]}  {mutant.operator}", *(f"  - {line}" for line in old), *(f"  + {line}" for line in new)]
+        [
+            f"{path}:{mutant.start[0]}  {mutant.operator}",
+            *(f"  - {line}" for line in old),
+            *(f"  + {line}" for line in new),
+        ]
     )

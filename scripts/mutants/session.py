@@ -101,7 +101,13 @@ def _pytest(session: Session, plugins: list[object]) -> int:
     sys.path.insert(0, str(session.package))
     os.environ["PYTHONPATH"] = str(session.package)
     basetemp = session.scratch / "basetemp"
-    options = [*_OPTIONS, f"--rootdir={session.root}", "-c", str(session.root / "pyproject.toml"), f"--basetemp={basetemp}"]
+    options = [
+        *_OPTIONS,
+        f"--rootdir={session.root}",
+        "-c",
+        str(session.root / "pyproject.toml"),
+        f"--basetemp={basetemp}",
+    ]
     return int(pytest.main([*options, *session.tests], plugins=[_NoShrinking(), *plugins]))
 
 
@@ -109,7 +115,9 @@ class _NoShrinking:
     """The first counterexample kills; making it small is for people."""
 
     def pytest_collection(self) -> None:
-        settings.register_profile("mutants", settings(), phases=(Phase.explicit, Phase.generate), database=None)
+        settings.register_profile(
+            "mutants", settings(), phases=(Phase.explicit, Phase.generate), database=None
+        )
         settings.load_profile("mutants")
 
 
@@ -121,7 +129,10 @@ class _Choice:
 
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
         del config
-        items[:] = sorted((item for item in items if item.nodeid in self.places), key=lambda item: self.places[item.nodeid])
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.places),
+            key=lambda item: self.places[item.nodeid],
+        )
 
 
 @dataclass(eq=False)  # a plugin is known by its identity
@@ -134,7 +145,9 @@ class Reach:
 
     def __post_init__(self) -> None:
         self.coverage = coverage.Coverage(
-            data_file=None, config_file=False, include=[str(self.package / name) for name in self.measured]
+            data_file=None,
+            config_file=False,
+            include=[str(self.package / name) for name in self.measured],
         )
         self.coverage.start()
 
@@ -164,7 +177,8 @@ class Reach:
         data = self.coverage.get_data()
         lines = {
             str(Path(name).relative_to(self.package)): {
-                line: [context for context in contexts if context] for line, contexts in data.contexts_by_lineno(name).items()
+                line: [context for context in contexts if context]
+                for line, contexts in data.contexts_by_lineno(name).items()
             }
             for name in data.measured_files()
         }

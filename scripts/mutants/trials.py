@@ -57,14 +57,25 @@ class MeasuredTests:
         if function is None:
             direct, reached = module, set(self.seconds)
         else:
-            within = (contexts for number, contexts in lines.items() if function[0] <= number <= function[1])
-            direct, reached = set(lines.get(line, ())), {context for contexts in within for context in contexts} or module
+            within = (
+                contexts
+                for number, contexts in lines.items()
+                if function[0] <= number <= function[1]
+            )
+            direct, reached = (
+                set(lines.get(line, ())),
+                {context for contexts in within for context in contexts} or module,
+            )
         names = [name for name in self.seconds if name in reached or f"{_file(name)}::" in reached]
-        slowest: dict[str, float] = {}  # by file: its quickest test may have to wait for a fixture that takes long
+        slowest: dict[
+            str, float
+        ] = {}  # by file: its quickest test may have to wait for a fixture that takes long
         for name, seconds in self.seconds.items():
             slowest[_file(name)] = max(seconds, slowest.get(_file(name), 0.0))
         asked = (name for name in names if self.seconds[name] < _SLOW_TEST)
-        return sorted(asked, key=lambda name: (name not in direct, slowest[_file(name)], self.seconds[name]))
+        return sorted(
+            asked, key=lambda name: (name not in direct, slowest[_file(name)], self.seconds[name])
+        )
 
 
 def _file(test: str) -> str:
@@ -94,16 +105,25 @@ class Laboratory:
         memory : Path
             Folder for what was measured.
         """
-        sources = [*sorted((self.root / "src").rglob("*.py")), *(self.root / name for name in files)]
-        digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in sources))
+        sources = [
+            *sorted((self.root / "src").rglob("*.py")),
+            *(self.root / name for name in files),
+        ]
+        digest = hashlib.sha256(
+            b"".join(hashlib.sha256(path.read_bytes()).digest() for path in sources)
+        )
         digest.update(json.dumps([sorted(files), sorted(measured)]).encode())
         result = memory / f"reach-{digest.hexdigest()[:16]}.json"
         if not result.is_file():
             memory.mkdir(parents=True, exist_ok=True)
             made = self.folder / "reach.json"
-            code = self._run(measure_reach, self._session(files, None, _MOST_SECONDS), tuple(measured), made)
+            code = self._run(
+                measure_reach, self._session(files, None, _MOST_SECONDS), tuple(measured), made
+            )
             if code != 0:
-                raise FailingTests((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+                raise FailingTests(
+                    (self.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
+                )
             shutil.move(made, result)
         table = json.loads(result.read_text(encoding="utf-8"))
         return MeasuredTests(tuple(files), table["seconds"], table["lines"])
@@ -116,7 +136,11 @@ class Laboratory:
             return Outcome.SURVIVED
         needed = {Path(_file(name)).name for name in chosen}
         # A test outside the repository is called without its file.
-        files = list(tests.files) if "" in needed else [name for name in tests.files if Path(name).name in needed]
+        files = (
+            list(tests.files)
+            if "" in needed
+            else [name for name in tests.files if Path(name).name in needed]
+        )
         limit = int(20 + 4 * sum(tests.seconds[name] for name in chosen))
         (self.package / place).write_text(mutant.code, encoding="utf-8")
         try:
@@ -126,10 +150,14 @@ class Laboratory:
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return Outcome.TIMED_OUT
         if code in _USAGE:
-            raise FailingTests((self.folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+            raise FailingTests(
+                (self.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
+            )
         return Outcome.SURVIVED if code in (0, _NO_TESTS) else Outcome.KILLED
 
-    def _session(self, files: Sequence[str], chosen: Sequence[str] | None, cpu_seconds: int) -> Session:
+    def _session(
+        self, files: Sequence[str], chosen: Sequence[str] | None, cpu_seconds: int
+    ) -> Session:
         names = None if chosen is None else tuple(chosen)
         return Session(self.package, self.root, tuple(files), self.folder, cpu_seconds, names)
 

@@ -24,10 +24,14 @@ OUT = Path("out") / "results"
 
 def main() -> int:
     """Play and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tables", nargs="*", metavar="TABLE")
     parser.add_argument("--draws", type=int, help="play the first so many draws")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no cell after so many minutes")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="begin no cell after so many minutes"
+    )
     parser.add_argument("--only-pages", action="store_true")
     given = parser.parse_args()
     known = read_tables(out=OUT)
@@ -47,10 +51,21 @@ def main() -> int:
     return 0
 
 
-def play(table: ResultsTable, cells: Cells, folder: Path, *, draws: int | None = None, until: float = float("inf")) -> None:
+def play(
+    table: ResultsTable,
+    cells: Cells,
+    folder: Path,
+    *,
+    draws: int | None = None,
+    until: float = float("inf"),
+) -> None:
     """Play the cells that are missing, draw by draw, so that a run that is stopped leaves whole draws."""
     todo = list(_open(table, cells, draws))
-    print(f"{table.name}: {sum(len(columns) for *_, columns in todo)} attacks to play", file=sys.stderr, flush=True)
+    print(
+        f"{table.name}: {sum(len(columns) for *_, columns in todo)} attacks to play",
+        file=sys.stderr,
+        flush=True,
+    )
     for number, anonymizer, columns in todo:
         if time.monotonic() > until:
             return
@@ -62,19 +77,28 @@ def play(table: ResultsTable, cells: Cells, folder: Path, *, draws: int | None =
                     if time.monotonic() > until:
                         return
                     cells.put(cell_key(table, anonymizer, column, number), published.attack(column))
-        except Exception as error:  # one method that fails must not stop the table; its cells stay open
-            print(f"{table.name}, draw {number}: {anonymizer}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        except (
+            Exception
+        ) as error:  # one method that fails must not stop the table; its cells stay open
+            print(
+                f"{table.name}, draw {number}: {anonymizer}: {type(error).__name__}: {error}",
+                file=sys.stderr,
+                flush=True,
+            )
         print(f"{table.name}, draw {number}: {anonymizer}", file=sys.stderr, flush=True)
 
 
-def _open(table: ResultsTable, cells: Cells, draws: int | None) -> Iterator[tuple[int, str, list[Column]]]:
+def _open(
+    table: ResultsTable, cells: Cells, draws: int | None
+) -> Iterator[tuple[int, str, list[Column]]]:
     """Draw, anonymizer and the attacks on it that are not played yet."""
     for number in range(table.draws if draws is None else draws):
         for anonymizer in (one for one, most in table.anonymizers.items() if number < most):
             columns = [
                 column
                 for column in table.columns
-                if column.plays(anonymizer, number) and cell_key(table, anonymizer, column, number) not in cells
+                if column.plays(anonymizer, number)
+                and cell_key(table, anonymizer, column, number) not in cells
             ]
             if columns or release_key(table, anonymizer, number) not in cells:
                 yield number, anonymizer, columns

@@ -13,9 +13,9 @@ from typing import Any
 
 from scripts.results.tables import Column, ResultsTable
 
-from kakurenbo import registry
+from kakurenbo.methods import registry
 
-_RULES = ("rulebooks", "measures", "generators", "datasets")
+_RULES = ("rulebooks", "measures", "data")
 _LAYERS = (*_RULES, "attacks", "anonymizers")
 _NO_RULES = (".players", ".figures")  # who plays where nobody is named, and what figures are called
 
@@ -67,8 +67,14 @@ def rules_key(table: ResultsTable, variant: int) -> str:
     """Digest of the rules and the data of a variant."""
     cls = registry.load("rulebooks", table.rulebook)
     # A file of one's own is known by its digest, wherever it lies.
-    options = {name: value for name, value in table.variants[variant].items() if not str(value).startswith("/")}
-    return _digest([table.rulebook, cls.version, options, table.data, _code_of(cls.__module__, _RULES)])
+    options = {
+        name: value
+        for name, value in table.variants[variant].items()
+        if not str(value).startswith("/")
+    }
+    return _digest(
+        [table.rulebook, cls.version, options, table.data, _code_of(cls.__module__, _RULES)]
+    )
 
 
 def _code(group: str, text: str) -> list[str]:
@@ -117,7 +123,9 @@ def _home(module: str, name: str) -> str:
     if path is None or path.name != "__init__.py":
         return module
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) == name for alias in node.names):
+        if isinstance(node, ast.ImportFrom) and any(
+            (alias.asname or alias.name) == name for alias in node.names
+        ):
             return _home(str(node.module), name)
     return module
 

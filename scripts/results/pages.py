@@ -13,8 +13,8 @@ from scripts.results.cells import Cells, cell_key, release_key
 from scripts.results.playing import TEAM
 from scripts.results.tables import Column, ResultsTable
 
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, RoundResults
-from kakurenbo.reporting.estimates import Estimate, estimate
+from kakurenbo.contest import AnyRulebook, Chance, Credit, RoundResults
+from kakurenbo.reports.estimates import Estimate, estimate
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "results"
 
@@ -32,7 +32,10 @@ class Line:
 
     def best(self) -> list[float]:
         """The most that any attack finds, in each draw that all of them played."""
-        return [max(self.shown(one[draw]) for one in self.credits.values() if one) for draw in self.whole]
+        return [
+            max(self.shown(one[draw]) for one in self.credits.values() if one)
+            for draw in self.whole
+        ]
 
     @property
     def whole(self) -> list[int]:
@@ -44,7 +47,11 @@ class Line:
         """What the contest's own ranking makes of the release against all these attacks, draw by draw."""
         found = []
         for draw in self.whole:
-            credits = {f"{number:02d}": one[draw] for number, one in enumerate(self.credits.values(), start=2) if one}
+            credits = {
+                f"{number:02d}": one[draw]
+                for number, one in enumerate(self.credits.values(), start=2)
+                if one
+            }
             utility = self.scores[draw].get(self.rules.utility_score)
             rates = {name: self.scores[draw].get(name) for name in self.rules.sample_attacks}
             samples = {name: Credit(rate, 1) for name, rate in rates.items() if rate is not None}
@@ -71,7 +78,11 @@ def lines_of(table: ResultsTable, cells: Cells, variant: int) -> list[Line]:
     """What is finished of a table under one variant."""
     found = []
     for anonymizer, draws in table.anonymizers.items():
-        releases = {draw: one for draw in range(draws) if (one := cells.get(release_key(table, anonymizer, draw))) is not None}
+        releases = {
+            draw: one
+            for draw in range(draws)
+            if (one := cells.get(release_key(table, anonymizer, draw))) is not None
+        }
         credits: dict[Column, dict[int, Credit]] = {column: {} for column in table.columns}
         for column in table.columns:
             for draw in (number for number in releases if column.plays(anonymizer, number)):
@@ -93,7 +104,9 @@ def lines_of(table: ResultsTable, cells: Cells, variant: int) -> list[Line]:
 
 def _credit(told: Mapping[str, Any]) -> Credit:
     chance = told.get("chance")
-    details = {name: value for name, value in told.items() if name in ("identification", "reconstruction")}
+    details = {
+        name: value for name, value in told.items() if name in ("identification", "reconstruction")
+    }
     return Credit(
         told["hits"],
         told["of"],
@@ -114,7 +127,11 @@ def section(table: ResultsTable, cells: Cells, seconds: Mapping[Column, Sequence
         lines = lines_of(table, cells, variant)
         if not lines:
             return f"Nothing is played yet: `python -m scripts.results {table.name}`.\n"
-        changed = {name: value for name, value in table.variants[variant].items() if table.variants[0].get(name) != value}
+        changed = {
+            name: value
+            for name, value in table.variants[variant].items()
+            if table.variants[0].get(name) != value
+        }
         told = ", ".join(f"{name} `{value}`" for name, value in changed.items())
         if len(table.variants) > 1:
             parts.append(f"With {told}:" if told else "With the options above:")
@@ -133,31 +150,64 @@ def _legend(table: ResultsTable) -> str:
     )
 
 
-def _markdown(table: ResultsTable, lines: Sequence[Line], seconds: Mapping[Column, Sequence[float]]) -> str:
+def _markdown(
+    table: ResultsTable, lines: Sequence[Line], seconds: Mapping[Column, Sequence[float]]
+) -> str:
     columns = [column for column in table.columns if any(line.credits[column] for line in lines)]
     own = _own_figures(table, lines)
-    head = ["anonymizer", "n", *own, *(f"`{_short(column.title)}`" for column in columns), "best", "points", "seconds"]
+    head = [
+        "anonymizer",
+        "n",
+        *own,
+        *(f"`{_short(column.title)}`" for column in columns),
+        "best",
+        "points",
+        "seconds",
+    ]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
     for line in lines:
         n = len(line.passes)
         cells = [_cell(line, column, n) for column in columns]
-        ends = [_mean(line.best(), n), _mean(line.points(), n), f"{_average(line.seconds.values()):.1f}"]
-        rows.append([f"`{_short(line.anonymizer)}`", str(n), *(figure(line, n) for figure in own.values()), *cells, *ends])
+        ends = [
+            _mean(line.best(), n),
+            _mean(line.points(), n),
+            f"{_average(line.seconds.values()):.1f}",
+        ]
+        rows.append(
+            [
+                f"`{_short(line.anonymizer)}`",
+                str(n),
+                *(figure(line, n) for figure in own.values()),
+                *cells,
+                *ends,
+            ]
+        )
     before = ["", *[""] * len(own)]
-    rows += [[title, *before, *[shown] * len(columns), shown, "", ""] for title, shown in _references(lines)]
-    times = [f"{_average(seconds[column]):.1f}" if seconds.get(column) else "" for column in columns]
+    rows += [
+        [title, *before, *[shown] * len(columns), shown, "", ""]
+        for title, shown in _references(lines)
+    ]
+    times = [
+        f"{_average(seconds[column]):.1f}" if seconds.get(column) else "" for column in columns
+    ]
     rows.append(["*seconds of an attack*", *before, *times, "", "", ""])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _own_figures(table: ResultsTable, lines: Sequence[Line]) -> dict[str, Callable[[Line, int], str]]:
+def _own_figures(
+    table: ResultsTable, lines: Sequence[Line]
+) -> dict[str, Callable[[Line, int], str]]:
     """What is shown of a release before the attacks, by title: utility or passing, what the table asks for, baselines."""
     utility = lines[0].rules.utility_score
 
     def figure(name: str) -> Callable[[Line, int], str]:
         return lambda line, n: _mean([scores[name] for scores in line.scores.values()], n)
 
-    shown = {utility: figure(utility)} if utility else {"passes": lambda line, n: f"{sum(line.passes.values())} of {n}"}
+    shown = (
+        {utility: figure(utility)}
+        if utility
+        else {"passes": lambda line, n: f"{sum(line.passes.values())} of {n}"}
+    )
     shown |= {name: figure(name) for name in table.beside}
     if all(baselines(line) for line in lines):
         shown["baselines"] = lambda line, n: _mean(baselines(line), n)
@@ -168,7 +218,11 @@ def baselines(line: Line) -> list[float]:
     """The highest rate of the contest's own attacks that count, in each draw; empty where `measure` does not tell them."""
     names = [name for name in line.rules.sample_attacks if name not in line.rules.only_shown]
     told = all(set(names) <= scores.keys() for scores in line.scores.values())
-    return [max(scores[name] for name in names) for scores in line.scores.values()] if names and told else []
+    return (
+        [max(scores[name] for name in names) for scores in line.scores.values()]
+        if names and told
+        else []
+    )
 
 
 def _cell(line: Line, column: Column, n: int) -> str:
@@ -177,7 +231,10 @@ def _cell(line: Line, column: Column, n: int) -> str:
         return "–"
     told = _mean([line.shown(credit) for credit in credits], n, _decimals(credits[0]))
     if {"identification", "reconstruction"} <= credits[0].details.keys():
-        parts = [_average([credit.details[kind] for credit in credits]) for kind in ("identification", "reconstruction")]
+        parts = [
+            _average([credit.details[kind] for credit in credits])
+            for kind in ("identification", "reconstruction")
+        ]
         told += f" ({parts[0]:.1f} + {parts[1]:.1f})"
     return told
 
@@ -189,12 +246,23 @@ def _references(lines: Sequence[Line]) -> list[tuple[str, str]]:
     for title, value in (("chance", _chance), ("always 0", _constant)):
         told = [value(credit) for credit in credits]
         if told and None not in told:
-            found.append((f"*{title}*", f"{_average([one for one in told if one is not None]):.{_decimals(credits[0])}f}"))
+            found.append(
+                (
+                    f"*{title}*",
+                    f"{_average([one for one in told if one is not None]):.{_decimals(credits[0])}f}",
+                )
+            )
     return found
 
 
 def _chance(credit: Credit) -> float | None:
-    return None if credit.chance is None else credit.chance.mean if credit.of <= 100 else credit.share(credit.chance.mean)
+    return (
+        None
+        if credit.chance is None
+        else credit.chance.mean
+        if credit.of <= 100
+        else credit.share(credit.chance.mean)
+    )
 
 
 def _constant(credit: Credit) -> float | None:
@@ -225,7 +293,11 @@ def _average(values: Any) -> float:
 
 def _short(text: str) -> str:
     """A method as people read it in a narrow column."""
-    return text.removeprefix("pipeline:steps=").replace("|", " + ").replace("collaborative_filtering", "cf")
+    return (
+        text.removeprefix("pipeline:steps=")
+        .replace("|", " + ")
+        .replace("collaborative_filtering", "cf")
+    )
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -250,8 +322,13 @@ def _seconds(table: ResultsTable, cells: Cells) -> dict[Column, list[float]]:
     found: dict[Column, list[float]] = {}
     for column in table.columns:
         for anonymizer, draws in table.anonymizers.items():
-            keys = (cell_key(table, anonymizer, column, draw) for draw in range(min(draws, column.draws)))
-            found.setdefault(column, []).extend(one["seconds"] for key in keys if (one := cells.get(key)) is not None)
+            keys = (
+                cell_key(table, anonymizer, column, draw)
+                for draw in range(min(draws, column.draws))
+            )
+            found.setdefault(column, []).extend(
+                one["seconds"] for key in keys if (one := cells.get(key)) is not None
+            )
     return found
 
 
@@ -263,7 +340,8 @@ def _figures(table: ResultsTable, cells: Cells) -> list[dict[str, Any]]:
                 "draws": len(line.passes),
                 "passes": sum(line.passes.values()),
                 "scores": {
-                    name: _estimated([one[name] for one in line.scores.values()]) for name in next(iter(line.scores.values()))
+                    name: _estimated([one[name] for one in line.scores.values()])
+                    for name in next(iter(line.scores.values()))
                 },
                 "attacks": {
                     column.title: _estimated([line.shown(credit) for credit in credits.values()])
@@ -283,4 +361,8 @@ def _estimated(values: Sequence[float]) -> dict[str, float | int | None]:
     found: Estimate | None = estimate(values) if values else None
     if found is None or abs(found.mean) == float("inf"):
         return {"n": len(values)}
-    return {"mean": round(found.mean, 4), "half": None if found.half is None else round(found.half, 4), "n": found.n}
+    return {
+        "mean": round(found.mean, 4),
+        "half": None if found.half is None else round(found.half, 4),
+        "n": found.n,
+    }

@@ -14,13 +14,13 @@ from typing import Any
 from scripts.results.cells import release_key, rules_key
 from scripts.results.tables import Column, ResultsTable
 
-from kakurenbo import registry
-from kakurenbo.contracts import AnyRulebook, Files, PreparedRound
-from kakurenbo.errors import KakurenboError
-from kakurenbo.rng import salt, stream
+from kakurenbo.contest import AnyRulebook, Files, PreparedRound
+from kakurenbo.core import Source, read_folder, write_folder
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.remembering import Memory, remembering_tables
+from kakurenbo.core.rng import salt, stream
+from kakurenbo.methods import registry
 from kakurenbo.rounds.publishing import JudgedRelease, judge_release, release_folders
-from kakurenbo.tables import Problems, Reading, Source, read_folder, write_folder
-from kakurenbo.tables.remembering import Memory, remembering_tables
 
 TEAM = "01"
 _SEED = 2020
@@ -33,7 +33,9 @@ class Draw:
 
     def __init__(self, table: ResultsTable, number: int, folder: Path) -> None:
         self.table, self.number = table, number
-        self.seed = int.from_bytes(salt(_SEED, "results", table.rulebook, str(number))[:16], "little")
+        self.seed = int.from_bytes(
+            salt(_SEED, "results", table.rulebook, str(number))[:16], "little"
+        )
         self._folder = folder
 
     @cached_property
@@ -42,7 +44,10 @@ class Draw:
         return tuple(self._prepared(variant) for variant in range(len(self.table.variants)))
 
     def _prepared(self, variant: int) -> PreparedRound[Any]:
-        rules, place = self.table.rules(variant), self._folder / "prepared" / rules_key(self.table, variant) / str(self.number)
+        rules, place = (
+            self.table.rules(variant),
+            self._folder / "prepared" / rules_key(self.table, variant) / str(self.number),
+        )
         if not place.exists():
             write_folder(place, rules.prepare(self.seed, [TEAM]).files())
         return PreparedRound(rules, place)
@@ -56,7 +61,9 @@ class Draw:
         files = read_folder(place)
         seconds = float(files.pop(_SECONDS))
         sources = [Source(name, data) for name, data in files.items()]
-        judged = tuple(judge_release(one, TEAM, sources, with_disqualified=True) for one in self.prepared)
+        judged = tuple(
+            judge_release(one, TEAM, sources, with_disqualified=True) for one in self.prepared
+        )
         for one in judged:
             if one.publication is None:
                 raise KakurenboError(f"{text} is {one.record.state}: {one.record.cause}")
@@ -92,10 +99,14 @@ class Played:
         """The release as attackers and the judge read it."""
         with tempfile.TemporaryDirectory(prefix="kakurenbo-results-") as place:
             folders = []
-            for number, (prepared, judged) in enumerate(zip(self.draw.prepared, self.judged, strict=True)):
+            for number, (prepared, judged) in enumerate(
+                zip(self.draw.prepared, self.judged, strict=True)
+            ):
                 folder = Path(place) / str(number)
                 write_folder(folder, release_folders(prepared, judged))
-                (folder / "attackers").symlink_to((prepared.path / "attackers").resolve(), target_is_directory=True)
+                (folder / "attackers").symlink_to(
+                    (prepared.path / "attackers").resolve(), target_is_directory=True
+                )
                 folders.append(folder)
             yield Published(self, tuple(folders))
 
@@ -113,8 +124,8 @@ class Published:
         rules = self.played.draw.prepared[0].rules
         declared = registry.build("anonymizers", self.played.anonymizer) if told else None
         with remembering_tables(_TABLES):
-            target = rules.read_target(self.folders[0] / "targets" / TEAM, declared=declared, attacker="")
-        return _accepted(target).knowledge
+            folder = self.folders[0] / "targets" / TEAM
+            return rules.read_target(folder, declared=declared, attacker="").knowledge
 
     def attack(self, column: Column) -> dict[str, Any]:
         """What an attack earns under each variant; the time is the attack's alone."""
@@ -124,16 +135,13 @@ class Published:
         begun = time.process_time()
         guess = method(knowledge, stream(draw.seed, "attack", text, column.attack))
         seconds = time.process_time() - begun
-        return {"seconds": seconds, "credits": [self._credit(variant, guess) for variant in range(len(self.folders))]}
+        return {
+            "seconds": seconds,
+            "credits": [self._credit(variant, guess) for variant in range(len(self.folders))],
+        }
 
     def _credit(self, variant: int, guess: Any) -> Mapping[str, Any]:
         rules: AnyRulebook = self.played.draw.prepared[variant].rules
-        answer = _accepted(rules.read_answer(self.folders[variant] / "answers" / TEAM))
-        checked = _accepted(rules.check_guess(rules.answer_form(answer), Source("guess", rules.bytes_of_attack(guess))))
-        return rules.credit(answer, checked).as_json()
-
-
-def _accepted(read: Reading[Any]) -> Any:
-    if isinstance(read, Problems):
-        raise KakurenboError(str(read[0]))
-    return read.value
+        answer = rules.read_answer(self.folders[variant] / "answers" / TEAM)
+        source = Source("guess", rules.bytes_of_attack(guess))
+        return rules.credit(answer, rules.check_guess(rules.answer_form(answer), source)).as_json()

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo import registry
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.commitments import digest
+from kakurenbo.methods import registry
 
 HERE = Path(__file__).resolve().parent
 DATA = (Path(os.environ.get("KAKURENBO_DATA", "")), HERE.parent.parent.parent / "shared" / "data")
@@ -113,17 +113,23 @@ def read_tables(path: Path = HERE / "tables.toml", *, out: Path) -> dict[str, Re
         Where files are laid that a rulebook wants in a folder of their own.
     """
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _table(name, msgspec.convert(one, _Written), out) for name, one in content.items()}
+    return {
+        name: _table(name, msgspec.convert(one, _Written), out) for name, one in content.items()
+    }
 
 
 def _table(name: str, written: _Written, out: Path) -> ResultsTable | str:
     options, data = dict(written.options), ""
     if written.file:
-        place = next((folder / written.file for folder in DATA if (folder / written.file).is_file()), None)
+        place = next(
+            (folder / written.file for folder in DATA if (folder / written.file).is_file()), None
+        )
         if place is None:
             return f"{name}: {written.file} is not here; put it into a folder and name that folder with KAKURENBO_DATA"
         data = digest(place.read_bytes())
-        options[written.file_option] = str(place if written.file_option == "table" else _folder_of(place, out / "files" / name))
+        options[written.file_option] = str(
+            place if written.file_option == "table" else _folder_of(place, out / "files" / name)
+        )
     draws = {True: written.told, False: written.attacks}
     return ResultsTable(
         name=name,

@@ -15,13 +15,25 @@ from scripts import screenshots
 from scripts.screenshots.contest import Contest
 from scripts.screenshots.judge import judge
 
-from kakurenbo.messages import speaking
+from kakurenbo.core.messages import speaking
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=screenshots.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--language", choices=screenshots.LANGUAGES, action="append", help="only this one (default: each)")
-    parser.add_argument("--out", type=Path, default=screenshots.PICTURES, help="where they go (default: docs/images/judge)")
+    parser = argparse.ArgumentParser(
+        description=screenshots.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--language",
+        choices=screenshots.LANGUAGES,
+        action="append",
+        help="only this one (default: each)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=screenshots.PICTURES,
+        help="where they go (default: docs/images/judge)",
+    )
     given = parser.parse_args()
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -33,7 +45,9 @@ def main() -> None:
 def _take(language: str, chromium: str, out: Path) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.chmod(0o711)  # under root the database has an account of its own, which passes through here
+        folder.chmod(
+            0o711
+        )  # under root the database has an account of its own, which passes through here
         stack.enter_context(speaking(language))
         address = stack.enter_context(judge(folder / "home"))
         playwright = stack.enter_context(sync_playwright())

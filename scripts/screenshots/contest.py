@@ -18,7 +18,7 @@ from scripts.screenshots import COMMANDS, MOST_BYTES, NAMES
 from scripts.screenshots.judge import until
 from scripts.screenshots.person import Person
 
-from kakurenbo.messages import text
+from kakurenbo.core.messages import text
 
 _PASSWORD = "hide and seek 7"
 _SLUG = "afternoon"
@@ -153,9 +153,14 @@ class Contest:
         )
         person.page.select_option("[name=option-scale]", "small")
         person.page.select_option("[name=option-data]", "embedded")
-        panels = [f"main form section:has([name={name}])" for name in ("title", "pre-anonymize-opens_at", "option-scale")]
+        panels = [
+            f"main form section:has([name={name}])"
+            for name in ("title", "pre-anonymize-opens_at", "option-scale")
+        ]
         person.picture("new-contest", panels[0])
-        person.picture("phases", f"{panels[1]} h2", f"{panels[1]} fieldset:has([name=pre-attack-closes_at])")
+        person.picture(
+            "phases", f"{panels[1]} h2", f"{panels[1]} fieldset:has([name=pre-attack-closes_at])"
+        )
         person.picture("options", panels[2])
         person.press("make_button")
         person.says("contest_made")
@@ -176,7 +181,9 @@ class Contest:
         organizer.says("team_added", team=team)
         if number == 1:
             organizer.picture("teams")
-        organizer.page.get_by_role("link", name=text("page.open_team", name=team), exact=True).click()
+        organizer.page.get_by_role(
+            "link", name=text("page.open_team", name=team), exact=True
+        ).click()
         organizer.press("make_invite")
         link = organizer.page.inner_text("#link")
         if number == 0:
@@ -248,7 +255,9 @@ class Contest:
 
     @staticmethod
     def _hand_in(person: Person, name: str, content: bytes) -> None:
-        person.page.set_input_files("#files", FilePayload(name=name, mimeType="text/csv", buffer=content))
+        person.page.set_input_files(
+            "#files", FilePayload(name=name, mimeType="text/csv", buffer=content)
+        )
         person.press("hand_in", "#upload")
         person.page.wait_for_url("**/submissions/**")
 
@@ -267,7 +276,9 @@ class Contest:
             return
         opens = (datetime.now(self.zone) + timedelta(seconds=75)).replace(second=0, microsecond=0)
         self._edit(following)
-        self.organizer.fill({"opens_at": self._wall(opens), "closes_at": self._wall(opens + timedelta(minutes=90))})
+        self.organizer.fill(
+            {"opens_at": self._wall(opens), "closes_at": self._wall(opens + timedelta(minutes=90))}
+        )
         self.organizer.press("save")
         self.organizer.says("saved")
         self._when_open(self.foxes, following)
@@ -345,7 +356,11 @@ class Contest:
     def _run(self, who: str, folder: Path) -> None:
         """Give the commands of the tutorial, each of which must succeed."""
         token = folder / "token"
-        environment = {**os.environ, "KAKURENBO_LANG": self.language, "KAKURENBO_SERVER": self.address}
+        environment = {
+            **os.environ,
+            "KAKURENBO_LANG": self.language,
+            "KAKURENBO_SERVER": self.address,
+        }
         environment["KAKURENBO_TOKEN"] = token.read_text() if token.exists() else ""
         kakurenbo = f'kakurenbo() {{ {shlex.quote(sys.executable)} -m kakurenbo "$@"; }}\n'
         for command in COMMANDS[who]:

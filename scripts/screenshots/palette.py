@@ -36,10 +36,14 @@ def paletted(drawing: Page, picture: bytes) -> bytes:
     """
     width, height, pixels = drawing.evaluate(_PIXELS, base64.b64encode(picture).decode())
     rgb = np.frombuffer(base64.b64decode(pixels), np.uint8).reshape(-1, 4)[:, :3].astype(np.int64)
-    colours, place, counts = np.unique(rgb @ (1 << 16, 1 << 8, 1), return_inverse=True, return_counts=True)
+    colours, place, counts = np.unique(
+        rgb @ (1 << 16, 1 << 8, 1), return_inverse=True, return_counts=True
+    )
     kept = np.argsort(-counts, kind="stable")[:256]
     parts = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
-    nearest = np.array([np.argmin(((parts[kept] - one) ** 2).sum(axis=1)) for one in parts], np.uint8)
+    nearest = np.array(
+        [np.argmin(((parts[kept] - one) ** 2).sum(axis=1)) for one in parts], np.uint8
+    )
     rows = nearest[place].reshape(height, width)
     lines = np.pad(rows, ((0, 0), (1, 0))).tobytes()  # a zero before each line: it stands as it is
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
@@ -53,4 +57,9 @@ def paletted(drawing: Page, picture: bytes) -> bytes:
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return (
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+    )

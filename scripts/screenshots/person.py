@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Error, Locator, Page
 from scripts.screenshots.palette import paletted
 
-from kakurenbo.messages import text
+from kakurenbo.core.messages import text
 
 _WIDTH, _MARGIN, _TALLEST = 1000, 12, 760
 _BETWEEN = ("ERR_ABORTED", "interrupted by another navigation")
@@ -18,7 +18,14 @@ _BETWEEN = ("ERR_ABORTED", "interrupted by another navigation")
 class Person:
     """Somebody with a browser of their own, in which pictures are taken."""
 
-    def __init__(self, browser: Browser, address: str, language: str, zone: str, keep: Callable[[str, bytes], None]) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        address: str,
+        language: str,
+        zone: str,
+        keep: Callable[[str, bytes], None],
+    ) -> None:
         self._address, self._keep = address, keep
         context = browser.new_context(
             viewport={"width": _WIDTH, "height": 900},
@@ -50,7 +57,9 @@ class Person:
         """Press a button, or follow a link, that says what the catalogue has for a page."""
         name = text(f"page.{code}")
         place = self.page.locator(within)
-        place.get_by_role("button", name=name, exact=True).or_(place.get_by_role("link", name=name, exact=True)).first.click()
+        place.get_by_role("button", name=name, exact=True).or_(
+            place.get_by_role("link", name=name, exact=True)
+        ).first.click()
 
     def says(self, code: str, **values: str) -> None:
         """Wait until the page says something from the catalogue."""
@@ -68,7 +77,10 @@ class Person:
         """Keep a picture of some parts of the page, from the first to the last, as wide as the page."""
         self.page.mouse.move(0, 0)
         self.page.evaluate("document.activeElement?.blur(); scrollTo(0, 0)")
-        boxes = [self._box(self.page.locator(selector)) for selector in selectors or ("main > *:first-child", "main > *")]
+        boxes = [
+            self._box(self.page.locator(selector))
+            for selector in selectors or ("main > *:first-child", "main > *")
+        ]
         top = max(0.0, min(above for above, _ in boxes) - _MARGIN)
         height = min(max(below for _, below in boxes) + _MARGIN - top, _TALLEST)
         clip = {"x": 0, "y": top, "width": _WIDTH, "height": height}

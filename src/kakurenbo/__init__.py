@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kakurenbo.audit.api import audit
-    from kakurenbo.contracts import (
+    from kakurenbo.contest import (
         ANONYMIZE,
         ATTACK,
         Anonymizer,
@@ -56,36 +56,35 @@ if TYPE_CHECKING:
         team_of,
         why_out,
     )
-    from kakurenbo.errors import (
-        KakurenboError,
-        ParameterError,
-        UsageError,
-    )
-    from kakurenbo.parameters import parameter
-    from kakurenbo.rng import fresh_seed, stream
-    from kakurenbo.tables import (
+    from kakurenbo.core import (
         Category,
         Column,
         Date,
         Decimal,
+        InputError,
         Integer,
         Layout,
         Problem,
-        Problems,
-        Read,
-        Reading,
         Schema,
         Source,
         Table,
         Text,
+        gather,
+        notice,
         read_table,
-        refused,
         table_bytes,
     )
+    from kakurenbo.core.errors import (
+        KakurenboError,
+        ParameterError,
+        UsageError,
+    )
+    from kakurenbo.core.rng import fresh_seed, stream
+    from kakurenbo.methods.parameters import parameter
 
 _ROOMS = {
     "kakurenbo.audit.api": ("audit",),
-    "kakurenbo.contracts": (
+    "kakurenbo.contest": (
         "ANONYMIZE",
         "ATTACK",
         "Anonymizer",
@@ -127,26 +126,25 @@ _ROOMS = {
         "team_of",
         "why_out",
     ),
-    "kakurenbo.errors": ("KakurenboError", "ParameterError", "UsageError"),
-    "kakurenbo.parameters": ("parameter",),
-    "kakurenbo.rng": ("fresh_seed", "stream"),
-    "kakurenbo.tables": (
+    "kakurenbo.core.errors": ("KakurenboError", "ParameterError", "UsageError"),
+    "kakurenbo.methods.parameters": ("parameter",),
+    "kakurenbo.core.rng": ("fresh_seed", "stream"),
+    "kakurenbo.core": (
         "Category",
         "Column",
         "Date",
         "Decimal",
+        "InputError",
         "Integer",
         "Layout",
         "Problem",
-        "Problems",
-        "Read",
-        "Reading",
         "Schema",
         "Source",
         "Table",
         "Text",
+        "gather",
+        "notice",
         "read_table",
-        "refused",
         "table_bytes",
     ),
 }
@@ -171,6 +169,7 @@ __all__ = [
     "Files",
     "FoundGuess",
     "Guesses",
+    "InputError",
     "Integer",
     "KakurenboError",
     "Layout",
@@ -182,10 +181,7 @@ __all__ = [
     "Preparation",
     "PreparedRound",
     "Problem",
-    "Problems",
     "Publication",
-    "Read",
-    "Reading",
     "Release",
     "RoundData",
     "RoundResults",
@@ -209,10 +205,11 @@ __all__ = [
     "awarded",
     "by_number",
     "fresh_seed",
+    "gather",
+    "notice",
     "parameter",
     "rank",
     "read_table",
-    "refused",
     "shown_unranked",
     "stream",
     "table_bytes",

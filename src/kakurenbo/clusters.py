@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 
 
 def connected(address: str) -> Any:
@@ -23,11 +23,15 @@ def connected(address: str) -> Any:
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
     if "://" not in address:  # Dask would say so in a traceback of its own
-        raise UsageError(f"--cluster {address}: give the address of a scheduler, such as tcp://10.0.0.1:8786")
+        raise UsageError(
+            f"--cluster {address}: give the address of a scheduler, such as tcp://10.0.0.1:8786"
+        )
     try:
         return Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        raise UsageError(f"no Dask scheduler answers at {address} ({type(error).__name__})") from None
+        raise UsageError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__})"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,14 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from kakurenbo import registry
-from kakurenbo.commitments import KEPT
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     Anonymizer,
     AnyRulebook,
     Attack,
@@ -38,13 +37,15 @@ from kakurenbo.contracts import (
     misfit,
     read_facts,
 )
-from kakurenbo.contracts.results import DISQUALIFIED
-from kakurenbo.errors import ParameterError
-from kakurenbo.parameters import make, parameters_of
-from kakurenbo.rng import stream
+from kakurenbo.contest.commitments import KEPT
+from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.core import InputError, Source, read_folder, table_bytes, write_folder
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import make, parameters_of
 from kakurenbo.rounds import publish_round, score_round, verify_round
 from kakurenbo.rounds.publishing import PUBLISHED
-from kakurenbo.tables import Problems, Source, read_folder, table_bytes, write_folder
 
 TEAMS = ("01", "02", "05")
 _SEED = 2**100 + 7
@@ -78,13 +79,24 @@ def rulebook_checks(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None)
     played = played_round(rulebook, anonymizer)
     return [
         Check("declares name, title, phases, schema and knowledge", lambda: _declares(rulebook)),
-        Check("prepares the same bytes from the same seed, and others from another", lambda: _prepares_again(played)),
-        Check("every folder says what it is, and a team's folder is read alone", lambda: _folders(played)),
-        Check("no secret stands in a folder that others may see", lambda: _no_secret_outside(played)),
+        Check(
+            "prepares the same bytes from the same seed, and others from another",
+            lambda: _prepares_again(played),
+        ),
+        Check(
+            "every folder says what it is, and a team's folder is read alone",
+            lambda: _folders(played),
+        ),
+        Check(
+            "no secret stands in a folder that others may see", lambda: _no_secret_outside(played)
+        ),
         Check("a release of a fitting method is valid", lambda: _publishes(played)),
         Check("what is published of a team does not depend on other teams", lambda: _alone(played)),
         Check("a target is read alone, and guesses at it are valid", lambda: _guesses(played)),
-        Check("garbage in a release or a guess is a problem, not an exception", lambda: _garbage(played)),
+        Check(
+            "garbage in a release or a guess is a problem, not an exception",
+            lambda: _garbage(played),
+        ),
         Check("credits lie in their range", lambda: _credits(played)),
         Check("standings rank everybody once", lambda: _standings(played)),
         Check("everything is committed to and can be made again", lambda: _verifies(played)),
@@ -95,21 +107,35 @@ def anonymizer_checks(method: Anonymizer, rulebook: AnyRulebook) -> list[Check]:
     """What every anonymizer must do on the data of a rulebook that it fits."""
     played = played_round(rulebook, method)
     return [
-        Check("is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))),
-        Check("refuses bad parameters by name, expectation and value", lambda: _bad_parameters(type(method))),
+        Check(
+            "is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))
+        ),
+        Check(
+            "refuses bad parameters by name, expectation and value",
+            lambda: _bad_parameters(type(method)),
+        ),
         Check("fits the rulebook", lambda: _fits(rulebook, method)),
         Check("gives the same valid release for the same stream", lambda: _same_release(played)),
     ]
 
 
-def attack_checks(method: Attack[Any, Any], rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> list[Check]:
+def attack_checks(
+    method: Attack[Any, Any], rulebook: AnyRulebook, anonymizer: Anonymizer | None = None
+) -> list[Check]:
     """What every attack must do on a target of a rulebook that it fits."""
     played = played_round(rulebook, anonymizer)
     return [
-        Check("is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))),
-        Check("refuses bad parameters by name, expectation and value", lambda: _bad_parameters(type(method))),
+        Check(
+            "is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))
+        ),
+        Check(
+            "refuses bad parameters by name, expectation and value",
+            lambda: _bad_parameters(type(method)),
+        ),
         Check("fits the rulebook", lambda: _fits(rulebook, method)),
-        Check("gives the same valid guess for the same stream", lambda: _same_guess(played, method)),
+        Check(
+            "gives the same valid guess for the same stream", lambda: _same_guess(played, method)
+        ),
     ]
 
 
@@ -160,7 +186,9 @@ class PlayedRound:
         return PreparedRound(self.rulebook, self.preparation)
 
     def release(self, team: str) -> Release:
-        return self.rulebook.anonymize(self.prepared.handout(team), self.anonymizer, stream(3, "same"))
+        return self.rulebook.anonymize(
+            self.prepared.handout(team), self.anonymizer, stream(3, "same")
+        )
 
     def release_sources(self, team: str) -> list[Source]:
         files = self.rulebook.release_files(self.prepared.handout(team), self.release(team))
@@ -175,19 +203,36 @@ class PlayedRound:
 
     @cached_property
     def phase(self) -> Path:
-        published = publish_round(self.rulebook, self.preparation, self.submissions, with_disqualified=True)
+        published = publish_round(
+            self.rulebook, self.preparation, self.submissions, with_disqualified=True
+        )
         write_folder(self._folder / "phase", published.files)
         return self._folder / "phase"
 
     def target(self, name: str) -> Target[Any, Any]:
-        read = self.rulebook.in_folder(self.phase / "targets" / name).read_target(self.phase / "targets" / name)
-        assert not isinstance(read, Problems), f"read_target does not read what publish wrote: {read}"
-        return read.value
+        folder = self.phase / "targets" / name
+        with _accepts("read_target does not read what publish wrote"):
+            return self.rulebook.in_folder(folder).read_target(folder)
 
     def answer(self, name: str) -> Any:
-        read = self.rulebook.read_answer(self.phase / "answers" / name)
-        assert not isinstance(read, Problems), f"read_answer does not read what publish wrote: {read}"
-        return read.value
+        with _accepts("read_answer does not read what publish wrote"):
+            return self.rulebook.read_answer(self.phase / "answers" / name)
+
+
+@contextmanager
+def _accepts(otherwise: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise AssertionError(f"{otherwise}: {error.problems}") from error
+
+
+def _refuses(read: Callable[..., object], *args: object) -> bool:
+    try:
+        read(*args)
+    except InputError:
+        return True
+    return False
 
 
 # -- rulebooks ---------------------------------------------------------------------------------------------------------
@@ -197,9 +242,13 @@ def _declares(rulebook: AnyRulebook) -> None:
     _describes_itself(type(rulebook))
     for name in ("name", "title", "phases", "schema", "knowledge"):
         assert getattr(rulebook, name, None), f"a rulebook declares {name}"
-    assert {phase.name for phase in rulebook.phases} == {"anonymize", "attack"}, "the phases are anonymize and attack"
+    assert {phase.name for phase in rulebook.phases} == {"anonymize", "attack"}, (
+        "the phases are anonymize and attack"
+    )
     assert rulebook.round_name, "a rulebook has a round"
-    assert set(rulebook.settings()) <= {described.name for described in parameters_of(type(rulebook))}
+    assert set(rulebook.settings()) <= {
+        described.name for described in parameters_of(type(rulebook))
+    }
     assert pickle.loads(pickle.dumps(rulebook)) == rulebook, "a rulebook travels to other processes"
 
 
@@ -207,7 +256,9 @@ def _prepares_again(played: PlayedRound) -> None:
     rulebook, first = played.rulebook, read_folder(played.preparation)
     assert rulebook.prepare(_SEED, TEAMS).files() == first, "the same seed gives other bytes"
     other = rulebook.prepare(_SEED + 1, TEAMS).files()
-    assert other["public/commitments.json"] != first["public/commitments.json"], "another seed gives the same commitments"
+    assert other["public/commitments.json"] != first["public/commitments.json"], (
+        "another seed gives the same commitments"
+    )
 
 
 def _folders(played: PlayedRound) -> None:
@@ -218,15 +269,19 @@ def _folders(played: PlayedRound) -> None:
     with tempfile.TemporaryDirectory() as elsewhere:
         alone = Path(elsewhere) / "handout"
         write_folder(alone, read_folder(played.preparation / "teams" / TEAMS[0]))
-        read = played.rulebook.in_folder(alone).read_handout(alone)
-        assert not isinstance(read, Problems), f"a team's folder is not read alone: {read}"
+        with _accepts("a team's folder is not read alone"):
+            played.rulebook.in_folder(alone).read_handout(alone)
 
 
 def _no_secret_outside(played: PlayedRound) -> None:
     """Secret files, whole, must not lie in another folder; nor may the seed in any."""
     for root, hidden in ((played.preparation, "secret/"), (played.phase, "answers/")):
         files = read_folder(root)
-        secret = {data for name, data in files.items() if name.startswith(hidden) and not name.endswith("contest.json")}
+        secret = {
+            data
+            for name, data in files.items()
+            if name.startswith(hidden) and not name.endswith("contest.json")
+        }
         secret -= {data for name, data in files.items() if "/submitted/" in name}
         for name, data in files.items():
             if not name.startswith(hidden):
@@ -235,20 +290,32 @@ def _no_secret_outside(played: PlayedRound) -> None:
 
 
 def _publishes(played: PlayedRound) -> None:
-    published = publish_round(played.rulebook, played.preparation, played.submissions, with_disqualified=True)
+    published = publish_round(
+        played.rulebook, played.preparation, played.submissions, with_disqualified=True
+    )
     states = {record.team: (record.state, record.cause) for record in published.records}
     for team in TEAMS[:2]:
-        assert states[team][0] in (PUBLISHED, DISQUALIFIED), f"the release of team {team} is {states[team]}"
+        assert states[team][0] in (PUBLISHED, DISQUALIFIED), (
+            f"the release of team {team} is {states[team]}"
+        )
     assert states[TEAMS[2]][0] == "missing", "a team that hands in nothing is missing"
     utility_score = played.rulebook.utility_score
     for record in published.records[:2]:
         assert record.measurements, "a release is measured"
-        assert not utility_score or utility_score in record.scores, f"there is no score {utility_score}"
+        assert not utility_score or utility_score in record.scores, (
+            f"there is no score {utility_score}"
+        )
 
 
 def _alone(played: PlayedRound) -> None:
     team = TEAMS[1]
-    alone = publish_round(played.rulebook, played.preparation, played.submissions / team, team=team, with_disqualified=True)
+    alone = publish_round(
+        played.rulebook,
+        played.preparation,
+        played.submissions / team,
+        team=team,
+        with_disqualified=True,
+    )
     whole = read_folder(played.phase)
     for name, data in alone.files.items():
         if name.startswith((f"targets/{team}/", f"answers/{team}/")):
@@ -260,27 +327,32 @@ def _guesses(played: PlayedRound) -> None:
     with tempfile.TemporaryDirectory() as elsewhere:
         for folder in (f"targets/{name}", "attackers"):
             write_folder(Path(elsewhere) / folder, read_folder(played.phase / folder))
-        read = rulebook.read_target(Path(elsewhere) / "targets" / name)
-        assert not isinstance(read, Problems), f"a target is not read alone: {read}"
-        assert read.value.name == name, "a target knows its name"
-        assert isinstance(read.value.knowledge, rulebook.knowledge), "knowledge is of the declared type"
+        with _accepts("a target is not read alone"):
+            target = rulebook.read_target(Path(elsewhere) / "targets" / name)
+        assert target.name == name, "a target knows its name"
+        assert isinstance(target.knowledge, rulebook.knowledge), "knowledge is of the declared type"
         for attack in rulebook.sample_attacks.values():
-            guess = attack(read.value.knowledge, stream(4, "sample"))
-            again = rulebook.check_guess(read.value.form, Source("guess", rulebook.guess_bytes(guess)))
-            assert not isinstance(again, Problems), f"check_guess refuses what a sample attack wrote: {again}"
-            files = [Source(file, data) for file, data in rulebook.guess_files({name: guess}, TEAMS[1]).items()]
-            found = rulebook.read_guesses({name: read.value}, files, TEAMS[1])
-            assert [one.target for one in found.found] == [name], f"read_guesses does not read guess_files: {found.refused}"
+            guess = attack(target.knowledge, stream(4, "sample"))
+            with _accepts("check_guess refuses what a sample attack wrote"):
+                rulebook.check_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
+            files = [
+                Source(file, data)
+                for file, data in rulebook.guess_files({name: guess}, TEAMS[1]).items()
+            ]
+            found = rulebook.read_guesses({name: target}, files, TEAMS[1])
+            assert [one.target for one in found.found] == [name], (
+                f"read_guesses does not read guess_files: {found.refused}"
+            )
 
 
 def _garbage(played: PlayedRound) -> None:
     rulebook, target = played.rulebook, played.target(TEAMS[0])
-    own = played.release_sources(TEAMS[0])
+    handout, own = played.prepared.handout(TEAMS[0]), played.release_sources(TEAMS[0])
     for data in _GARBAGE:
         sources = [Source(source.name, data) for source in own]
-        assert isinstance(rulebook.check_release(played.prepared.handout(TEAMS[0]), sources), Problems), data
-        assert isinstance(rulebook.check_guess(target.form, Source("guess", data)), Problems), data
-    assert isinstance(rulebook.check_release(played.prepared.handout(TEAMS[0]), []), Problems), "no file is no release"
+        assert _refuses(rulebook.check_release, handout, sources), data
+        assert _refuses(rulebook.check_guess, target.form, Source("guess", data)), data
+    assert _refuses(rulebook.check_release, handout, []), "no file is no release"
 
 
 def _credits(played: PlayedRound) -> None:
@@ -288,7 +360,9 @@ def _credits(played: PlayedRound) -> None:
     for name in TEAMS[:2]:
         answer = played.answer(name)
         for attack in rulebook.sample_attacks.values():
-            credit = rulebook.credit(answer, attack(played.target(name).knowledge, stream(4, "sample")))
+            credit = rulebook.credit(
+                answer, attack(played.target(name).knowledge, stream(4, "sample"))
+            )
             assert isinstance(credit, Credit)
             assert credit.least <= credit.hits <= credit.of, f"{credit.hits} hits of {credit.of}"
             assert 0 <= credit.accuracy <= 1
@@ -304,13 +378,17 @@ def _standings(played: PlayedRound) -> None:
             write_folder(guesses / attacker, rulebook.guess_files({name: guess}, attacker))
         scored = score_round(rulebook, played.phase, guesses)
     assert not scored.refused, f"guesses of the sample attack are refused: {scored.refused}"
-    standings = rulebook.in_folder(played.phase / "public").standings({rulebook.round_name: scored.results})
+    standings = rulebook.in_folder(played.phase / "public").standings(
+        {rulebook.round_name: scored.results}
+    )
     for ranking in (standings.anonymization, standings.attack, standings.overall):
         teams = [line.team for line in ranking]
         assert len(set(teams)) == len(teams), "a team stands twice in a ranking"
         ranks = [line.rank for line in ranking if line.rank is not None]
         assert ranks == sorted(ranks), "a ranking is not in the order of its ranks"
-        assert all(line.rank is None for line in ranking if line.score is None), "a rank without a score"
+        assert all(line.rank is None for line in ranking if line.score is None), (
+            "a rank without a score"
+        )
 
 
 def _verifies(played: PlayedRound) -> None:
@@ -344,8 +422,13 @@ def _bad_parameters(cls: Any) -> None:
         for value in _bad_values(described):
             error = _refusal(lambda name=described.name, value=value: cls(**{name: value}))  # type: ignore[misc]
             assert error is not None, f"{described.name}={value!r} is accepted"
-            assert (error.parameter, error.expectation) == (described.name, described.expectation), str(error)
-    assert _refusal(lambda: make(cls, {"no_such_parameter": "1"})) is not None, "an unknown parameter is accepted"
+            assert (error.parameter, error.expectation) == (
+                described.name,
+                described.expectation,
+            ), str(error)
+    assert _refusal(lambda: make(cls, {"no_such_parameter": "1"})) is not None, (
+        "an unknown parameter is accepted"
+    )
 
 
 def _refusal(make_method: Callable[[], object]) -> ParameterError | None:
@@ -357,22 +440,28 @@ def _refusal(make_method: Callable[[], object]) -> ParameterError | None:
 
 
 def _fits(rulebook: AnyRulebook, method: Anonymizer | Attack[Any, Any]) -> None:
-    assert fits(type(rulebook), type(method)), f"{type(method).__name__} does not fit {rulebook.name}"
+    assert fits(type(rulebook), type(method)), (
+        f"{type(method).__name__} does not fit {rulebook.name}"
+    )
     assert not misfit(type(rulebook), method), misfit(type(rulebook), method)
 
 
 def _same_release(played: PlayedRound) -> None:
     team = TEAMS[1]
     first, second = played.release(team), played.release(team)
-    assert [table_bytes(one) for one in first.tables] == [table_bytes(one) for one in second.tables], "other bytes"
+    assert [table_bytes(one) for one in first.tables] == [
+        table_bytes(one) for one in second.tables
+    ], "other bytes"
     assert first.claims == second.claims
-    read = played.rulebook.check_release(played.prepared.handout(team), played.release_sources(team))
-    assert not isinstance(read, Problems), f"the release is refused: {read}"
+    with _accepts("the release is refused"):
+        played.rulebook.check_release(played.prepared.handout(team), played.release_sources(team))
 
 
 def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:
     target = played.target(TEAMS[0])
-    first, second = (played.rulebook.guess_bytes(method(target.knowledge, stream(4, "same"))) for _ in range(2))
+    first, second = (
+        played.rulebook.guess_bytes(method(target.knowledge, stream(4, "same"))) for _ in range(2)
+    )
     assert first == second, "other bytes for the same stream"
-    read = played.rulebook.check_guess(target.form, Source("guess", first))
-    assert not isinstance(read, Problems), f"the guess is refused: {read}"
+    with _accepts("the guess is refused"):
+        played.rulebook.check_guess(target.form, Source("guess", first))

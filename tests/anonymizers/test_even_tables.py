@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from tests.pwscup2024 import BOOK, Handout, small_original
 
-from kakurenbo import registry
-from kakurenbo.anonymizers.ratings.choosing import best_utility, linked
+from kakurenbo.anonymizers.ratings.crosstab_repair import best_utility, count_linked
 from kakurenbo.anonymizers.ratings.even_tables import usual_counts
-from kakurenbo.datasets import ratings
-from kakurenbo.rng import stream
+from kakurenbo.core.rng import stream
+from kakurenbo.data import ratings
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores
 
 
 def made(text: str) -> tuple:
-    return BOOK.anonymize(Handout("01", (small_original(),)), registry.build("anonymizers", text), stream(1, "t")).tables
+    return BOOK.anonymize(
+        Handout("01", (small_original(),)), registry.build("anonymizers", text), stream(1, "t")
+    ).tables
 
 
 def test_usual_counts_cost_least_of_all_tables_that_do_not_look() -> None:
@@ -33,7 +35,9 @@ def test_usual_counts_cost_least_of_all_tables_that_do_not_look() -> None:
         assert np.abs(true - other).sum(axis=1).mean() > cost - 0.05
 
 
-def test_the_release_has_the_utility_that_was_asked_for_and_rows_of_its_own_order_in_each_file() -> None:
+def test_the_release_has_the_utility_that_was_asked_for_and_rows_of_its_own_order_in_each_file() -> (
+    None
+):
     tables = made("even_tables:utility=70")
     assert crosstab_scores(small_original(), tables)["U"].value >= 70
     first, second = (tables[number].codes["260"] for number in (0, 1))
@@ -50,8 +54,10 @@ def test_without_a_utility_the_one_is_taken_that_pays(method: str) -> None:
 def test_tables_of_the_original_link_people_and_those_of_chance_do_not() -> None:
     original = small_original().select(ratings.ATTRIBUTES + ratings.MOVIES)
     rng = stream(1, "t")
-    chance = original.with_codes({name: rng.permutation(original.codes[name]) for name in original.schema.names})
+    chance = original.with_codes(
+        {name: rng.permutation(original.codes[name]) for name in original.schema.names}
+    )
     people = np.arange(200)
-    assert linked(original, original, people) > 25
-    assert linked(original, chance, people) < 4
+    assert count_linked(original, original, people) > 25
+    assert count_linked(original, chance, people) < 4
     assert best_utility(original, [(80.0, chance), (100.0, original)], rng) is chance

@@ -7,19 +7,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.tables.near_swaps import SwapNear, Thin
+from kakurenbo.anonymizers.tables.columns import Bottom, Laplace, Top
 from kakurenbo.anonymizers.tables.randomized_response import RandomizedResponse
-from kakurenbo.anonymizers.tables.suppression import SuppressRare
-from kakurenbo.anonymizers.tables.trimming import Bottom, Laplace, Top
-from kakurenbo.datasets import nhanes
+from kakurenbo.anonymizers.tables.suppression import SuppressRare, Thin
+from kakurenbo.anonymizers.tables.swap import SwapNear
+from kakurenbo.core import Category, Decimal, Integer, Schema, Table
+from kakurenbo.data import health as nhanes
+from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.regression import logistic_regression
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
 from kakurenbo.rulebooks.pwscup2021.release import COMPARED
 from kakurenbo.rulebooks.pwscup2021.utility import unique_share
-from kakurenbo.tables import Category, Decimal, Integer, Schema, Table
-from kakurenbo.tables.kinds import in_reach
-from kakurenbo.tables.regression import logistic_regression
 
 
 @cache
@@ -51,7 +51,9 @@ def test_top_and_bottom_keep_the_limit_itself() -> None:
 def test_dp_adds_laplace_noise_cuts_decimals_off_and_stays_in_range() -> None:
     ages = Laplace(epsilon=1.0)(people(), rng()).table.values("age")
     assert (ages == np.trunc(ages)).all()
-    moved = Laplace(column="bmi", epsilon=2.0, whole=False)(people(), rng()).table.values("bmi") - people().values("bmi")
+    moved = Laplace(column="bmi", epsilon=2.0, whole=False)(people(), rng()).table.values(
+        "bmi"
+    ) - people().values("bmi")
     assert np.abs(moved).mean() == pytest.approx(0.5, rel=0.1)
     counted = Table.from_rows(Schema([Integer("age", 20, 25)]), [(20,), (25,)] * 50)
     noisy = Laplace(epsilon=0.1)(counted, rng()).table.values("age")
@@ -59,7 +61,10 @@ def test_dp_adds_laplace_noise_cuts_decimals_off_and_stays_in_range() -> None:
     assert noisy.max() == 25
 
 
-@pytest.mark.parametrize("method", [Top(column="race"), Bottom(column="race"), Laplace(column="race"), Top(column="height")])
+@pytest.mark.parametrize(
+    "method",
+    [Top(column="race"), Bottom(column="race"), Laplace(column="race"), Top(column="height")],
+)
 def test_a_column_that_is_no_number_or_not_there_does_not_fit(method: Top) -> None:
     assert method.unfit(nhanes.SCHEMA)
 
@@ -76,27 +81,38 @@ def test_thin_leaves_few_records_of_a_kind_and_the_regression_as_it_was() -> Non
     release = Thin(unique=0.5, columns=COMPARED)(people(), rng())
     assert unique_share(release.table, 1000).value <= 0.5
     before, after = (
-        logistic_regression(table, "dia", ("gen", "age", "bmi", "dep", "pir")) for table in (people(), release.table)
+        logistic_regression(table, "dia", ("gen", "age", "bmi", "dep", "pir"))
+        for table in (people(), release.table)
     )
     assert before is not None
     assert after is not None
     assert after.odds_ratios == pytest.approx(before.odds_ratios, abs=0.1)
     at_random = people().take(np.sort(rng().permutation(1000)[: len(release.table)]))
-    shares = [np.abs(table.values("age").mean() - people().values("age").mean()) for table in (release.table, at_random)]
+    shares = [
+        np.abs(table.values("age").mean() - people().values("age").mean())
+        for table in (release.table, at_random)
+    ]
     assert shares[0] < max(0.5, shares[1])
 
 
 def test_where_few_stand_alone_nobody_is_deleted() -> None:
-    table = Table.from_rows(Schema([Category("sex", ("F", "M")), Integer("sick", 0, 1)]), [("F", 0), ("F", 1), ("M", 0)] * 4)
+    table = Table.from_rows(
+        Schema([Category("sex", ("F", "M")), Integer("sick", 0, 1)]),
+        [("F", 0), ("F", 1), ("M", 0)] * 4,
+    )
     assert len(Thin()(table, rng()).table) == 12
 
 
-def test_swapped_records_are_those_of_the_table_and_each_is_within_reach_of_the_row_it_came_to() -> None:
+def test_swapped_records_are_those_of_the_table_and_each_is_within_reach_of_the_row_it_came_to() -> (
+    None
+):
     release = SwapNear(reach=4, cells=4)(people(), rng())
     assert release.rows is None
     assert sorted(release.table.rows()) == sorted(people().rows())
     assert in_reach(people(), release.table, 4, 4).diagonal().all()
-    assert (np.array(release.table.rows(), dtype=object) != np.array(people().rows(), dtype=object)).any(axis=1).mean() > 0.9
+    assert (
+        np.array(release.table.rows(), dtype=object) != np.array(people().rows(), dtype=object)
+    ).any(axis=1).mean() > 0.9
 
 
 def test_who_has_nobody_near_keeps_the_own_record() -> None:

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse, RandomizedResponse
+from kakurenbo.anonymizers.tables.randomized_response import (
+    ProportionalResponse,
+    RandomizedResponse,
+)
 from kakurenbo.anonymizers.tables.suppression import SuppressRare
-from kakurenbo.anonymizers.tables.synthesis import Synthetic
-from kakurenbo.contracts import Anonymizer, Mechanism
-from kakurenbo.errors import ParameterError
+from kakurenbo.anonymizers.tables.synthetic import Synthetic
+from kakurenbo.contest import Anonymizer, Mechanism
+from kakurenbo.core import Category, Decimal, Integer, Schema, Table, Text
+from kakurenbo.core.errors import ParameterError
 from kakurenbo.measures.privacy import k_anonymity
-from kakurenbo.tables import Category, Decimal, Integer, Schema, Table, Text
 
 SCHEMA = Schema([Integer("age", 17, 20), Category("sex", ("Female", "Male"))])
 ROWS = 40_000
@@ -23,7 +26,13 @@ ROWS = 40_000
 @pytest.fixture(scope="module")
 def table() -> Table:
     rng = np.random.default_rng(5)
-    return Table(SCHEMA, {"age": rng.choice(4, ROWS, p=[0.7, 0.1, 0.1, 0.1]), "sex": rng.choice(2, ROWS, p=[0.25, 0.75])})
+    return Table(
+        SCHEMA,
+        {
+            "age": rng.choice(4, ROWS, p=[0.7, 0.1, 0.1, 0.1]),
+            "sex": rng.choice(2, ROWS, p=[0.25, 0.75]),
+        },
+    )
 
 
 def test_p_1_keeps_everything_and_claims_nothing(table: Table) -> None:
@@ -43,7 +52,9 @@ def test_rr_moves_the_histogram_to_uniform_and_rrp_leaves_it(table: Table) -> No
     uniform = RandomizedResponse(p=0.0)(table, np.random.default_rng(0)).table
     alike = ProportionalResponse(p=0.0)(table, np.random.default_rng(0)).table
     assert uniform.frequencies("age") / ROWS == pytest.approx(np.full(4, 0.25), abs=0.01)
-    assert alike.frequencies("age") / ROWS == pytest.approx(table.frequencies("age") / ROWS, abs=0.01)
+    assert alike.frequencies("age") / ROWS == pytest.approx(
+        table.frequencies("age") / ROWS, abs=0.01
+    )
 
 
 def test_the_mechanism_is_what_really_happens(table: Table) -> None:
@@ -51,7 +62,9 @@ def test_the_mechanism_is_what_really_happens(table: Table) -> None:
         release = method(table, np.random.default_rng(1))
         assert release.mechanism is not None
         before, after = table.codes["age"], release.table.codes["age"]
-        observed = np.array([[(after[before == x] == y).mean() for y in range(4)] for x in range(4)])
+        observed = np.array(
+            [[(after[before == x] == y).mean() for y in range(4)] for x in range(4)]
+        )
         assert observed == pytest.approx(release.mechanism.transitions["age"], abs=0.03)
 
 
@@ -71,7 +84,10 @@ def test_epsilon_is_infinite_where_a_column_is_released_as_it_is(table: Table) -
 
 
 def test_epsilon_of_rrp_is_that_of_its_rarest_value() -> None:
-    table = Table.from_texts(Schema([Category("sex", ("Female", "Male", "None"))]), {"sex": ["Female", "Male", "Male", "Male"]})
+    table = Table.from_texts(
+        Schema([Category("sex", ("Female", "Male", "None"))]),
+        {"sex": ["Female", "Male", "Male", "Male"]},
+    )
     mechanism = ProportionalResponse(p=0.5).mechanism(table)
     # Female is kept with .5 + .5 * .25 and reached from Male with .5 * .25; None does not occur, so it does not count.
     assert mechanism.column_epsilon("sex") == pytest.approx(math.log(0.625 / 0.125))
@@ -97,7 +113,9 @@ def test_kanony_drops_rare_combinations_and_keeps_the_order() -> None:
 
 
 def test_kanony_on_all_columns(table: Table) -> None:
-    assert k_anonymity(SuppressRare(k=50, columns=None)(table, np.random.default_rng(0)).table) >= 50
+    assert (
+        k_anonymity(SuppressRare(k=50, columns=None)(table, np.random.default_rng(0)).table) >= 50
+    )
 
 
 def test_unknown_columns_are_refused_with_the_known_ones(table: Table) -> None:
@@ -111,13 +129,32 @@ def test_synthetic_gives_any_number_of_records(table: Table, generator: str) -> 
     release = Synthetic(generator=generator, rows=123)(table, np.random.default_rng(0))
     assert len(release.table) == 123
     assert release.table.schema == SCHEMA
-    assert len(Synthetic(generator=generator)(table.take(np.arange(500)), np.random.default_rng(0)).table) == 500
+    assert (
+        len(
+            Synthetic(generator=generator)(
+                table.take(np.arange(500)), np.random.default_rng(0)
+            ).table
+        )
+        == 500
+    )
 
 
 # -- any finite schema -------------------------------------------------------------------------------------------------
 
-BIRDS = Schema([Integer("grams", -5, 2**40), Integer("eggs", 0, 9), Category("colour", tuple("rgb")), Integer("ring", 7, 7)])
-ANY_TABLE = [RandomizedResponse(p=0.5), ProportionalResponse(p=0.5), SuppressRare(columns=None, k=1), Synthetic()]
+BIRDS = Schema(
+    [
+        Integer("grams", -5, 2**40),
+        Integer("eggs", 0, 9),
+        Category("colour", tuple("rgb")),
+        Integer("ring", 7, 7),
+    ]
+)
+ANY_TABLE = [
+    RandomizedResponse(p=0.5),
+    ProportionalResponse(p=0.5),
+    SuppressRare(columns=None, k=1),
+    Synthetic(),
+]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +162,13 @@ def birds() -> Table:
     rng = np.random.default_rng(6)
     grams = np.where(rng.random(6000) < 0.9, rng.integers(0, 50_000, 6000), 2**40)
     return Table(
-        BIRDS, {"grams": grams, "eggs": rng.integers(0, 4, 6000), "colour": rng.integers(0, 3, 6000), "ring": np.zeros(6000)}
+        BIRDS,
+        {
+            "grams": grams,
+            "eggs": rng.integers(0, 4, 6000),
+            "colour": rng.integers(0, 3, 6000),
+            "ring": np.zeros(6000),
+        },
     )
 
 
@@ -141,18 +184,26 @@ def test_methods_of_tables_take_any_finite_schema(birds: Table, method: Anonymiz
 def test_rr_draws_from_the_whole_of_a_wide_domain_and_rrp_from_its_values(birds: Table) -> None:
     wide, own = (method(birds, np.random.default_rng(0)) for method in ANY_TABLE[:2])
     middle = (wide.table.codes["grams"] > 2**39) & (wide.table.codes["grams"] < 2**40)
-    assert middle.mean() == pytest.approx(0.25, abs=0.02), "half of the cells are drawn, half of those lie in the upper half"
+    assert middle.mean() == pytest.approx(0.25, abs=0.02), (
+        "half of the cells are drawn, half of those lie in the upper half"
+    )
     assert set(own.table.codes["grams"]) <= set(birds.codes["grams"])
     assert wide.mechanism is None, "2^40 x 2^40 transitions are not written down"
     assert wide.claims == {}
 
 
-def test_synthetic_keeps_the_shape_of_a_wide_column_and_gives_only_values_that_occur(birds: Table) -> None:
+def test_synthetic_keeps_the_shape_of_a_wide_column_and_gives_only_values_that_occur(
+    birds: Table,
+) -> None:
     made = Synthetic()(birds, np.random.default_rng(0)).table
     assert set(made.codes["grams"]) <= set(birds.codes["grams"])
     for share in (0.25, 0.5, 0.75):
-        assert np.quantile(made.codes["grams"], share) == pytest.approx(np.quantile(birds.codes["grams"], share), rel=0.05)
-    assert (made.codes["grams"] == 2**40).mean() == pytest.approx((birds.codes["grams"] == 2**40).mean(), abs=0.005)
+        assert np.quantile(made.codes["grams"], share) == pytest.approx(
+            np.quantile(birds.codes["grams"], share), rel=0.05
+        )
+    assert (made.codes["grams"] == 2**40).mean() == pytest.approx(
+        (birds.codes["grams"] == 2**40).mean(), abs=0.005
+    )
 
 
 def test_a_column_that_is_not_there_is_told_before_anything_runs() -> None:
@@ -161,6 +212,9 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs() -> None:
         assert method.unfit(BIRDS) == reason
     assert Pipeline("synthetic|rr:columns=foo").unfit(BIRDS) == f"step rr: {reason}"
     assert Pipeline("synthetic|rr:columns=eggs").unfit(BIRDS) == ""
-    assert Pipeline("rr|monthly_pseudonyms").unfit(BIRDS) == "step monthly_pseudonyms: it takes tables of other columns"
+    assert (
+        Pipeline("rr|monthly_pseudonyms").unfit(BIRDS)
+        == "step monthly_pseudonyms: it takes tables of other columns"
+    )
     assert not Synthetic.accepts(Schema([*BIRDS, Text("name")]))
     assert Synthetic().unfit(Schema([Decimal("price")])) == "it takes tables of other columns"

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from kakurenbo import arena, registry
+from kakurenbo import arena
 from kakurenbo.arena.executors import JUDGES, PLAYERS, Crews, Quota
+from kakurenbo.methods import registry
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "docs" / "examples"
@@ -28,7 +29,9 @@ def install(project: Path, site: Path) -> None:
         shutil.copy(module, site)
     info = site / f"{described['name'].replace('-', '_')}-{described['version']}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {described['version']}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {described['version']}\n"
+    )
     groups = [
         f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in points.items())
         for group, points in described["entry-points"].items()

@@ -8,7 +8,7 @@ from pathlib import Path
 from kakurenbo import arena
 from kakurenbo.arena import Entrant
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.registry import load
+from kakurenbo.methods.registry import load
 
 TEAMS = 6
 

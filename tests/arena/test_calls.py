@@ -9,17 +9,27 @@ from kakurenbo.arena.calls import MethodCall
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_result_is_played_again_when_the_code_of_its_method_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_played_again_when_the_code_of_its_method_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     written = ("blur", "pipeline:steps=blur", "pipeline:steps=rr|blur:reach=2", "pipeline:steps=rr")
     parsed = {text: MethodCall.parsed("anonymizers", text) for text in written}
     before = {text: call.identity() for text, call in parsed.items()}
     digest = calls._package_digest
-    monkeypatch.setattr(calls, "_package_digest", lambda package: "edited" if package == "hide_and_seek" else digest(package))
+    monkeypatch.setattr(
+        calls,
+        "_package_digest",
+        lambda package: "edited" if package == "hide_and_seek" else digest(package),
+    )
     changed = {text for text, call in parsed.items() if call.identity() != before[text]}
-    assert changed == {"blur", "pipeline:steps=blur", "pipeline:steps=rr|blur:reach=2"}, "steps of a pipeline count too"
+    assert changed == {"blur", "pipeline:steps=blur", "pipeline:steps=rr|blur:reach=2"}, (
+        "steps of a pipeline count too"
+    )
 
 
-@pytest.mark.parametrize("text", ["rr:p=0.1,columns=age,sex", "kanony:k=3,columns=none", "synthetic:rows=10"])
+@pytest.mark.parametrize(
+    "text", ["rr:p=0.1,columns=age,sex", "kanony:k=3,columns=none", "synthetic:rows=10"]
+)
 def test_parameters_survive_the_way_into_a_job(text: str) -> None:
     call = MethodCall.parsed("anonymizers", text)
     assert MethodCall.of("anonymizers", call.name, call.make()) == call

@@ -12,25 +12,36 @@ from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.store import OPEN
 from kakurenbo.rulebooks.pwscup2021 import Pwscup2021
 
-BOOK = Pwscup2021(round="main", data="embedded", rows=400, uniqrt=1.0, odds_ratio=9.0, rate=1.0, cor=1.0)
+BOOK = Pwscup2021(
+    round="main", data="embedded", rows=400, uniqrt=1.0, odds_ratio=9.0, rate=1.0, cor=1.0
+)
 TEAMS = {"01": "rlink", "02": "rlink", "03": "rlink:deleted=0"}
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entrants = [
-        arena.Entrant(team, f"team {team}", MethodCall.parsed("anonymizers", "dp"), MethodCall.parsed("attacks", attack))
+        arena.Entrant(
+            team,
+            f"team {team}",
+            MethodCall.parsed("anonymizers", "dp"),
+            MethodCall.parsed("attacks", attack),
+        )
         for team, attack in TEAMS.items()
     ]
     out = tmp_path_factory.mktemp("played") / "run"
-    arena.play_tournament(arena.make_plan(BOOK, entrants, 3), out, arena.processes(1), arena.Settings())
+    arena.play_tournament(
+        arena.make_plan(BOOK, entrants, 3), out, arena.processes(1), arena.Settings()
+    )
     return out
 
 
 def test_each_attacker_is_handed_its_own_part_and_nobody_elses(played: Path) -> None:
     places = {path.name for path in (played / OPEN).glob("*/*/files/target-*")}
     assert places >= {"target-01", "target-01-for_02", "target-01-for_03", "target-02-for_01"}
-    assert not list((played / OPEN).glob("*/*/files/target-0[123]/for_*")), "not in what is everybody's"
+    assert not list((played / OPEN).glob("*/*/files/target-0[123]/for_*")), (
+        "not in what is everybody's"
+    )
 
 
 def test_a_guess_at_ones_own_part_is_worth_more_than_chance(played: Path) -> None:
@@ -40,4 +51,8 @@ def test_a_guess_at_ones_own_part_is_worth_more_than_chance(played: Path) -> Non
     for target, row in entry["attacks"].items():
         assert set(row) == {*TEAMS, "sample_rlink"} - {target}
         for attacker, earned in row.items():
-            assert earned["details"]["topk"] > 0.3, (target, attacker, "rows of another table are right by accident alone")
+            assert earned["details"]["topk"] > 0.3, (
+                target,
+                attacker,
+                "rows of another table are right by accident alone",
+            )

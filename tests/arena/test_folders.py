@@ -11,12 +11,12 @@ import pytest
 
 from kakurenbo import arena
 from kakurenbo.arena.requests import ATTACK
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.errors import UsageError
-from kakurenbo.registry import load
-from kakurenbo.reporting import Document
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import read_folder, write_folder
+from kakurenbo.core.errors import UsageError
+from kakurenbo.methods.registry import load
+from kakurenbo.reports import Document
 from kakurenbo.rounds import publish_round, score_round
-from kakurenbo.tables import read_folder, write_folder
 
 SEED = 77
 Played = Callable[..., Document]
@@ -32,14 +32,20 @@ class Contest:
         prepared = self.rulebook.prepare(SEED, ["01", "02", "03"])
         write_folder(self.preparation, prepared.files(), private=("secret",))
         for team in ("01", "02", "03"):
-            self.submit(team, "hidden.csv", (self.preparation / "teams" / team / "hidden.csv").read_bytes())
+            self.submit(
+                team, "hidden.csv", (self.preparation / "teams" / team / "hidden.csv").read_bytes()
+            )
 
     def submit(self, team: str, name: str, data: bytes) -> None:
         (self.submissions / team).mkdir(parents=True, exist_ok=True)
         (self.submissions / team / name).write_bytes(data)
 
     def publish(self) -> None:
-        write_folder(self.phase, publish_round(self.rulebook, self.preparation, self.submissions).files, private=("answers",))
+        write_folder(
+            self.phase,
+            publish_round(self.rulebook, self.preparation, self.submissions).files,
+            private=("answers",),
+        )
 
     def members(self, target: str) -> list[str]:
         return (self.phase / "answers" / target / "members.csv").read_text().splitlines()
@@ -53,7 +59,9 @@ class Contest:
             arena.Entrant(
                 team,
                 f"team {team}",
-                release=self.submissions / team if releases and (self.submissions / team).exists() else None,
+                release=self.submissions / team
+                if releases and (self.submissions / team).exists()
+                else None,
                 guesses=self.guesses / team if guesses and (self.guesses / team).exists() else None,
             )
             for team in ("01", "02", "03")
@@ -84,38 +92,64 @@ def played(here: arena.Workers, tmp_path: Path) -> Played:
 
 def credits(document: Document) -> dict[str, dict[str, float]]:
     (results,) = document.rounds[0].repeats
-    return {target: {attacker: credit.hits for attacker, credit in row.items()} for target, row in results.credits.items()}
+    return {
+        target: {attacker: credit.hits for attacker, credit in row.items()}
+        for target, row in results.credits.items()
+    }
 
 
 @pytest.mark.parametrize("given", ["preparation", "phase", "both"])
-def test_guesses_that_score_all_by_score_score_all_in_a_run(contest: Contest, played: Played, given: str) -> None:
+def test_guesses_that_score_all_by_score_score_all_in_a_run(
+    contest: Contest, played: Played, given: str
+) -> None:
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
-    assert {credit.hits for row in scored.results.credits.values() for name, credit in row.items() if name.isdigit()} == {10}
+    assert {
+        credit.hits
+        for row in scored.results.credits.values()
+        for name, credit in row.items()
+        if name.isdigit()
+    } == {10}
     folders = {"preparation": contest.preparation, "phase": contest.phase}
     chosen = folders if given == "both" else {given: folders[given]}
     document = played(contest.plan(contest.entrants(releases=given != "phase"), **chosen))
-    assert document.rounds[0].repeats[0].credits == scored.results.credits, "the organizers' own attack included"
+    assert document.rounds[0].repeats[0].credits == scored.results.credits, (
+        "the organizers' own attack included"
+    )
     assert not document.failures
     assert document.rounds[0].name == "only"
 
 
 @pytest.mark.parametrize("given", ["preparation", "phase"])
-def test_a_run_attacks_the_very_bytes_that_were_published(contest: Contest, played: Played, tmp_path: Path, given: str) -> None:
-    played(contest.plan(contest.entrants(releases=given != "phase"), **{given: getattr(contest, given)}))
+def test_a_run_attacks_the_very_bytes_that_were_published(
+    contest: Contest, played: Played, tmp_path: Path, given: str
+) -> None:
+    played(
+        contest.plan(
+            contest.entrants(releases=given != "phase"), **{given: getattr(contest, given)}
+        )
+    )
     for target in ("01", "02", "03"):
         (stored,) = (tmp_path / "run" / "store").rglob(f"target-{target}")
         assert read_folder(stored) == read_folder(contest.phase / "targets" / target)
         (answer,) = (tmp_path / "run" / "secret").rglob(f"answer-{target}")
         kept = read_folder(contest.phase / "answers" / target)
-        assert read_folder(answer) == {name: data for name, data in kept.items() if not name.startswith("submitted/")}
+        assert read_folder(answer) == {
+            name: data for name, data in kept.items() if not name.startswith("submitted/")
+        }
 
 
-def test_a_bad_guess_file_costs_that_file_alone_and_is_listed(contest: Contest, played: Played) -> None:
+def test_a_bad_guess_file_costs_that_file_alone_and_is_listed(
+    contest: Contest, played: Played
+) -> None:
     contest.guess("02", "guess_01_02.csv", ["0", "1"])
     contest.guess("02", "readme.txt", ["hello"])
     contest.guess("02", "guess_02_02.csv", contest.members("02")[:10])
     document = played(contest.plan(contest.entrants(), preparation=contest.preparation))
-    assert {failure.file for failure in document.failed("refused")} == {"guess_01_02.csv", "readme.txt", "guess_02_02.csv"}
+    assert {failure.file for failure in document.failed("refused")} == {
+        "guess_01_02.csv",
+        "readme.txt",
+        "guess_02_02.csv",
+    }
     assert {failure.team for failure in document.failures} == {"02"}
     (missing,) = document.failed("missing")
     assert missing.what == "guess of 02 at 01 (only)"
@@ -125,10 +159,18 @@ def test_a_bad_guess_file_costs_that_file_alone_and_is_listed(contest: Contest, 
 
 def test_a_bad_or_missing_release_costs_its_team_alone(contest: Contest, played: Played) -> None:
     contest.submit("01", "hidden.csv", b"age,height\n")
-    document = played(contest.plan([contest.entrants()[0], contest.entrants()[2]], preparation=contest.preparation))
+    document = played(
+        contest.plan(
+            [contest.entrants()[0], contest.entrants()[2]], preparation=contest.preparation
+        )
+    )
     states = {target: entry.state for target, entry in document.rounds[0].releases.items()}
     assert states == {"01": "refused", "02": "missing", "03": "published"}
-    assert [(failure.team, failure.state) for failure in document.failures if failure.what.startswith("release")] == [
+    assert [
+        (failure.team, failure.state)
+        for failure in document.failures
+        if failure.what.startswith("release")
+    ] == [
         ("01", "refused"),
         ("02", "missing"),
     ]
@@ -138,13 +180,17 @@ def test_a_bad_or_missing_release_costs_its_team_alone(contest: Contest, played:
 def test_nothing_in_a_submitted_folder_stops_the_others(contest: Contest, played: Played) -> None:
     os.mkfifo(contest.submissions / "01" / "pipe.csv")
     (contest.submissions / "02" / "hidden.csv").unlink()
-    (contest.submissions / "02" / "hidden.csv").symlink_to(contest.preparation / "teams" / "02" / "hidden.csv")
+    (contest.submissions / "02" / "hidden.csv").symlink_to(
+        contest.preparation / "teams" / "02" / "hidden.csv"
+    )
     (contest.guesses / "03" / "more").mkdir()
     (contest.guesses / "03" / "\x1b[31m.csv").write_text("red")
     document = played(contest.plan(contest.entrants(), preparation=contest.preparation))
     refused = {(failure.team, failure.file) for failure in document.failed("refused")}
     strangers = {("01", "pipe.csv"), ("02", "hidden.csv"), ("03", "more"), ("03", "\\x1b[31m.csv")}
-    assert refused == strangers | {("01", "guess_02_01.csv"), ("03", "guess_02_03.csv")}, "and guesses at what is not there"
+    assert refused == strangers | {("01", "guess_02_01.csv"), ("03", "guess_02_03.csv")}, (
+        "and guesses at what is not there"
+    )
     states = {target: entry.state for target, entry in document.rounds[0].releases.items()}
     assert states == {"01": "published", "02": "missing", "03": "published"}
     assert credits(document)["01"]["03"] == 10
@@ -152,19 +198,25 @@ def test_nothing_in_a_submitted_folder_stops_the_others(contest: Contest, played
 
 def test_a_file_that_names_another_team_is_refused(contest: Contest, played: Played) -> None:
     (contest.submissions / "01" / "hidden.csv").rename(contest.submissions / "01" / "hidden_02.csv")
-    document = played(contest.plan(contest.entrants(guesses=False), preparation=contest.preparation))
+    document = played(
+        contest.plan(contest.entrants(guesses=False), preparation=contest.preparation)
+    )
     assert document.rounds[0].releases["01"].state == "refused"
     assert document.rounds[0].releases["02"].state == "published"
 
 
 def test_methods_attack_what_was_published(contest: Contest, played: Played) -> None:
-    nearest = arena.read_teams_file(_file(contest, '[[players]]\nteam = "09"\nattack = "nearest"\n')).entrants
+    nearest = arena.read_teams_file(
+        _file(contest, '[[players]]\nteam = "09"\nattack = "nearest"\n')
+    ).entrants
     document = played(contest.plan(list(nearest), phase=contest.phase))
     assert credits(document)["01"]["09"] == credits(document)["01"]["sample attack"] == 10
     assert {player.team for player in document.players} == {"01", "02", "03", "09"}
 
 
-def test_a_phase_is_of_its_preparation_and_its_releases_are_those_it_was_published_from(contest: Contest) -> None:
+def test_a_phase_is_of_its_preparation_and_its_releases_are_those_it_was_published_from(
+    contest: Contest,
+) -> None:
     with pytest.raises(UsageError, match="give the folder that publish wrote"):
         contest.plan(contest.entrants(), phase=contest.preparation)
     with pytest.raises(UsageError, match="give the folder that prepare wrote"):
@@ -177,9 +229,14 @@ def test_a_phase_is_of_its_preparation_and_its_releases_are_those_it_was_publish
     with pytest.raises(UsageError, match="published from other files"):
         contest.plan(contest.entrants(), phase=contest.phase)
     with pytest.raises(UsageError, match="team '07' is not in the organizer's folder"):
-        contest.plan([arena.Entrant("07", "x", release=contest.submissions / "01")], preparation=contest.preparation)
+        contest.plan(
+            [arena.Entrant("07", "x", release=contest.submissions / "01")],
+            preparation=contest.preparation,
+        )
     with pytest.raises(UsageError, match="holds one round"):
-        arena.make_plan(contest.rulebook, contest.entrants(), 1, repeats=2, preparation=contest.preparation)
+        arena.make_plan(
+            contest.rulebook, contest.entrants(), 1, repeats=2, preparation=contest.preparation
+        )
 
 
 def test_the_settings_of_the_organizers_folder_hold(contest: Contest, played: Played) -> None:
@@ -188,7 +245,9 @@ def test_the_settings_of_the_organizers_folder_hold(contest: Contest, played: Pl
     assert played(plan).rounds[0].repeats[0].credits["01"]["02"].of == 10
 
 
-def test_folders_of_submitted_files_play_like_methods(plugins: Path, played: Played, tmp_path: Path) -> None:
+def test_folders_of_submitted_files_play_like_methods(
+    plugins: Path, played: Played, tmp_path: Path
+) -> None:
     assert plugins.is_dir()
     path = tmp_path / "teams.toml"
     path.write_text('[[players]]\nanonymizer = "blur"\nattack = "nearest"\n' * 3)
@@ -242,7 +301,9 @@ def _others(rows: list[str], size: int, count: int) -> list[str]:
     return [str(row) for row in range(size) if str(row) not in rows][:count]
 
 
-def test_each_table_of_a_team_is_a_target_and_the_last_few_count(several: Contest, played: Played) -> None:
+def test_each_table_of_a_team_is_a_target_and_the_last_few_count(
+    several: Contest, played: Played
+) -> None:
     several.submit("01", "readme.txt", b"the third one is our best")
     plan = several.plan(several.entrants(), preparation=several.preparation)
     assert plan.targets == {"01": ("01", "01-2", "01-3"), "02": ("02",), "03": ("03",)}

@@ -18,6 +18,8 @@ import pytest
 
 from kakurenbo import arena
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 KILLS = int(os.environ.get("KAKURENBO_KILLS", "3"))  # `make soak` asks for more
 
@@ -34,7 +36,9 @@ def load_module(name: str) -> ModuleType:
 def documents(out: Path) -> dict[str, bytes]:
     """What a run gave: the documents, and every file of every job."""
     kept = {name: (out / name).read_bytes() for name in ("results.json", "results.csv")}
-    for path in sorted(path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")):
+    for path in sorted(
+        path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")
+    ):
         if path.is_file() and path.name != "meta.json" and "tmp" not in path.relative_to(out).parts:
             kept[path.relative_to(out).as_posix()] = path.read_bytes()
     return kept
@@ -42,26 +46,36 @@ def documents(out: Path) -> dict[str, bytes]:
 
 def finished_jobs(out: Path) -> dict[str, int]:
     """Every job that has a result, and when it was written."""
-    results = [path for root in ("store", "secret", "teams/*") for path in out.glob(f"{root}/??/*/result.json")]
+    results = [
+        path
+        for root in ("store", "secret", "teams/*")
+        for path in out.glob(f"{root}/??/*/result.json")
+    ]
     return {path.relative_to(out).as_posix(): path.stat().st_mtime_ns for path in results}
 
 
 @pytest.fixture
 def undisturbed(plugins: Path, here: arena.Workers, tmp_path: Path) -> dict[str, bytes]:
     assert plugins.is_dir()
-    arena.play_tournament(load_module("killing").the_plan(), tmp_path / "undisturbed", here, arena.Settings())
+    arena.play_tournament(
+        load_module("killing").the_plan(), tmp_path / "undisturbed", here, arena.Settings()
+    )
     return documents(tmp_path / "undisturbed")
 
 
 def start(out: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(HERE / "killing.py"), str(out), *arguments], start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "killing.py"), str(out), *arguments], start_new_session=True
+    )
 
 
 def test_a_run_killed_at_random_moments_loses_nothing_repeats_nothing_and_ends_the_same(
     undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     chance, killed, number = random.Random(7), 0, 0
-    while killed < KILLS:  # a run that ends too soon to be killed any more is compared, and another is begun
+    while (
+        killed < KILLS
+    ):  # a run that ends too soon to be killed any more is compared, and another is begun
         number += 1
         killed += killed_again_and_again(tmp_path / f"killed-{number}", KILLS - killed, chance)
         assert documents(tmp_path / f"killed-{number}") == undisturbed
@@ -73,7 +87,9 @@ def killed_again_and_again(out: Path, kills: int, chance: random.Random) -> int:
     for killed in range(kills):
         run = start(out)
         moment = time.monotonic() + chance.uniform(0.2, 1.5)
-        while run.poll() is None and (time.monotonic() < moment or len(finished_jobs(out)) <= len(kept)):
+        while run.poll() is None and (
+            time.monotonic() < moment or len(finished_jobs(out)) <= len(kept)
+        ):
             time.sleep(0.02)  # at a random moment, but with some progress each time
         if run.poll() is not None:
             return killed
@@ -110,11 +126,22 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
 def scheduler(plugins: Path, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A Dask scheduler and three worker processes, as on three machines."""
     pytest.importorskip("distributed")
-    environment = {**os.environ, "PYTHONPATH": str(plugins), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(plugins),
+        "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+    }
     address_file = tmp_path / "scheduler.json"
 
     def dask(program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments, "--scheduler-file", str(address_file)]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.{program}",
+            *arguments,
+            "--scheduler-file",
+            str(address_file),
+        ]
         with (tmp_path / "dask.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
 
@@ -122,7 +149,9 @@ def scheduler(plugins: Path, tmp_path: Path) -> Iterator[tuple[str, list[subproc
     while not address_file.exists():
         assert running[0].poll() is None, (tmp_path / "dask.log").read_text()
         time.sleep(0.05)
-    running += [dask("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(3)]
+    running += [
+        dask("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(3)
+    ]
     yield json.loads(address_file.read_text())["address"], running
     for process in running:
         process.kill()
@@ -130,7 +159,9 @@ def scheduler(plugins: Path, tmp_path: Path) -> Iterator[tuple[str, list[subproc
 
 
 def test_on_a_cluster_of_three_workers_one_killed_in_mid_run_the_results_equal_those_of_a_serial_run(
-    undisturbed: dict[str, bytes], scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+    undisturbed: dict[str, bytes],
+    scheduler: tuple[str, list[subprocess.Popen[bytes]]],
+    tmp_path: Path,
 ) -> None:
     address, processes = scheduler
     out = tmp_path / "cluster"

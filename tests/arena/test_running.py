@@ -19,8 +19,8 @@ from kakurenbo.arena.plan import Job
 from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.running import Settings, Tally, play
 from kakurenbo.arena.store import Result, Stores
-from kakurenbo.errors import UsageError
-from kakurenbo.registry import load
+from kakurenbo.core.errors import UsageError
+from kakurenbo.methods.registry import load
 
 Entrant = arena.Entrant
 
@@ -37,8 +37,12 @@ def entrants(*pairs: tuple[str, str]) -> tuple[Entrant, ...]:
     )
 
 
-def plan_of(*pairs: tuple[str, str], seed: int = 5, repeats: int = 1, rulebook: str = "hide-and-seek") -> arena.Plan:
-    return arena.make_plan(load("rulebooks", rulebook)(size=20), entrants(*pairs), seed, repeats=repeats)
+def plan_of(
+    *pairs: tuple[str, str], seed: int = 5, repeats: int = 1, rulebook: str = "hide-and-seek"
+) -> arena.Plan:
+    return arena.make_plan(
+        load("rulebooks", rulebook)(size=20), entrants(*pairs), seed, repeats=repeats
+    )
 
 
 FIELD = (("blur:reach=1", "nearest"), ("blur:reach=5", "blind"), ("blur:reach=20", "nearest"))
@@ -68,7 +72,9 @@ def play_plan(plugins: Path, here: arena.Workers) -> Play:
     """Plays a plan in a folder, in this process unless told otherwise."""
     assert plugins.is_dir()
 
-    def run(plan: arena.Plan, out: Path, workers: arena.Workers = here, **settings: Any) -> tuple[arena.Tournament, Played]:
+    def run(
+        plan: arena.Plan, out: Path, workers: arena.Workers = here, **settings: Any
+    ) -> tuple[arena.Tournament, Played]:
         told = Played()
         return arena.play_tournament(plan, out, workers, Settings(**settings), told), told
 
@@ -78,7 +84,9 @@ def play_plan(plugins: Path, here: arena.Workers) -> Play:
 def documents(out: Path) -> dict[str, bytes]:
     """What a run gave: the documents, and every file of every job."""
     kept = {name: (out / name).read_bytes() for name in ("results.json", "results.csv")}
-    for path in sorted(path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")):
+    for path in sorted(
+        path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")
+    ):
         if path.is_file() and path.name != "meta.json":
             kept[path.relative_to(out).as_posix()] = path.read_bytes()
     return kept
@@ -92,19 +100,31 @@ def test_one_job_at_a_time_and_three_give_the_same_bytes(play_plan: Play, tmp_pa
         assert documents(tmp_path / f"pool-{count}") == documents(tmp_path / "here")
 
 
-def test_everybody_attacks_everybody_else_and_so_does_the_sample_attack(play_plan: Play, tmp_path: Path) -> None:
+def test_everybody_attacks_everybody_else_and_so_does_the_sample_attack(
+    play_plan: Play, tmp_path: Path
+) -> None:
     played, told = play_plan(plan_of(*FIELD), tmp_path / "run")
     (entry,) = played.document.rounds
     assert set(entry.attacks["02"]) == {"01", "03", "sample attack"}
-    assert Counter(job.kind for job in told.started) == {PREPARE: 1, ANONYMIZE: 3, JUDGE: 3, ATTACK: 9, CREDIT: 3}
+    assert Counter(job.kind for job in told.started) == {
+        PREPARE: 1,
+        ANONYMIZE: 3,
+        JUDGE: 3,
+        ATTACK: 9,
+        CREDIT: 3,
+    }
     assert told.tally.done == told.tally.total == 19
     assert entry.attacks["01"]["sample attack"].accuracy.mean > 0.8
     assert entry.chance is not None
     assert entry.chance.mean == 1 / 2
     assert played.document.standings()["anonymization"][0]["rank"] == 1
     last = played.document.standings()["anonymization"][-1]
-    assert (last["team"], last["rank"], last["note"]) == ("03", None, "disqualified"), "a reach of 20 moves people too far"
-    assert set(entry.attacks["03"]) == {"01", "02", "sample attack"}, "but it is attacked all the same"
+    assert (last["team"], last["rank"], last["note"]) == ("03", None, "disqualified"), (
+        "a reach of 20 moves people too far"
+    )
+    assert set(entry.attacks["03"]) == {"01", "02", "sample attack"}, (
+        "but it is attacked all the same"
+    )
 
 
 def test_each_release_is_checked_measured_and_published_once(
@@ -130,7 +150,9 @@ def test_a_second_start_repeats_nothing(play_plan: Play, tmp_path: Path) -> None
     assert documents(tmp_path / "run") == before
 
 
-def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(play_plan: Play, tmp_path: Path) -> None:
+def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(
+    play_plan: Play, tmp_path: Path
+) -> None:
     play_plan(plan_of(*FIELD), tmp_path / "run")
     larger = plan_of(*FIELD, ("blur:reach=3", "nearest"))
     _, told = play_plan(larger, tmp_path / "run", replace_results=True)
@@ -140,7 +162,9 @@ def test_a_team_that_joins_later_leaves_the_others_releases_and_attacks_valid(pl
     }
     assert [job.team for job in told.started if job.kind == ANONYMIZE] == ["04"]
     play_plan(larger, tmp_path / "at-once")
-    assert (tmp_path / "at-once" / "results.csv").read_bytes() == (tmp_path / "run" / "results.csv").read_bytes()
+    assert (tmp_path / "at-once" / "results.csv").read_bytes() == (
+        tmp_path / "run" / "results.csv"
+    ).read_bytes()
 
 
 def test_another_parameter_or_seed_is_another_job(play_plan: Play, tmp_path: Path) -> None:
@@ -153,7 +177,9 @@ def test_another_parameter_or_seed_is_another_job(play_plan: Play, tmp_path: Pat
     assert PREPARE not in {job.kind for job in other_parameter.started}
 
 
-def test_a_job_that_raises_is_shown_with_its_cause_and_the_others_go_on(play_plan: Play, tmp_path: Path) -> None:
+def test_a_job_that_raises_is_shown_with_its_cause_and_the_others_go_on(
+    play_plan: Play, tmp_path: Path
+) -> None:
     played, told = play_plan(plan_of(*FIELD, ("", "broken")), tmp_path / "run")
     failed = played.document.failed("failed")
     assert [(failure.what, failure.team) for failure in failed] == [
@@ -181,7 +207,9 @@ def test_a_method_that_exits_or_interrupts_costs_its_own_job_and_the_run_goes_on
     leaving = [("", f"leave:way={way}") for way in LEAVING]
     plan = plan_of(*FIELD[:2], *leaving, ("leave-early:way=exit 7", ""))
     played, told = play_plan(plan, tmp_path / "run", arena.processes(count) if count else here)
-    failed = {(failure.what, failure.team): failure.cause for failure in played.document.failed("failed")}
+    failed = {
+        (failure.what, failure.team): failure.cause for failure in played.document.failed("failed")
+    }
     expected = {
         (f"{number:02d} attacks {target} (only)", f"{number:02d}"): cause
         for number, cause in enumerate(LEAVING.values(), start=3)
@@ -196,7 +224,9 @@ def test_a_method_that_exits_or_interrupts_costs_its_own_job_and_the_run_goes_on
 
 
 @pytest.mark.filterwarnings("error")
-def test_an_attack_that_returns_no_guess_or_no_numbers_fails_in_one_short_sentence(play_plan: Play, tmp_path: Path) -> None:
+def test_an_attack_that_returns_no_guess_or_no_numbers_fails_in_one_short_sentence(
+    play_plan: Play, tmp_path: Path
+) -> None:
     mumbling = [("", f"mumble:what={what}") for what in ("text", "nothing", "nan")]
     played, _ = play_plan(plan_of(FIELD[0], *mumbling), tmp_path / "run")
     assert {failure.team: failure.cause for failure in played.document.failed("failed")} == {
@@ -214,7 +244,9 @@ def test_a_guess_against_the_rules_costs_itself_alone(play_plan: Play, tmp_path:
     assert set(played.document.rounds[0].attacks["01"]) == {"02", "03", "sample attack"}
 
 
-def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(play_plan: Play, tmp_path: Path) -> None:
+def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(
+    play_plan: Play, tmp_path: Path
+) -> None:
     played, told = play_plan(plan_of(*FIELD, ("leave-out", "nearest")), tmp_path / "run")
     release = played.document.rounds[0].releases["04"]
     assert (release.state, release.verdict) == ("refused", "refused")
@@ -223,11 +255,18 @@ def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(play_plan:
     assert told.tally.skipped == 4 + 1, "the attacks on it, and their credit"
     (refused,) = played.document.failed("refused")
     assert (refused.team, refused.file, refused.cause) == ("04", "hidden.csv", release.cause)
-    assert {failure.cause for failure in played.document.failed("skipped")} == {f"release of 04 (only): {release.cause}"}
+    assert {failure.cause for failure in played.document.failed("skipped")} == {
+        f"release of 04 (only): {release.cause}"
+    }
 
 
-def test_a_job_past_its_time_limit_fails_and_gets_another_chance_under_a_longer_one(play_plan: Play, tmp_path: Path) -> None:
-    plan, workers = plan_of(("blur", "sleepy:seconds=1.2"), ("blur:reach=2", "blind")), arena.processes(2)
+def test_a_job_past_its_time_limit_fails_and_gets_another_chance_under_a_longer_one(
+    play_plan: Play, tmp_path: Path
+) -> None:
+    plan, workers = (
+        plan_of(("blur", "sleepy:seconds=1.2"), ("blur:reach=2", "blind")),
+        arena.processes(2),
+    )
     played, _ = play_plan(plan, tmp_path / "run", workers, limit=0.6)
     late = [failure.cause for failure in played.document.failed("failed") if failure.team == "01"]
     assert late == ["it took longer than its time limit of 0.6 s"]
@@ -250,7 +289,9 @@ def test_a_job_that_cannot_be_interrupted_loses_its_process_and_nobody_else_lose
     ]
 
 
-def test_a_job_that_kills_its_worker_is_given_up_and_the_others_play_on(play_plan: Play, tmp_path: Path) -> None:
+def test_a_job_that_kills_its_worker_is_given_up_and_the_others_play_on(
+    play_plan: Play, tmp_path: Path
+) -> None:
     plan = plan_of(("blur", "deadly"), ("blur:reach=2", "blind"))
     played, told = play_plan(plan, tmp_path / "run", arena.processes(2))
     (failure,) = played.document.failures
@@ -273,7 +314,9 @@ def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path
     assert {job.attacker for job in again.started} == {"03"}
 
 
-@pytest.mark.parametrize(("root", "name", "lost"), [("store", "target-02", ATTACK), ("secret", "answer-02", CREDIT)])
+@pytest.mark.parametrize(
+    ("root", "name", "lost"), [("store", "target-02", ATTACK), ("secret", "answer-02", CREDIT)]
+)
 def test_stored_files_that_were_damaged_are_made_again(
     play_plan: Play, here: arena.Workers, tmp_path: Path, root: str, name: str, lost: str
 ) -> None:
@@ -307,7 +350,9 @@ def test_repeats_give_means_and_intervals(play_plan: Play, tmp_path: Path) -> No
     assert played.document.manifest["seeds"]["0"] == "5"
 
 
-def test_a_second_run_is_kept_out_of_the_folder_of_the_first(play_plan: Play, tmp_path: Path) -> None:
+def test_a_second_run_is_kept_out_of_the_folder_of_the_first(
+    play_plan: Play, tmp_path: Path
+) -> None:
     from kakurenbo.arena.running import locked
 
     with locked(tmp_path / "run"):
@@ -323,13 +368,17 @@ def test_a_folder_that_no_run_wrote_is_left_alone(play_plan: Play, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_what_the_judge_keeps_and_what_teams_were_given_is_for_its_owner_alone(play_plan: Play, tmp_path: Path) -> None:
+def test_what_the_judge_keeps_and_what_teams_were_given_is_for_its_owner_alone(
+    play_plan: Play, tmp_path: Path
+) -> None:
     play_plan(plan_of(*FIELD), tmp_path / "run")
     modes = {root: (tmp_path / "run" / root).stat().st_mode & 0o777 for root in ("secret", "teams")}
     assert modes == {"secret": 0o700, "teams": 0o700}
     shutil.rmtree(tmp_path / "run" / "secret")
     shutil.rmtree(tmp_path / "run" / "teams")
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "run" / "store").rglob("*") if path.is_file())
+    kept = b"".join(
+        path.read_bytes() for path in (tmp_path / "run" / "store").rglob("*") if path.is_file()
+    )
     assert b"members" not in kept
 
 
@@ -339,7 +388,11 @@ def test_documents_that_hold_the_seed_are_for_their_owner_alone_also_when_they_a
     run, plan = tmp_path / "run", plan_of(*FIELD, seed=314159265358979323846264338327950288)
     for _ in range(2):
         play_plan(plan, run)
-        holding = {path for path in run.iterdir() if path.is_file() and str(plan.seed).encode() in path.read_bytes()}
+        holding = {
+            path
+            for path in run.iterdir()
+            if path.is_file() and str(plan.seed).encode() in path.read_bytes()
+        }
         assert {path.name for path in holding} == {"run.json", "results.json", "report.html"}
         assert {path.stat().st_mode & 0o777 for path in holding} == {0o600}
         for path in holding:

@@ -13,7 +13,7 @@ from kakurenbo.arena.dispatch import Dispatcher
 from kakurenbo.arena.requests import PlayerRequest
 from kakurenbo.arena.running import play
 from kakurenbo.arena.store import Stores
-from kakurenbo.registry import load
+from kakurenbo.methods.registry import load
 
 SEED = 271828182845904523536028747135266249775
 
@@ -21,8 +21,14 @@ SEED = 271828182845904523536028747135266249775
 def the_plan(loot: Path) -> arena.Plan:
     """Three who hide, and a snoop who attacks them."""
     loot.mkdir()
-    hidden = [arena.Entrant(f"{number:02d}", "", MethodCall("anonymizers", "keep-all")) for number in (1, 2, 3)]
-    entrants = [*hidden, arena.Entrant("04", "snoop", attack=MethodCall.parsed("attacks", f"snoop:loot={loot}"))]
+    hidden = [
+        arena.Entrant(f"{number:02d}", "", MethodCall("anonymizers", "keep-all"))
+        for number in (1, 2, 3)
+    ]
+    entrants = [
+        *hidden,
+        arena.Entrant("04", "snoop", attack=MethodCall.parsed("attacks", f"snoop:loot={loot}")),
+    ]
     return arena.make_plan(load("rulebooks", "hide-and-seek")(), entrants, SEED)
 
 
@@ -50,7 +56,10 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
     assert len(handouts) == 2 * 3, "what was given and what was released"
     assert not {path.read_bytes() for path in handouts} & found
     assert SEED not in found
-    texts = [thing.decode(errors="replace") if isinstance(thing, bytes) else str(thing) for thing in found]
+    texts = [
+        thing.decode(errors="replace") if isinstance(thing, bytes) else str(thing)
+        for thing in found
+    ]
     for secret in (str(SEED), str(run / "secret"), str(run / "teams")):
         assert not any(secret in text for text in texts), secret
     # So that finding nothing means something: it does find what was published.
@@ -61,16 +70,24 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
 
 
 @pytest.mark.usefixtures("plugins")
-def test_in_one_process_with_the_judge_it_would_find_them(here: arena.Workers, tmp_path: Path) -> None:
+def test_in_one_process_with_the_judge_it_would_find_them(
+    here: arena.Workers, tmp_path: Path
+) -> None:
     arena.play_tournament(the_plan(tmp_path / "loot"), tmp_path / "run", here, arena.Settings())
-    found = {thing for path in (tmp_path / "loot").iterdir() for thing in pickle.loads(path.read_bytes())}
-    answers = [path.read_text().split() for path in (tmp_path / "run" / "secret").rglob("members.csv")]
+    found = {
+        thing for path in (tmp_path / "loot").iterdir() for thing in pickle.loads(path.read_bytes())
+    }
+    answers = [
+        path.read_text().split() for path in (tmp_path / "run" / "secret").rglob("members.csv")
+    ]
     assert {tuple(sorted(map(int, lines))) for lines in answers} & found
     assert SEED in found
 
 
 @pytest.mark.usefixtures("plugins")
-def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_path(here: arena.Workers, tmp_path: Path) -> None:
+def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_path(
+    here: arena.Workers, tmp_path: Path
+) -> None:
     plan, stores = the_plan(tmp_path / "loot"), Stores(tmp_path / "run")
     results = play(plan, stores, here, arena.Settings())
     dispatcher = Dispatcher(plan, stores, results, None)
@@ -82,6 +99,8 @@ def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_pat
         assert str(SEED).encode() not in data
         assert SEED.to_bytes(17, "little").rstrip(b"\0") not in data
         assert b"secret" not in data
-        assert (b"/teams/" in data) == (request.kind == "anonymize"), "attacks do not even know where handouts are"
+        assert (b"/teams/" in data) == (request.kind == "anonymize"), (
+            "attacks do not even know where handouts are"
+        )
     seeds = [request.seed for request in sent if request.seed]
     assert len(set(seeds)) == len(seeds), "every job has a seed of its own"

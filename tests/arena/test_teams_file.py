@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.errors import UsageError
-from kakurenbo.registry import load, names
+from kakurenbo.core.errors import UsageError
+from kakurenbo.methods.registry import load, names
 
 
 def teams(tmp_path: Path, text: str) -> arena.TeamsFile:
@@ -40,7 +40,12 @@ def test_a_player_is_a_method_as_text_or_as_a_table(tmp_path: Path) -> None:
     assert (one.anonymizer, one.attack) == (other.anonymizer, other.attack)
     assert str(one.anonymizer) == "rr:p=0.8,columns=age,sex"
     assert (one.team, other.team) == ("01", "02")
-    assert (found.rounds, found.seed, found.repeat, found.options) == (("pre", "main"), 4, 2, (("scale", "small"),))
+    assert (found.rounds, found.seed, found.repeat, found.options) == (
+        ("pre", "main"),
+        4,
+        2,
+        (("scale", "small"),),
+    )
 
 
 def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> None:
@@ -60,23 +65,39 @@ def test_a_list_is_a_sweep_with_a_team_for_each_combination(tmp_path: Path) -> N
         "rr:columns=age,sex",
     ]
     assert [entrant.name for entrant in found.entrants][2] == "rr p=0.9 columns=age"
-    assert [entrant.attack is not None for entrant in found.entrants] == [True, False, False, False], (
-        "it would only repeat itself"
-    )
+    assert [entrant.attack is not None for entrant in found.entrants] == [
+        True,
+        False,
+        False,
+        False,
+    ], "it would only repeat itself"
     assert {entrant.sweep for entrant in found.entrants} == {"noise"}
     # A reader of a sentence must see the value that differs, though it be the default.
     assert [entrant.anonymizer_text for entrant in found.entrants][2] == "rr:p=0.9,columns=age"
 
 
 def test_an_attack_can_be_swept_too(tmp_path: Path) -> None:
-    found = teams(tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n')
-    assert [str(entrant.attack) for entrant in found.entrants] == ["nearest", "nearest:metric=onehot"]
-    assert [entrant.attack_text for entrant in found.entrants] == ["nearest:metric=rules", "nearest:metric=onehot"]
-    assert [entrant.name for entrant in found.entrants] == ["nearest metric=rules", "nearest metric=onehot"]
+    found = teams(
+        tmp_path, '[[players]]\nattack = { method = "nearest", metric = ["rules", "onehot"] }\n'
+    )
+    assert [str(entrant.attack) for entrant in found.entrants] == [
+        "nearest",
+        "nearest:metric=onehot",
+    ]
+    assert [entrant.attack_text for entrant in found.entrants] == [
+        "nearest:metric=rules",
+        "nearest:metric=onehot",
+    ]
+    assert [entrant.name for entrant in found.entrants] == [
+        "nearest metric=rules",
+        "nearest metric=onehot",
+    ]
 
 
 def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
-    found = teams(tmp_path, '[[players]]\nanonymizer = "rr"\n[[players]]\nteam = "01"\nanonymizer = "rr"\n')
+    found = teams(
+        tmp_path, '[[players]]\nanonymizer = "rr"\n[[players]]\nteam = "01"\nanonymizer = "rr"\n'
+    )
     assert [entrant.team for entrant in found.entrants] == ["02", "01"]
 
 
@@ -86,9 +107,15 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ("players = 3", "no players"),
         ("[[players]]\n", "it does nothing"),
         ('[[players]]\nanonymiser = "rr"', "no entry 'anonymiser'; there are name"),
-        ('[[players]]\nname = "x"\nanonymizer = "rx"', "player 'x': no anonymizer is called 'rx'; there are"),
+        (
+            '[[players]]\nname = "x"\nanonymizer = "rx"',
+            "player 'x': no anonymizer is called 'rx'; there are",
+        ),
         ('[[players]]\nanonymizer = "rr:p=2"', "parameter 'p' must be a number from 0 to 1; got 2"),
-        ('[[players]]\nanonymizer = { method = "rr", q = 1 }', "parameter 'q' must be one of p, columns"),
+        (
+            '[[players]]\nanonymizer = { method = "rr", q = 1 }',
+            "parameter 'q' must be one of p, columns",
+        ),
         ('[[players]]\nanonymizer = { method = "rr", p = [] }', "must not be empty"),
         ("[[players]]\nanonymizer = 3", "write anonymizer ="),
         ("[[players]]\nattack = { name = 'rr' }", "write attack ="),
@@ -97,16 +124,27 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ('options = 3\n[[players]]\nanonymizer = "rr"', "[options] must be a table"),
         ('seed = -1\n[[players]]\nanonymizer = "rr"', "seed must be a whole number of at least 0"),
         ('phase = "nowhere"\n[[players]]\nanonymizer = "rr"', "'nowhere': there is no such folder"),
-        ('rounds = ["pre", "pre"]\n[[players]]\nanonymizer = "rr"', "rounds must be a list of different names"),
+        (
+            'rounds = ["pre", "pre"]\n[[players]]\nanonymizer = "rr"',
+            "rounds must be a list of different names",
+        ),
         ('[[players]]\nrelease = "nowhere"', "no such folder"),
-        ('[[players]]\nrelease = "."\nanonymizer = "rr"', "either anonymizer (a method) or release"),
+        (
+            '[[players]]\nrelease = "."\nanonymizer = "rr"',
+            "either anonymizer (a method) or release",
+        ),
         ('[[players]]\nteam = "../x"\nanonymizer = "rr"', "a number of its own"),
         ('rounds = "pre"\n[[players]]\nanonymizer = "rr"', "rounds must be a list"),
-        ('repeat = 0\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
+        (
+            'repeat = 0\n[[players]]\nanonymizer = "rr"',
+            "repeat must be a whole number from 1 to 1000",
+        ),
         ("players = [", "this is not TOML"),
     ],
 )
-def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(tmp_path: Path, text: str, message: str) -> None:
+def test_a_mistake_in_the_file_is_named_with_what_to_write_instead(
+    tmp_path: Path, text: str, message: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         teams(tmp_path, text)
     assert message in str(caught.value)
@@ -132,7 +170,6 @@ def test_every_rulebook_has_a_default_field_of_at_least_ten_teams(name: str) -> 
 FITTING = {
     "blur",
     "bottom",
-    "copula",
     "dp",
     "hideout",
     "keep-all",
@@ -156,7 +193,9 @@ FITTING = {
 
 
 @pytest.mark.usefixtures("plugins")
-def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rulebook = load("rulebooks", "hide-and-seek")()
     monkeypatch.setattr(type(rulebook), "default_players", ())
     entrants = arena.default_teams(rulebook).entrants
@@ -168,7 +207,10 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('repeat = 1001\n[[players]]\nanonymizer = "rr"', "repeat must be a whole number from 1 to 1000"),
+        (
+            'repeat = 1001\n[[players]]\nanonymizer = "rr"',
+            "repeat must be a whole number from 1 to 1000",
+        ),
         (
             f"[[players]]\nanonymizer = {{ method = 'rr', p = {[0.5] * 101}, columns = {[[]] * 10} }}",
             "rr: its lists have 1,010 combinations; at most 1,000 can be played",
@@ -176,7 +218,9 @@ def test_without_a_field_of_its_own_a_rulebook_is_played_by_every_method_that_fi
         ("[[players]]\nattack = 'nearest'\n" * 1001, "there are more than 1,000 players"),
     ],
 )
-def test_what_would_take_for_ever_is_refused_before_it_is_made(tmp_path: Path, text: str, message: str) -> None:
+def test_what_would_take_for_ever_is_refused_before_it_is_made(
+    tmp_path: Path, text: str, message: str
+) -> None:
     (tmp_path / "teams.toml").write_text(text)
     with pytest.raises(UsageError, match=message):
         arena.read_teams_file(tmp_path / "teams.toml")
@@ -185,4 +229,10 @@ def test_what_would_take_for_ever_is_refused_before_it_is_made(tmp_path: Path, t
 def test_more_attacks_than_results_could_tell_of_are_refused() -> None:
     rulebook = load("rulebooks", "amic2020")()
     with pytest.raises(UsageError, match=r"this would be [\d,]+ attacks; at most 200,000"):
-        arena.make_plan(rulebook, arena.default_teams(rulebook).entrants, 1, rounds=("pre", "main"), repeats=10_000)
+        arena.make_plan(
+            rulebook,
+            arena.default_teams(rulebook).entrants,
+            1,
+            rounds=("pre", "main"),
+            repeats=10_000,
+        )

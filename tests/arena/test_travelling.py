@@ -49,7 +49,14 @@ def workers(plugins: Path, tmp_path: Path) -> Iterator[tuple[str, Path, Path]]:
     address_file = away / "scheduler.json"
 
     def dask(program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments, "--scheduler-file", str(address_file)]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.{program}",
+            *arguments,
+            "--scheduler-file",
+            str(address_file),
+        ]
         with log.open("ab") as said:
             return subprocess.Popen(command, env=environment, cwd=away, stdout=said, stderr=said)
 
@@ -57,7 +64,9 @@ def workers(plugins: Path, tmp_path: Path) -> Iterator[tuple[str, Path, Path]]:
     while not address_file.exists():
         assert running[0].poll() is None, log.read_text()
         time.sleep(0.05)
-    running += [dask("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(2)]
+    running += [
+        dask("dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in range(2)
+    ]
     yield json.loads(address_file.read_text())["address"], log, run
     for process in running:
         process.kill()
@@ -69,8 +78,12 @@ def test_workers_without_the_folder_of_the_run_give_the_same_bytes_and_get_each_
 ) -> None:
     address, log, run = workers
 
-    def received_by(dask_worker: Any) -> list[str]:  # of this function, so that it is sent whole: workers have no tests
-        return [str(key) for transfer in dask_worker.transfer_incoming_log for key in transfer["keys"]]
+    def received_by(
+        dask_worker: Any,
+    ) -> list[str]:  # of this function, so that it is sent whole: workers have no tests
+        return [
+            str(key) for transfer in dask_worker.transfer_incoming_log for key in transfer["keys"]
+        ]
 
     plan = plan_of(*FIELD, repeats=2)
     with connected(address) as client:
@@ -80,6 +93,8 @@ def test_workers_without_the_folder_of_the_run_give_the_same_bytes_and_get_each_
     arena.play_tournament(plan, tmp_path / "serial", here, Settings())
     assert documents(run) == documents(tmp_path / "serial")
     assert "OPENED" not in log.read_text()
-    counted = [Counter(key for key in keys if key.startswith(parcel_key(""))) for keys in received.values()]
+    counted = [
+        Counter(key for key in keys if key.startswith(parcel_key(""))) for keys in received.values()
+    ]
     assert sum(len(one) for one in counted) > 0
     assert all(times == 1 for one in counted for times in one.values())

@@ -13,15 +13,24 @@ import numpy as np
 import pytest
 from tests.calling import call
 
-from kakurenbo import arena, registry
+from kakurenbo import arena
 from kakurenbo.arena import Search, read_space, tuning
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.ranges import Numbers, Words
-from kakurenbo.arena.rehearsing import Draw, Trial, Tried, contest_points, fewer_points_win, prepare_draw, rehearse
+from kakurenbo.arena.rehearsing import (
+    Draw,
+    Trial,
+    Tried,
+    contest_points,
+    fewer_points_win,
+    prepare_draw,
+    rehearse,
+)
 from kakurenbo.cli import main
-from kakurenbo.contracts import AnyRulebook, Credit
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.tables import write_folder
+from kakurenbo.contest import AnyRulebook, Credit
+from kakurenbo.core import write_folder
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.methods import registry
 
 TWO_STEPS = "kanony:k=2..9|rrp:p=0.5..0.9,columns=age"
 CONTESTS = ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
@@ -37,9 +46,20 @@ def game() -> AnyRulebook:
 
 
 def test_a_range_of_numbers_is_searched_evenly_and_a_wide_one_by_its_logarithm() -> None:
-    assert [Numbers(0.2, 0.6, whole=False).text_at(place) for place in (0, 0.5, 1)] == ["0.2", "0.4", "0.6"]
-    assert Numbers(0.99, 0.999, whole=False).text_at(0.5) == "0.9945", "a narrow range is told as finely"
-    assert [Numbers(0.01, 100, whole=False).text_at(place) for place in (0, 0.25, 0.5, 1)] == ["0.01", "0.1", "1", "100"]
+    assert [Numbers(0.2, 0.6, whole=False).text_at(place) for place in (0, 0.5, 1)] == [
+        "0.2",
+        "0.4",
+        "0.6",
+    ]
+    assert Numbers(0.99, 0.999, whole=False).text_at(0.5) == "0.9945", (
+        "a narrow range is told as finely"
+    )
+    assert [Numbers(0.01, 100, whole=False).text_at(place) for place in (0, 0.25, 0.5, 1)] == [
+        "0.01",
+        "0.1",
+        "1",
+        "100",
+    ]
 
 
 def test_whole_numbers_are_all_as_likely() -> None:
@@ -50,7 +70,10 @@ def test_whole_numbers_are_all_as_likely() -> None:
 def test_values_to_choose_from_stand_between_slashes_and_may_be_lists() -> None:
     space = read_space("rrp:p=0.9,columns=age,sex/education")
     assert space.ranges == (Words(("age,sex", "education")),)
-    assert [space.text((place,)) for place in (0.1, 0.9)] == ["rrp:p=0.9,columns=age,sex", "rrp:p=0.9,columns=education"]
+    assert [space.text((place,)) for place in (0.1, 0.9)] == [
+        "rrp:p=0.9,columns=age,sex",
+        "rrp:p=0.9,columns=education",
+    ]
 
 
 @pytest.mark.parametrize("text", [TWO_STEPS, f"pipeline:steps={TWO_STEPS.replace(',', ';')}"])
@@ -59,7 +82,10 @@ def test_steps_of_a_pipeline_are_searched_together(text: str) -> None:
     assert space.ranges == (Numbers(2, 9, whole=True), Numbers(0.5, 0.9, whole=False))
     told = space.text((0.0, 0.5))
     assert told == "pipeline:steps=kanony:k=2|rrp:p=0.7;columns=age"
-    assert registry.build("anonymizers", told).unfit(registry.load("rulebooks", "amic2020").schema) == ""
+    assert (
+        registry.build("anonymizers", told).unfit(registry.load("rulebooks", "amic2020").schema)
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +122,9 @@ def test_points_are_spread_over_every_range_and_neighbours_stay_inside() -> None
 def test_settings_that_can_be_counted_are_all_tried_where_tries_suffice() -> None:
     space = read_space("kanony:k=2..4,columns=age/sex")
     texts = {space.text(point) for point in space.spread(6, np.random.default_rng(1))}
-    assert texts == {f"kanony:k={k},columns={column}" for k in (2, 3, 4) for column in ("age", "sex")}
+    assert texts == {
+        f"kanony:k={k},columns={column}" for k in (2, 3, 4) for column in ("age", "sex")
+    }
 
 
 # -- rehearsals ----------------------------------------------------------------------------------------------------------
@@ -109,9 +137,13 @@ def drawn(rules: AnyRulebook, folder: Path, number: int = 0) -> Draw:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_rehearsal_tells_what_passes_what_attacks_find_and_what_the_contest_makes_of_it(tmp_path: Path) -> None:
+def test_a_rehearsal_tells_what_passes_what_attacks_find_and_what_the_contest_makes_of_it(
+    tmp_path: Path,
+) -> None:
     draw = drawn(game(), tmp_path)
-    bare, far = (rehearse(Trial(draw, f"blur:reach={reach}", ("nearest", "blind"))) for reach in (0, 20))
+    bare, far = (
+        rehearse(Trial(draw, f"blur:reach={reach}", ("nearest", "blind"))) for reach in (0, 20)
+    )
     assert bare.passes
     assert bare.missed_by == 0
     assert bare.credits["nearest"].hits == 10
@@ -139,11 +171,15 @@ def test_of_a_target_that_is_dealt_in_parts_one_attackers_part_is_attacked(tmp_p
 
 def test_points_are_those_of_the_contests_own_ranking() -> None:
     amic, darc = registry.load("rulebooks", "amic2020")(), registry.load("rulebooks", "darc2019")()
-    assert contest_points(amic, {"a": Credit(20, 100), "b": Credit(30, 100)}, {}) == pytest.approx(0.7)
+    assert contest_points(amic, {"a": Credit(20, 100), "b": Credit(30, 100)}, {}) == pytest.approx(
+        0.7
+    )
     assert not fewer_points_win(amic)
     baselines = {f"S{number}": 0.1 for number in range(1, 8)}
     credit = Credit(60, 100, details={"reid": 0.6})
-    assert contest_points(darc, {"a": credit}, {"U": 0.2, **baselines}) == pytest.approx(0.4), "(U + reid) / 2"
+    assert contest_points(darc, {"a": credit}, {"U": 0.2, **baselines}) == pytest.approx(0.4), (
+        "(U + reid) / 2"
+    )
     assert fewer_points_win(darc)
 
 
@@ -156,7 +192,9 @@ def test_every_contest_can_be_rehearsed_from_a_handout(name: str, tmp_path: Path
     own = cls().in_folder(handout).for_rehearsal(handout)
     assert own.round_name == rules.round_name
     first, again = (own.draw(seed, ["01"]).handouts["01"] for seed in (1, 2))
-    assert (first == again) == (name == "darc2019"), "everybody has the T of darc2019, and nobody the rest"
+    assert (first == again) == (name == "darc2019"), (
+        "everybody has the T of darc2019, and nobody the rest"
+    )
 
 
 # -- the search ----------------------------------------------------------------------------------------------------------
@@ -172,23 +210,33 @@ def test_the_strongest_setting_that_passes_is_found(here: arena.Workers) -> None
     passing = [line for line in tuned.lines if line.passed == line.draws]
     assert list(tuned.lines[: len(passing)]) == passing, "what passes stands first"
     assert all(line.attacked == 0 for line in tuned.lines[len(passing) :])
-    assert passing[0].attacked == passing[1].attacked == search.draws, "the best two were attacked in every draw"
+    assert passing[0].attacked == passing[1].attacked == search.draws, (
+        "the best two were attacked in every draw"
+    )
     assert passing[-1].attacked == 1
 
 
 @pytest.mark.usefixtures("plugins")
 def test_the_same_seed_finds_the_same_by_any_number_of_processes(here: arena.Workers) -> None:
     space, search = read_space("blur:reach=0..20"), Search(("nearest", "blind"), tries=4, draws=2)
-    found = [arena.tune(game(), space, search, 5, workers) for workers in (here, arena.processes(2))]
+    found = [
+        arena.tune(game(), space, search, 5, workers) for workers in (here, arena.processes(2))
+    ]
     assert found[0] == found[1]
     assert arena.tune(game(), space, search, 6, here) != found[0]
 
 
 @pytest.mark.usefixtures("plugins")
-def test_where_nothing_passes_nothing_is_chosen_and_the_nearest_stands_first(here: arena.Workers) -> None:
-    tuned = arena.tune(game(), read_space("blur:reach=20..40"), Search(("nearest",), tries=6, draws=2), 1, here)
+def test_where_nothing_passes_nothing_is_chosen_and_the_nearest_stands_first(
+    here: arena.Workers,
+) -> None:
+    tuned = arena.tune(
+        game(), read_space("blur:reach=20..40"), Search(("nearest",), tries=6, draws=2), 1, here
+    )
     assert tuned.chosen is None
-    assert [line.missed_by for line in tuned.lines] == sorted(line.missed_by for line in tuned.lines)
+    assert [line.missed_by for line in tuned.lines] == sorted(
+        line.missed_by for line in tuned.lines
+    )
 
 
 def faked(trials: list[Trial], value: Callable[[Trial, float], Tried]) -> Callable[[Trial], Tried]:
@@ -203,7 +251,9 @@ def faked(trials: list[Trial], value: Callable[[Trial, float], Tried]) -> Callab
 
 
 @pytest.mark.usefixtures("plugins")
-def test_what_is_reported_comes_from_draws_that_chose_nothing(here: arena.Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_reported_comes_from_draws_that_chose_nothing(
+    here: arena.Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trials: list[Trial] = []
 
     def found(trial: Trial, share: float) -> Tried:
@@ -235,9 +285,13 @@ def test_a_setting_must_pass_in_the_share_of_draws_that_is_asked_for(
 ) -> None:
     def found(trial: Trial, _: float) -> Tried:
         reach = int(trial.anonymizer.partition("=")[2])
-        passes = reach < 10 or int(trial.draw.folder.name) % 4 != 1  # the higher ones fail in a quarter of the draws
+        passes = (
+            reach < 10 or int(trial.draw.folder.name) % 4 != 1
+        )  # the higher ones fail in a quarter of the draws
         credits = {name: Credit(50 - reach, 100) for name in trial.attacks} if passes else {}
-        return Tried(passes, 0.0 if passes else 0.1, {}, credits, {}, reach / 50 if credits else None)
+        return Tried(
+            passes, 0.0 if passes else 0.1, {}, credits, {}, reach / 50 if credits else None
+        )
 
     monkeypatch.setattr(tuning, "rehearse", faked([], found))
     monkeypatch.setattr(tuning, "prepare_draw", lambda _draw: None)
@@ -271,7 +325,9 @@ def test_the_verb_needs_no_record_of_the_handout_and_tells_a_command_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert call("prepare", "hide-and-seek", "-o", "contest", "--teams", "2", "--seed", "1").code == 0
+    assert (
+        call("prepare", "hide-and-seek", "-o", "contest", "--teams", "2", "--seed", "1").code == 0
+    )
     shutil.copytree("contest/teams/01", "empty")
     (tmp_path / "empty" / "hidden.csv").unlink()
     search = ("--attacks", "nearest", "--tries", "3", "--draws", "2", "--seed", "1", "--jobs", "1")
@@ -291,12 +347,21 @@ def test_the_verb_shows_people_a_table_and_exits_with_1_where_nothing_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert call("prepare", "hide-and-seek", "-o", "contest", "--teams", "2", "--seed", "1").code == 0
+    assert (
+        call("prepare", "hide-and-seek", "-o", "contest", "--teams", "2", "--seed", "1").code == 0
+    )
     for ranges, code, told in (
         ("2/3", 0, "Use it: kakurenbo anonymize hide-and-seek blur"),
         ("20..40", 1, "No setting passes"),
     ):
-        arguments = ["tune", "hide-and-seek", "contest/teams/01", f"blur:reach={ranges}", "--attacks", "nearest,blind"]
+        arguments = [
+            "tune",
+            "hide-and-seek",
+            "contest/teams/01",
+            f"blur:reach={ranges}",
+            "--attacks",
+            "nearest,blind",
+        ]
         with pytest.raises(SystemExit) as left:
             main([*arguments, "--tries", "2", "--draws", "1", "--jobs", "1"])
         assert left.value.code == code
@@ -306,7 +371,10 @@ def test_the_verb_shows_people_a_table_and_exits_with_1_where_nothing_passes(
 
 
 def test_what_is_wrong_with_a_search_is_told_in_a_sentence(tmp_path: Path) -> None:
-    assert "there is no such file or folder" in call("tune", "amic2020", tmp_path / "none", "rrp:p=0.1..0.9").json["error"]
+    assert (
+        "there is no such file or folder"
+        in call("tune", "amic2020", tmp_path / "none", "rrp:p=0.1..0.9").json["error"]
+    )
     found = call("tune", "amic2020", tmp_path, "rrp:p=0.5")
     assert found.code == 2
     assert "leaves nothing to search" in found.json["error"]

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from tests.attacks.test_tracing import people
 
-from kakurenbo.attacks.membership import Kernel, Likelihood, MaxEntropy, MembershipAttack, MembershipKnowledge, Nearest, Tracing
-from kakurenbo.errors import ParameterError
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Decimal, Integer, Schema, Table
+from kakurenbo.attacks.membership import (
+    Kernel,
+    Likelihood,
+    MaxEntropy,
+    MembershipAttack,
+    MembershipKnowledge,
+    Nearest,
+    Tracing,
+)
+from kakurenbo.core import Category, Decimal, Integer, Schema, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
 
 
 def test_a_category_is_kept_or_spread_over_all_values_alike() -> None:
@@ -34,9 +42,13 @@ def test_a_number_is_spread_around_its_value_in_standard_deviations() -> None:
 def test_wide_and_constant_columns_take_part_and_endless_ones_are_refused() -> None:
     rng = stream(1, "wide")
     schema = Schema([Integer("yen", 0, 10**9), Integer("year", 0, 3)])
-    population = Table(schema, {"yen": rng.integers(0, 10**9, 3_000), "year": np.ones(3_000, dtype=int)})
+    population = Table(
+        schema, {"yen": rng.integers(0, 10**9, 3_000), "year": np.ones(3_000, dtype=int)}
+    )
     release = population.take(np.arange(300))
-    noisy = release.with_codes({"yen": np.clip(release.codes["yen"] + rng.integers(-50, 51, 300), 0, 10**9)})
+    noisy = release.with_codes(
+        {"yen": np.clip(release.codes["yen"] + rng.integers(-50, 51, 300), 0, 10**9)}
+    )
     guess = Kernel(bandwidth=0.001)(MembershipKnowledge(population, noisy, 100), rng)
     assert (guess.rows < 300).sum() > 25, "chance is 10; three values share a group"
     prices = Table(Schema([Decimal("price")]), {"price": np.array([1.5])})
@@ -50,9 +62,13 @@ def moved(sample: Table, reach: int, rng: np.random.Generator) -> Table:
     for column in sample.schema:
         own = sample.codes[column.name]
         if isinstance(column, Category):
-            codes[column.name] = np.where(rng.random(len(own)) < reach / 15, rng.permutation(own), own)
+            codes[column.name] = np.where(
+                rng.random(len(own)) < reach / 15, rng.permutation(own), own
+            )
         else:
-            codes[column.name] = np.clip(own + rng.integers(-reach, reach + 1, len(own)), 0, (column.size or 0) - 1)
+            codes[column.name] = np.clip(
+                own + rng.integers(-reach, reach + 1, len(own)), 0, (column.size or 0) - 1
+            )
     return sample.with_codes(codes)
 
 
@@ -62,11 +78,17 @@ def hits(attack: MembershipAttack, reach: int, draws: int) -> float:
         population, members = people(seed, 0.7)
         rng = stream(seed, "moved")
         release = moved(population.take(members), reach, rng)
-        found.append(np.isin(attack(MembershipKnowledge(population, release, 100), rng).rows, members).sum())
+        found.append(
+            np.isin(attack(MembershipKnowledge(population, release, 100), rng).rows, members).sum()
+        )
     return float(np.mean(found))
 
 
 @pytest.mark.parametrize(("reach", "more"), [(3, 20), (8, 10)])
-def test_it_finds_members_whose_values_were_moved_where_no_other_attack_does(reach: int, more: int) -> None:
-    others = max(hits(attack, reach, 3) for attack in (Nearest(), Likelihood(), Tracing(), MaxEntropy()))
+def test_it_finds_members_whose_values_were_moved_where_no_other_attack_does(
+    reach: int, more: int
+) -> None:
+    others = max(
+        hits(attack, reach, 3) for attack in (Nearest(), Likelihood(), Tracing(), MaxEntropy())
+    )
     assert hits(Kernel(), reach, 3) > others + more

@@ -6,20 +6,21 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.reading import Read, attempt
 
-from kakurenbo import registry
 from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess, LinkageKnowledge, NearestRows
 from kakurenbo.attacks.linkage.alignment import IndexLink, aligned
 from kakurenbo.attacks.linkage.exchange import _in_boxes, traces_of_swaps
 from kakurenbo.attacks.linkage.likelihood import LikelihoodLink
-from kakurenbo.contracts import Attack
-from kakurenbo.datasets import nhanes
-from kakurenbo.errors import ParameterError
+from kakurenbo.contest import Attack
+from kakurenbo.core import Source, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data import health as nhanes
+from kakurenbo.measures.records import in_reach
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
-from kakurenbo.tables import Read, Source, Table
-from kakurenbo.tables.kinds import in_reach
 
 BOOK = Pwscup2021(round="main", uniqrt=1.0)
 PLAYERS = {player.name: player.anonymizer for player in DEFAULT_PLAYERS}
@@ -33,19 +34,27 @@ def original() -> Table:
 @cache
 def entry(player: str) -> Submission:
     handout = Handout("01", original())
-    release = BOOK.anonymize(handout, registry.build("anonymizers", PLAYERS[player]), np.random.default_rng(3))
+    release = BOOK.anonymize(
+        handout, registry.build("anonymizers", PLAYERS[player]), np.random.default_rng(3)
+    )
     sources = [Source(name, data) for name, data in BOOK.release_files(handout, release).items()]
-    read = Pwscup2021(round="main", mode="scripts").check_release(handout, sources)
+    read = attempt(Pwscup2021(round="main", mode="scripts").check_release, handout, sources)
     assert isinstance(read, Read), read
     return read.value
 
 
-def danger(player: str, attack: Attack[LinkageKnowledge, LinkageGuess], tables: int, *, known: bool = False) -> float:
+def danger(
+    player: str, attack: Attack[LinkageKnowledge, LinkageGuess], tables: int, *, known: bool = False
+) -> float:
     """Mean R over several test tables."""
     earned = []
     for number in range(tables):
-        people, places = BOOK.test_table(Handout("01", original()), entry(player), np.random.default_rng(number))
-        knowledge = LinkageKnowledge(people, entry(player).release, 50, original() if known else None)
+        people, places = BOOK.test_table(
+            Handout("01", original()), entry(player), np.random.default_rng(number)
+        )
+        knowledge = LinkageKnowledge(
+            people, entry(player).release, 50, original() if known else None
+        )
         guess = attack(knowledge, np.random.default_rng(number))
         earned.append(BOOK.credit(Answer(places, len(entry(player).release)), guess).hits)
     return float(np.mean(earned))
@@ -53,7 +62,12 @@ def danger(player: str, attack: Attack[LinkageKnowledge, LinkageGuess], tables: 
 
 @pytest.mark.parametrize(
     ("player", "tables"),
-    [("near swaps", 3), ("noisy numbers and words", 3), ("the contest's sample", 3), ("short swaps with noise", 6)],
+    [
+        ("near swaps", 3),
+        ("noisy numbers and words", 3),
+        ("the contest's sample", 3),
+        ("short swaps with noise", 6),
+    ],
 )
 def test_likelihood_link_earns_more_than_the_sample_attack(player: str, tables: int) -> None:
     assert danger(player, LikelihoodLink(), tables) > danger(player, NearestRows(), tables)
@@ -62,7 +76,9 @@ def test_likelihood_link_earns_more_than_the_sample_attack(player: str, tables: 
 def test_swaps_are_told_from_noise_by_people_who_are_found_to_the_letter() -> None:
     found = {}
     for player in ("near swaps", "short swaps with noise", "noisy numbers", "the contest's sample"):
-        people, _ = BOOK.test_table(Handout("01", original()), entry(player), np.random.default_rng(1))
+        people, _ = BOOK.test_table(
+            Handout("01", original()), entry(player), np.random.default_rng(1)
+        )
         found[player] = traces_of_swaps(LinkageKnowledge(people, entry(player).release, 50))
     assert found["noisy numbers"] is found["the contest's sample"] is None
     exact, blurred = found["near swaps"], found["short swaps with noise"]
@@ -77,7 +93,9 @@ def test_records_in_a_box_are_counted_as_if_all_pairs_were_compared() -> None:
     counts = _in_boxes(table, [2.0, 4.0], 3)
     for level, reach in enumerate((2.0, 4.0)):
         for cells in range(4):
-            assert (counts[:, level, cells] == in_reach(table, table, reach, cells).sum(axis=1)).all()
+            assert (
+                counts[:, level, cells] == in_reach(table, table, reach, cells).sum(axis=1)
+            ).all()
 
 
 def test_a_release_that_was_not_altered_is_found_where_that_is_thought_likely() -> None:
@@ -89,7 +107,11 @@ def test_a_release_that_was_not_altered_is_found_where_that_is_thought_likely() 
 
 
 def test_where_b_is_known_the_order_of_rows_gives_the_links_away() -> None:
-    assert danger("near swaps", IndexLink(), 2, known=True) > 0.8 > danger("near swaps", NearestRows(), 2)
+    assert (
+        danger("near swaps", IndexLink(), 2, known=True)
+        > 0.8
+        > danger("near swaps", NearestRows(), 2)
+    )
 
 
 def test_rows_that_were_only_deleted_are_found_exactly() -> None:
@@ -101,15 +123,22 @@ def test_rows_that_were_only_deleted_are_found_exactly() -> None:
 
 
 def test_without_b_the_index_attack_guesses_as_the_likelihood_does() -> None:
-    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1))
+    people, _ = BOOK.test_table(
+        Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1)
+    )
     knowledge = LinkageKnowledge(people, entry("noisy numbers").release, 50)
-    ours, theirs = (attack(knowledge, np.random.default_rng(1)).rows for attack in (IndexLink(), LikelihoodLink()))
+    ours, theirs = (
+        attack(knowledge, np.random.default_rng(1)).rows
+        for attack in (IndexLink(), LikelihoodLink())
+    )
     assert (ours == theirs).all()
     assert (ours[:, 0] == DELETED).sum() == 50
 
 
 def test_naming_rows_for_everybody_takes_nobody_for_deleted() -> None:
-    people, _ = BOOK.test_table(Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1))
+    people, _ = BOOK.test_table(
+        Handout("01", original()), entry("noisy numbers"), np.random.default_rng(1)
+    )
     knowledge = LinkageKnowledge(people, entry("noisy numbers").release, 50)
     assert (NearestRows(deleted=0)(knowledge, np.random.default_rng(1)).rows >= 0).all()
 
@@ -117,7 +146,10 @@ def test_naming_rows_for_everybody_takes_nobody_for_deleted() -> None:
 def test_a_release_of_one_row_is_named_three_times() -> None:
     one = original().take([0])
     for attack in (NearestRows(), LikelihoodLink(), IndexLink()):
-        assert attack(LinkageKnowledge(one, one, 1), np.random.default_rng(1)).rows.shape == (1, CHOICES)
+        assert attack(LinkageKnowledge(one, one, 1), np.random.default_rng(1)).rows.shape == (
+            1,
+            CHOICES,
+        )
 
 
 @pytest.mark.parametrize("rows", [[[1, 2]], [1, 2, 3], [[0, 0, -2]], [[0.5, 0, 0]]])
@@ -128,7 +160,11 @@ def test_a_guess_is_three_rows_for_each_person(rows: list[object]) -> None:
 
 def test_knowledge_is_of_tables_with_rows_and_the_same_columns() -> None:
     table = original().take(np.arange(3))
-    for people, release, kept in ((table.take([]), table, 0), (table, table.take([]), 0), (table, table.select(["age"]), 1)):
+    for people, release, kept in (
+        (table.take([]), table, 0),
+        (table, table.take([]), 0),
+        (table, table.select(["age"]), 1),
+    ):
         with pytest.raises(ParameterError):
             LinkageKnowledge(people, release, kept)
     with pytest.raises(ParameterError):

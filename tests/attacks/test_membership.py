@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
+from tests.reading import Read, attempt
 
 from kakurenbo.attacks.membership import (
     Blind,
@@ -18,11 +19,11 @@ from kakurenbo.attacks.membership import (
     membership_odds,
 )
 from kakurenbo.attacks.membership.retention import retention
-from kakurenbo.contracts import Attack, Mechanism
-from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import ParameterError
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Decimal, Integer, Read, Schema, Source, Table, read_table
+from kakurenbo.contest import Attack, Mechanism
+from kakurenbo.core import Category, Decimal, Integer, Schema, Source, Table, read_table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
+from kakurenbo.data.adult import SCHEMA
 
 PEOPLE = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
 SEX = Schema([Category("sex", ("Female", "Male"))])
@@ -33,7 +34,12 @@ def people(*rows: tuple[int, str]) -> Table:
     return Table.from_rows(PEOPLE, rows)
 
 
-def named(attack: Attack[MembershipKnowledge, MembershipGuess], population: Table, release: Table, guesses: int) -> list[int]:
+def named(
+    attack: Attack[MembershipKnowledge, MembershipGuess],
+    population: Table,
+    release: Table,
+    guesses: int,
+) -> list[int]:
     return attack(MembershipKnowledge(population, release, guesses), RNG).rows.tolist()
 
 
@@ -57,10 +63,20 @@ def test_a_guess_holds_distinct_rows_from_zero_and_cannot_be_changed() -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("rows", "got"),
-    [([1, np.nan], "nan"), (np.full(5000, np.inf), "inf"), ([0.5], "0.5"), (["x" * 5000], "'x+'"), ([1e300], "1e[+]300")],
+    [
+        ([1, np.nan], "nan"),
+        (np.full(5000, np.inf), "inf"),
+        ([0.5], "0.5"),
+        (["x" * 5000], "'x+'"),
+        ([1e300], "1e[+]300"),
+    ],
 )
-def test_a_guess_that_holds_no_whole_numbers_is_told_in_one_short_sentence(rows: object, got: str) -> None:
-    with pytest.raises(ParameterError, match=f"^parameter 'rows' must be whole numbers; got {got}$") as told:
+def test_a_guess_that_holds_no_whole_numbers_is_told_in_one_short_sentence(
+    rows: object, got: str
+) -> None:
+    with pytest.raises(
+        ParameterError, match=f"^parameter 'rows' must be whole numbers; got {got}$"
+    ) as told:
         MembershipGuess(rows)  # type: ignore[arg-type]
     assert len(str(told.value)) < 100
     assert MembershipGuess(np.array([2.0, 1.0])).rows.tolist() == [2, 1]
@@ -97,7 +113,10 @@ def test_a_row_that_several_records_point_to_is_named_once_at_its_smallest_dista
 
 def test_ties_are_broken_by_row_number() -> None:
     population = people((50, "Male"), (40, "Male"), (30, "Male"))
-    assert named(Nearest(), population, people((31, "Male"), (41, "Male"), (51, "Male")), 2) == [0, 1]
+    assert named(Nearest(), population, people((31, "Male"), (41, "Male"), (51, "Male")), 2) == [
+        0,
+        1,
+    ]
 
 
 def test_too_few_rows_are_filled_up_with_those_nearest_to_any_record() -> None:
@@ -118,7 +137,9 @@ def test_the_one_hot_metric_weighs_a_category_mismatch_twice() -> None:
 
 
 @pytest.mark.parametrize("case", ["rrp90", "swap20", "fresh_sample"])
-def test_a_hundred_distinct_rows_are_named_on_the_reference(reference_data: Path, case: str) -> None:
+def test_a_hundred_distinct_rows_are_named_on_the_reference(
+    reference_data: Path, case: str
+) -> None:
     population, _, _ = reference(reference_data)
     rows = named(Nearest(), population, reference_table(reference_data, f"D_{case}.csv.gz"), 100)
     assert len(set(rows)) == 100
@@ -159,23 +180,37 @@ def test_odds_of_a_row_are_its_likelihood_over_that_of_all_other_rows() -> None:
     one = membership_odds(population, Table.from_rows(SEX, [("Female",)]), mechanism)
     assert one == pytest.approx([0.8 / 0.6, 0.3 / 1.1, 0.3 / 1.1])
     two = membership_odds(population, Table.from_rows(SEX, [("Female",), ("Male",)]), mechanism)
-    assert two == pytest.approx([0.8 / 0.6 + 0.2 / 1.4, 0.3 / 1.1 + 0.7 / 0.9, 0.3 / 1.1 + 0.7 / 0.9])
+    assert two == pytest.approx(
+        [0.8 / 0.6 + 0.2 / 1.4, 0.3 / 1.1 + 0.7 / 0.9, 0.3 / 1.1 + 0.7 / 0.9]
+    )
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(8, 40), (0, 40), (1, 500)])
 def test_odds_over_many_columns_are_those_of_the_plain_product(columns: int, rows: int) -> None:
     rng = np.random.default_rng(3)
-    schema = Schema([*PEOPLE, *(Category(f"c{i}", tuple(map(str, range(17)))) for i in range(columns))])
-    tables = [Table(schema, {column.name: rng.integers(0, column.size, count) for column in schema}) for count in (rows, 300)]
+    schema = Schema(
+        [*PEOPLE, *(Category(f"c{i}", tuple(map(str, range(17)))) for i in range(columns))]
+    )
+    tables = [
+        Table(schema, {column.name: rng.integers(0, column.size, count) for column in schema})
+        for count in (rows, 300)
+    ]
     population, release = tables
     # Weights of very different sizes: of some records nearly all shares are small, of others none is.
-    weights = {column.name: rng.random((column.size, column.size)) ** 12 + 1e-6 for column in schema}
-    mechanism = Mechanism({name: matrix / matrix.sum(axis=1, keepdims=True) for name, matrix in weights.items()})
+    weights = {
+        column.name: rng.random((column.size, column.size)) ** 12 + 1e-6 for column in schema
+    }
+    mechanism = Mechanism(
+        {name: matrix / matrix.sum(axis=1, keepdims=True) for name, matrix in weights.items()}
+    )
     likelihood = np.ones((len(release), len(population)))
     for name, matrix in mechanism.transitions.items():
         likelihood *= matrix[population.codes[name][None, :], release.codes[name][:, None]]
     others = np.stack([np.delete(likelihood, b, axis=1).sum(axis=1) for b in range(rows)], axis=1)
-    odds, expected = membership_odds(population, release, mechanism), (likelihood / others).sum(axis=0)
+    odds, expected = (
+        membership_odds(population, release, mechanism),
+        (likelihood / others).sum(axis=0),
+    )
     assert 1 / (1 + odds) == pytest.approx(1 / (1 + expected), rel=1e-6, abs=1e-11)
 
 
@@ -189,7 +224,9 @@ def test_a_column_without_transitions_is_released_as_it_is() -> None:
 
 def test_a_rare_row_is_named_before_a_common_one_at_the_same_distance() -> None:
     # Both records match a row exactly, but eight neighbours could have made the first, too.
-    population = people(*((40, "Male"),), *((41 + age % 4, "Male") for age in range(8)), (80, "Female"))
+    population = people(
+        *((40, "Male"),), *((41 + age % 4, "Male") for age in range(8)), (80, "Female")
+    )
     release = people((40, "Male"), (80, "Female"))
     keep = {column.name: 0.6 * np.eye(column.size) + 0.4 / column.size for column in PEOPLE}
     knowledge = MembershipKnowledge(population, release, 1, Mechanism(keep))
@@ -210,7 +247,9 @@ def test_a_mechanism_of_other_columns_or_sizes_and_endless_domains_are_refused()
     population = people((20, "Male"))
     for transitions in ({"height": np.eye(2)}, {"sex": np.eye(3)}):
         with pytest.raises(ParameterError, match=r"height|sex"):
-            Likelihood()(MembershipKnowledge(population, population, 1, Mechanism(transitions)), RNG)
+            Likelihood()(
+                MembershipKnowledge(population, population, 1, Mechanism(transitions)), RNG
+            )
     prices = Table(Schema([Decimal("price")]), {"price": np.array([1.5])})
     with pytest.raises(ParameterError, match="price"):
         Likelihood()(MembershipKnowledge(prices, prices, 1), RNG)
@@ -220,7 +259,9 @@ def test_a_mechanism_of_other_columns_or_sizes_and_endless_domains_are_refused()
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_retention_is_found_from_the_release_alone(method: str, p: float) -> None:
     population, release, _ = small_contest(method, p, 5)
-    assert retention(population, release) == pytest.approx(np.full(len(population.schema), p), abs=0.1)
+    assert retention(population, release) == pytest.approx(
+        np.full(len(population.schema), p), abs=0.1
+    )
     mechanism = estimate_mechanism(population, release)
     for name, matrix in mechanism.transitions.items():
         after = population.frequencies(name) / len(population) @ matrix
@@ -239,12 +280,15 @@ def test_columns_that_are_alone_or_constant_are_estimated_without_harm() -> None
 def test_likelihood_names_more_members_than_nearest(method: str) -> None:
     population, release, members = small_contest(method, 0.6, 6)
     knowledge = MembershipKnowledge(population, release)
-    by_likelihood, by_distance = (np.isin(attack(knowledge, RNG).rows, members).sum() for attack in (Likelihood(), Nearest()))
+    by_likelihood, by_distance = (
+        np.isin(attack(knowledge, RNG).rows, members).sum() for attack in (Likelihood(), Nearest())
+    )
     assert by_likelihood > by_distance + 5
 
 
 @pytest.mark.parametrize(
-    ("method", "p", "ahead"), [("rr", 0.9, 0), ("rr", 0.7, 3), ("rr", 0.5, 8), ("rrp", 0.9, 0), ("rrp", 0.5, 25)]
+    ("method", "p", "ahead"),
+    [("rr", 0.9, 0), ("rr", 0.7, 3), ("rr", 0.5, 8), ("rrp", 0.9, 0), ("rrp", 0.5, 25)],
 )
 @pytest.mark.parametrize("disclosed", [True, False])
 def test_likelihood_beats_nearest_on_the_reference(
@@ -256,7 +300,9 @@ def test_likelihood_beats_nearest_on_the_reference(
     release, members = release.take(np.arange(0, len(release), 5)), members[::5]
     mechanism = declared(release, method, p) if disclosed else None
     knowledge = MembershipKnowledge(population, release, 100, mechanism)
-    by_likelihood, by_distance = (np.isin(attack(knowledge, RNG).rows, members).sum() for attack in (Likelihood(), Nearest()))
+    by_likelihood, by_distance = (
+        np.isin(attack(knowledge, RNG).rows, members).sum() for attack in (Likelihood(), Nearest())
+    )
     assert by_likelihood >= by_distance + ahead
 
 
@@ -269,7 +315,11 @@ def randomized(table: Table, method: str, p: float, rng: np.random.Generator) ->
     for column in table.schema:
         codes = table.codes[column.name]
         assert column.size is not None
-        drawn = rng.integers(0, column.size, len(codes)) if method == "rr" else rng.choice(codes, len(codes))
+        drawn = (
+            rng.integers(0, column.size, len(codes))
+            if method == "rr"
+            else rng.choice(codes, len(codes))
+        )
         changed[column.name] = np.where(rng.random(len(codes)) < p, codes, drawn)
     return table.with_codes(changed)
 
@@ -278,7 +328,11 @@ def declared(release: Table, method: str, p: float) -> Mechanism:
     transitions = {}
     for column in release.schema:
         assert column.size is not None
-        draws = release.frequencies(column.name) / len(release) if method == "rrp" else np.full(column.size, 1 / column.size)
+        draws = (
+            release.frequencies(column.name) / len(release)
+            if method == "rrp"
+            else np.full(column.size, 1 / column.size)
+        )
         transitions[column.name] = p * np.eye(column.size) + (1 - p) * draws
     return Mechanism(transitions)
 
@@ -288,7 +342,8 @@ def small_contest(method: str, p: float, seed: int) -> tuple[Table, Table, np.nd
     rng = stream(seed, "people")
     sizes = {"age": 40, "hours": 30, "work": 8, "school": 12, "home": 5, "class": 3}
     schema = Schema(
-        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size)))) for name, size in sizes.items()
+        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size))))
+        for name, size in sizes.items()
     )
     common = rng.normal(size=10_000)
     codes = {}
@@ -301,25 +356,36 @@ def small_contest(method: str, p: float, seed: int) -> tuple[Table, Table, np.nd
 
 
 def reference_table(reference_data: Path, name: str) -> Table:
-    table = read_table(Source.of(reference_data / "amic2020" / "reference" / name), SCHEMA)
+    table = attempt(read_table, Source.of(reference_data / "amic2020" / "reference" / name), SCHEMA)
     assert isinstance(table, Read)
     return table.value
 
 
 def reference(reference_data: Path) -> tuple[Table, Table, np.ndarray]:
     answer = np.loadtxt(reference_data / "amic2020" / "reference" / "answer.index", dtype=np.int64)
-    return reference_table(reference_data, "B.csv.gz"), reference_table(reference_data, "C.csv.gz"), answer
+    return (
+        reference_table(reference_data, "B.csv.gz"),
+        reference_table(reference_data, "C.csv.gz"),
+        answer,
+    )
 
 
 # -- any finite schema -------------------------------------------------------------------------------------------------
 
 BIRDS = Schema(
-    [Integer("grams", -5, 2_000_000), Integer("eggs", 0, 9), Category("colour", tuple("rgb")), Integer("ring", 7, 7)]
+    [
+        Integer("grams", -5, 2_000_000),
+        Integer("eggs", 0, 9),
+        Category("colour", tuple("rgb")),
+        Integer("ring", 7, 7),
+    ]
 )
 
 
 @pytest.mark.parametrize("guesses", [1, 7, 40])
-@pytest.mark.parametrize("attack", [Nearest(), Nearest(metric="onehot"), Likelihood(), Likelihood(trust=False), Blind()])
+@pytest.mark.parametrize(
+    "attack", [Nearest(), Nearest(metric="onehot"), Likelihood(), Likelihood(trust=False), Blind()]
+)
 def test_attacks_play_any_finite_schema_and_any_number_of_guesses(
     attack: Attack[MembershipKnowledge, MembershipGuess], guesses: int
 ) -> None:
@@ -336,7 +402,9 @@ def test_likelihood_tells_wide_values_apart_whatever_the_range() -> None:
     """More values occur than groups are made: the members are still named, with a disclosed mechanism or without."""
     rng = np.random.default_rng(4)
     schema = Schema([Integer("yen", -(2**40), 2**40), Category("town", tuple("abcd"))])
-    population = Table(schema, {"yen": rng.integers(0, 2**41, 3000), "town": rng.integers(0, 4, 3000)})
+    population = Table(
+        schema, {"yen": rng.integers(0, 2**41, 3000), "town": rng.integers(0, 4, 3000)}
+    )
     members = np.arange(50)
     release = population.take(members)
     for mechanism in (None, Mechanism({"town": np.full((4, 4), 0.05) + 0.8 * np.eye(4)})):

@@ -5,15 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kakurenbo import registry
 from kakurenbo.attacks.membership import MembershipAttack, MembershipKnowledge
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Integer, Schema, Table
+from kakurenbo.core import Category, Integer, Schema, Table
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
 
 TOWN = Schema(
-    [Integer("age", 17, 90), Integer("hours", 1, 99), Category("sex", ("Female", "Male")), Category("work", tuple("abcde"))]
+    [
+        Integer("age", 17, 90),
+        Integer("hours", 1, 99),
+        Category("sex", ("Female", "Male")),
+        Category("work", tuple("abcde")),
+    ]
 )
-MEMBERSHIP = [name for name in registry.names("attacks") if issubclass(registry.load("attacks", name), MembershipAttack)]
+MEMBERSHIP = [
+    name
+    for name in registry.names("attacks")
+    if issubclass(registry.load("attacks", name), MembershipAttack)
+]
 
 
 def attack_named(name: str) -> MembershipAttack:
@@ -30,7 +39,9 @@ def town(rows: int, seed: int) -> Table:
     for column in TOWN:
         assert column.size is not None
         score = 0.7 * common + 0.7 * rng.normal(size=4 * rows)
-        codes[column.name] = np.clip((score + 2.5) / 5 * column.size, 0, column.size - 1).astype(int)
+        codes[column.name] = np.clip((score + 2.5) / 5 * column.size, 0, column.size - 1).astype(
+            int
+        )
     table = Table(TOWN, codes)
     _, first = np.unique(table.keys(), return_index=True)
     return table.take(rng.permutation(first)[:rows])
@@ -60,12 +71,18 @@ def test_the_rows_of_the_highest_scores_are_named_ties_by_row_number(name: str) 
 
 
 # What draws rows of B at random, by their numbers, draws others where these stand elsewhere.
-@pytest.mark.parametrize("name", [name for name in MEMBERSHIP if name not in ("blind", "shadow", "champion")])
+@pytest.mark.parametrize(
+    "name", [name for name in MEMBERSHIP if name not in ("blind", "shadow", "champion")]
+)
 def test_scores_follow_the_rows_wherever_these_stand(name: str) -> None:
     knowledge = known(3)
     order = stream(4, "order").permutation(600)
-    turned = MembershipKnowledge(knowledge.population.take(order), knowledge.release, knowledge.guesses)
-    scores, others = (attack_named(name).scores(one, stream(2, name)) for one in (knowledge, turned))
+    turned = MembershipKnowledge(
+        knowledge.population.take(order), knowledge.release, knowledge.guesses
+    )
+    scores, others = (
+        attack_named(name).scores(one, stream(2, name)) for one in (knowledge, turned)
+    )
     # Which of two rows at the same distance `nearest` takes hangs on their numbers; no other score does.
     same = np.isclose(scores[order], others, rtol=1e-6, atol=1e-9).mean()
     assert same > 0.85 if name == "nearest" else same == 1

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo import compiling
 from kakurenbo.attacks.membership import nearest_rows
-from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Decimal, Integer, Schema, Source, Table, read_table
+from kakurenbo.core import Category, Decimal, Integer, Schema, Source, Table, compiling, read_table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.adult import SCHEMA
 
-PEOPLE = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male")), Integer("hours", 1, 99)])
+PEOPLE = Schema(
+    [Integer("age", 17, 90), Category("sex", ("Female", "Male")), Integer("hours", 1, 99)]
+)
 
 
 def brute_force(base: Table, queries: Table, weight: int) -> tuple[list[int], list[int]]:
@@ -60,7 +61,10 @@ def test_ties_go_to_the_lowest_row_number_wherever_the_rows_lie() -> None:
 
 def test_of_equal_rows_the_first_is_named() -> None:
     base = Table.from_rows(PEOPLE, [(20, "Male", 40), (30, "Male", 40), (30, "Male", 40)])
-    assert found(base, Table.from_rows(PEOPLE, [(30, "Male", 40), (31, "Male", 40)])) == ([1, 1], [0, 1])
+    assert found(base, Table.from_rows(PEOPLE, [(30, "Male", 40), (31, "Male", 40)])) == (
+        [1, 1],
+        [0, 1],
+    )
 
 
 def test_a_release_far_outside_the_base_is_measured_from_where_it_is() -> None:
@@ -77,7 +81,9 @@ def test_rows_and_squares_of_no_queries_are_empty() -> None:
 def tables(draw: Any) -> tuple[Table, Table, int]:
     """A base and queries of 0 to 3 integers and 0 to 9 categories, values crowded together so that ties are common."""
     spans = draw(st.lists(st.sampled_from([1, 3, 40, 1000, 10**6]), max_size=3))
-    levels = draw(st.lists(st.sampled_from([1, 2, 4, 256, 300]), min_size=0 if spans else 1, max_size=9))
+    levels = draw(
+        st.lists(st.sampled_from([1, 2, 4, 256, 300]), min_size=0 if spans else 1, max_size=9)
+    )
     columns = [Integer(f"n{i}", -5, span - 6) for i, span in enumerate(spans)]
     columns += [Category(f"c{i}", tuple(map(str, range(count)))) for i, count in enumerate(levels)]
     schema = Schema(draw(st.permutations(columns)))
@@ -92,11 +98,17 @@ def tables(draw: Any) -> tuple[Table, Table, int]:
             codes[column.name] = rng.integers(0, -(-column.size // step), rows) * step
         return Table(schema, codes)
 
-    return table(draw(st.integers(1, 60))), table(draw(st.integers(1, 20))), draw(st.sampled_from([1, 2, 7]))
+    return (
+        table(draw(st.integers(1, 60))),
+        table(draw(st.integers(1, 20))),
+        draw(st.sampled_from([1, 2, 7])),
+    )
 
 
 @given(tables())
-def test_rows_and_squares_are_those_of_comparing_all_pairs(example: tuple[Table, Table, int]) -> None:
+def test_rows_and_squares_are_those_of_comparing_all_pairs(
+    example: tuple[Table, Table, int],
+) -> None:
     base, queries, weight = example
     assert found(base, queries, weight) == brute_force(base, queries, weight)
 
@@ -114,17 +126,27 @@ def test_a_category_counts_once_however_many_levels_it_has(levels: int) -> None:
 
 
 @pytest.mark.parametrize("case", ["rrp90", "swap20", "fresh_sample"])
-def test_counts_of_squared_nearest_distances_are_those_of_the_reference(reference_data: Path, case: str) -> None:
+def test_counts_of_squared_nearest_distances_are_those_of_the_reference(
+    reference_data: Path, case: str
+) -> None:
     folder = reference_data / "amic2020" / "reference"
-    base, queries = (read_table(Source.of(folder / name), SCHEMA).value for name in ("B.csv.gz", f"D_{case}.csv.gz"))
+    base, queries = (
+        read_table(Source.of(folder / name), SCHEMA) for name in ("B.csv.gz", f"D_{case}.csv.gz")
+    )
     assert isinstance(base, Table)
     assert isinstance(queries, Table)
     rows, squares = nearest_rows(base, queries)
     values, counts = np.unique(squares, return_counts=True)
-    expected = json.loads((folder / "reference.json").read_text())["cases"][case]["nearest"]["squared_distance_counts"]
-    assert {str(value): count for value, count in zip(values.tolist(), counts.tolist(), strict=True)} == expected
+    expected = json.loads((folder / "reference.json").read_text())["cases"][case]["nearest"][
+        "squared_distance_counts"
+    ]
+    assert {
+        str(value): count for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+    } == expected
     sample = np.arange(0, len(queries), 50)
-    assert (rows[sample].tolist(), squares[sample].tolist()) == brute_force(base, queries.take(sample), 1)
+    assert (rows[sample].tolist(), squares[sample].tolist()) == brute_force(
+        base, queries.take(sample), 1
+    )
 
 
 def test_what_cannot_be_searched_is_refused() -> None:
@@ -157,6 +179,9 @@ def test_a_loop_is_compiled_even_where_it_cannot_be_kept(monkeypatch: pytest.Mon
 
 def test_a_domain_may_be_far_wider_than_the_values_in_it() -> None:
     schema = Schema([Integer("yen", -(2**50), 2**50)])
-    base, queries = (Table.from_rows(schema, [(value,) for value in values]) for values in ((-5, 0, 2**20), (2**20 - 3, -2)))
+    base, queries = (
+        Table.from_rows(schema, [(value,) for value in values])
+        for values in ((-5, 0, 2**20), (2**20 - 3, -2))
+    )
     assert nearest_rows(base, queries).rows.tolist() == [2, 1]
     assert nearest_rows(base, queries).squares.tolist() == [9, 4]

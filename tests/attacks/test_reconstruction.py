@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 
-from kakurenbo import registry
-from kakurenbo.anonymizers.ratings.local_hashing import PseudoOLH
+from kakurenbo.anonymizers.ratings.olh import PseudoOLH
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.hamming import side_by_side
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
 from kakurenbo.attacks.sinkhorn import balanced
-from kakurenbo.datasets import ratings
-from kakurenbo.errors import ParameterError
-from kakurenbo.rng import stream
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
+from kakurenbo.data import ratings
+from kakurenbo.methods import registry
 
 ALL = ("sample", "euclidean", "all_pairs", "collaborative_filtering", "bayes", "posterior")
 
@@ -27,7 +27,9 @@ def tables(text: str, seed: int = 1) -> tuple:
 
 
 def outcome(attack: str, release: str, declared: str | None = None) -> tuple[int, int]:
-    mechanism = registry.build("anonymizers", declared).mechanism(small_original()) if declared else None
+    mechanism = (
+        registry.build("anonymizers", declared).mechanism(small_original()) if declared else None
+    )
     knowledge, answer = under_attack(small_original(), tables(release), mechanism=mechanism)
     return hits(answer, registry.build("attacks", attack)(knowledge, stream(2, "attack")))
 
@@ -48,7 +50,9 @@ def test_the_sample_attack_takes_the_first_a_row_then_the_first_table_row_on_tie
     for row in range(5):  # row by row, as the rule is written
         best = (99, -1, -1)
         for person, attributes in enumerate(knowledge.attribute_codes):
-            distances = (table_a != attributes).sum(axis=1) + (table_b != knowledge.rating_codes[row]).sum(axis=1)
+            distances = (table_a != attributes).sum(axis=1) + (
+                table_b != knowledge.rating_codes[row]
+            ).sum(axis=1)
             nearest = int(distances.argmin())
             if distances[nearest] < best[0]:
                 best = (int(distances[nearest]), person, nearest)
@@ -71,19 +75,27 @@ def test_a_star_is_filled_with_the_columns_mode() -> None:
 
 def test_all0_answers_0() -> None:
     knowledge, _ = under_attack(small_original(), tables("swap_cells:swaps=0"))
-    guess = registry.build("attacks", "collaborative_filtering:variant=all0")(knowledge, stream(1, "a"))
+    guess = registry.build("attacks", "collaborative_filtering:variant=all0")(
+        knowledge, stream(1, "a")
+    )
     assert not guess.values.any()
 
 
 @pytest.mark.parametrize("variant", ["user", "w", "w50"])
-def test_collaborative_filtering_finds_the_same_people_in_a_release_that_hides_little(variant: str) -> None:
-    _, reconstructed = outcome(f"collaborative_filtering:variant={variant},neighbours=1", "swap_cells:swaps=0")
+def test_collaborative_filtering_finds_the_same_people_in_a_release_that_hides_little(
+    variant: str,
+) -> None:
+    _, reconstructed = outcome(
+        f"collaborative_filtering:variant={variant},neighbours=1", "swap_cells:swaps=0"
+    )
     assert reconstructed >= 15
 
 
 def test_collaborative_filtering_by_items_votes_with_bs_own_ratings() -> None:
     knowledge, _ = under_attack(small_original(), tables("swap_cells:swaps=0"))
-    guess = registry.build("attacks", "collaborative_filtering:variant=item")(knowledge, stream(1, "a"))
+    guess = registry.build("attacks", "collaborative_filtering:variant=item")(
+        knowledge, stream(1, "a")
+    )
     given = [set(row.tolist()) for row in knowledge.rating_codes]
     assert all(value in row for value, row in zip(guess.values.tolist(), given, strict=True))
 
@@ -101,7 +113,11 @@ def poster_filtering(told: np.ndarray, hidden: np.ndarray, variant: str) -> list
 
     answers = []
     for row, movie in enumerate(hidden):
-        users = [(cosine(scaled[row], scaled[other]), int(filled[other, movie])) for other in range(len(told)) if other != row]
+        users = [
+            (cosine(scaled[row], scaled[other]), int(filled[other, movie]))
+            for other in range(len(told))
+            if other != row
+        ]
         items = [
             (cosine(scaled[:, movie], scaled[:, other]), int(filled[row, other]))
             for other in range(told.shape[1])
@@ -109,9 +125,16 @@ def poster_filtering(told: np.ndarray, hidden: np.ndarray, variant: str) -> list
         ]
         asked = {"user": [users], "item": [items]}.get(variant, [users, items])
         votes = [vote for voters in asked for vote in sorted(voters, key=lambda vote: -vote[0])[:5]]
-        weights = {value: sum(s if variant.startswith("w") else 1 for s, v in votes if v == value) for value in range(6)}
-        nearest = {value: max((s for s, v in votes if v == value), default=0.0) for value in range(6)}
-        answers.append(max(range(6), key=lambda value: (round(weights[value], 9), round(nearest[value], 9))))
+        weights = {
+            value: sum(s if variant.startswith("w") else 1 for s, v in votes if v == value)
+            for value in range(6)
+        }
+        nearest = {
+            value: max((s for s, v in votes if v == value), default=0.0) for value in range(6)
+        }
+        answers.append(
+            max(range(6), key=lambda value: (round(weights[value], 9), round(nearest[value], 9)))
+        )
     return answers
 
 
@@ -119,11 +142,17 @@ def poster_filtering(told: np.ndarray, hidden: np.ndarray, variant: str) -> list
 def test_the_posters_collaborative_filtering_asks_b_alone(variant: str) -> None:
     for seed in range(3):
         knowledge, _ = under_attack(small_original(), tables("permute_columns"), seed)
-        guess = registry.build("attacks", f"collaborative_filtering:on=b,variant={variant}")(knowledge, stream(1, "a"))
-        assert guess.values.tolist() == poster_filtering(knowledge.rating_codes, knowledge.hidden, variant)
+        guess = registry.build("attacks", f"collaborative_filtering:on=b,variant={variant}")(
+            knowledge, stream(1, "a")
+        )
+        assert guess.values.tolist() == poster_filtering(
+            knowledge.rating_codes, knowledge.hidden, variant
+        )
 
 
-def test_bayes_finds_the_same_people_with_the_mechanism_declared_and_with_the_noise_fitted() -> None:
+def test_bayes_finds_the_same_people_with_the_mechanism_declared_and_with_the_noise_fitted() -> (
+    None
+):
     fitted = outcome("bayes", "pseudo_olh:epsilon=3")
     declared = outcome("bayes", "pseudo_olh:epsilon=3", declared="pseudo_olh:epsilon=3")
     assert min(fitted[0], declared[0]) >= 40
@@ -134,7 +163,9 @@ def test_em_finds_how_often_cells_were_kept() -> None:
     knowledge, _ = under_attack(small_original(), tables("pseudo_olh:epsilon=3"))
     model = fit_row_model(knowledge)
     true = PseudoOLH()._transition(6, 3.0)[0, 0]
-    assert np.mean([model.transitions[name].diagonal().mean() for name in ratings.MOVIES]) == pytest.approx(true, abs=0.05)
+    assert np.mean(
+        [model.transitions[name].diagonal().mean() for name in ratings.MOVIES]
+    ) == pytest.approx(true, abs=0.05)
 
 
 def test_shuffled_files_are_marginalised() -> None:
@@ -152,20 +183,26 @@ def test_noise_that_copies_share_is_told_from_noise_of_their_own() -> None:
     once, each = tables("pseudo_olh:epsilon=1,per_file=false"), tables("pseudo_olh:epsilon=1")
     keep = PseudoOLH()._transition(6, 1.0)[0, 0] - PseudoOLH()._transition(6, 1.0)[0, 1]
     shared, own = (
-        shared_noise([files[number].codes["260"] for number in ratings.files_with("260")], 6, keep) for files in (once, each)
+        shared_noise([files[number].codes["260"] for number in ratings.files_with("260")], 6, keep)
+        for files in (once, each)
     )
     assert shared == pytest.approx(1)
     assert own < 0.1
 
 
 def test_two_way_tables_give_people_away_where_no_row_is_a_person() -> None:
-    identified, _ = outcome("bayes", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=95")
+    identified, _ = outcome(
+        "bayes", "pipeline:steps=permute_columns|crosstab_repair_fast:utility=95"
+    )
     assert identified >= 25
 
 
 def test_posterior_beats_all0_where_only_two_way_tables_are_left() -> None:
     release = "pipeline:steps=permute_columns|crosstab_repair_fast:utility=90"
-    assert outcome("posterior", release)[1] > outcome("collaborative_filtering:variant=all0", release)[1]
+    assert (
+        outcome("posterior", release)[1]
+        > outcome("collaborative_filtering:variant=all0", release)[1]
+    )
 
 
 def test_gradient_boosting_can_stand_beside_naive_bayes() -> None:

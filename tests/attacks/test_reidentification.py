@@ -10,22 +10,33 @@ import pytest
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.keys import KeyMatch
-from kakurenbo.attacks.reidentification.likelihood import Bag, estimate_retention, month_to_learn_from, size_scores
-from kakurenbo.attacks.reidentification.linkage import FellegiSunter, PairwiseAttack, Profile, Rhythm, TfIdf
+from kakurenbo.attacks.reidentification.likelihood import (
+    Bag,
+    estimate_retention,
+    month_to_learn_from,
+    size_scores,
+)
+from kakurenbo.attacks.reidentification.linkage import (
+    FellegiSunter,
+    PairwiseAttack,
+    Profile,
+    Rhythm,
+    TfIdf,
+)
 from kakurenbo.attacks.reidentification.matching import assigned_three, best_three
 from kakurenbo.attacks.reidentification.monthly import months_of
 from kakurenbo.attacks.reidentification.overlap import Overlap
 from kakurenbo.attacks.reidentification.vectors import SortedVectors
 from kakurenbo.attacks.sinkhorn import balanced
-from kakurenbo.datasets.transactions import SCHEMA
-from kakurenbo.errors import ParameterError
-from kakurenbo.generators.shop import simulate_shop
-from kakurenbo.rng import stream
+from kakurenbo.core import Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
+from kakurenbo.data.shop import simulate_shop
+from kakurenbo.data.transactions import SCHEMA
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.tables import Table
 
 RNG = np.random.default_rng(0)
 
@@ -38,7 +49,9 @@ def told(guess: ReidentificationGuess) -> dict[tuple[str, int], list[str]]:
     found = {}
     for customer, month in zip(*np.nonzero((guess.cells >= 0).any(axis=2)), strict=True):
         cell = guess.cells[customer, month]
-        found[guess.customers[customer], int(month)] = [guess.pseudonyms[code] for code in cell if code >= 0]
+        found[guess.customers[customer], int(month)] = [
+            guess.pseudonyms[code] for code in cell if code >= 0
+        ]
     return found
 
 
@@ -52,7 +65,10 @@ T = table(
 
 def test_baseline_1_matches_date_and_quantity_and_the_last_row_of_s_wins() -> None:
     released = table("p,2010/12/01,08:00,22693,1.5,6", "q,2010/12/01,08:00,22694,2.5,6")
-    assert told(KeyMatch(1)(ReidentificationKnowledge(T, released), RNG)) == {("x", 0): ["q"], ("y", 0): ["q"]}
+    assert told(KeyMatch(1)(ReidentificationKnowledge(T, released), RNG)) == {
+        ("x", 0): ["q"],
+        ("y", 0): ["q"],
+    }
 
 
 def test_the_last_row_of_t_wins_in_a_cell() -> None:
@@ -60,7 +76,9 @@ def test_the_last_row_of_t_wins_in_a_cell() -> None:
     assert told(KeyMatch(1)(ReidentificationKnowledge(T, released), RNG))["x", 0] == ["q"]
 
 
-def test_baselines_of_the_rules_look_at_two_characters_of_an_item_and_the_evaluator_at_all() -> None:
+def test_baselines_of_the_rules_look_at_two_characters_of_an_item_and_the_evaluator_at_all() -> (
+    None
+):
     released = table("p,2010/12/01,08:00,22999,1.5,6")
     known = ReidentificationKnowledge(T, released)
     assert told(KeyMatch(2)(known, RNG)) == {("x", 0): ["p"]}
@@ -145,19 +163,25 @@ NOISY = "swap_items:share=0.8|dates|values"
 def test_retention_is_estimated_from_s_alone() -> None:
     known, _ = attacked(NOISY)
     months = list(months_of(known))
-    found = estimate_retention(month_to_learn_from(months), ("item", "date", "price", "qty", "size"))
+    found = estimate_retention(
+        month_to_learn_from(months), ("item", "date", "price", "qty", "size")
+    )
     assert found["item"] == pytest.approx(0.2, abs=0.08)
     assert found["date"] < 0.1
     assert found["price"] < 0.2
     known, _ = attacked("")
-    found = estimate_retention(month_to_learn_from(list(months_of(known))), ("item", "date", "price", "qty", "size"))
+    found = estimate_retention(
+        month_to_learn_from(list(months_of(known))), ("item", "date", "price", "qty", "size")
+    )
     assert min(found.values()) > 0.8
 
 
 def test_a_score_is_the_log_likelihood_ratio_of_the_rows() -> None:
     """p has items 1 and 2, x only item 1: with rho = 1/2 and shares (2.5 / 4) and (1.5 / 4) smoothed by half a row."""
     original = table("x,2010/12/01,08:00,1,1,1", "y,2010/12/01,08:00,2,1,1")
-    released = table("p,2010/12/01,08:00,1,1,1", "p,2010/12/01,08:00,2,1,1", "q,2010/12/01,08:00,1,1,1")
+    released = table(
+        "p,2010/12/01,08:00,1,1,1", "p,2010/12/01,08:00,2,1,1", "q,2010/12/01,08:00,1,1,1"
+    )
     month = next(iter(months_of(ReidentificationKnowledge(original, released))))
     share = 2.5 / 4.5  # of item 1 in S; the place of unknown items is smoothed, too
     scores = Bag.of(month, "item").scores(0.5)
@@ -175,8 +199,15 @@ def test_a_basket_of_the_same_size_fits_better_than_one_of_another() -> None:
 
 def test_a_sorted_vector_is_compared_value_by_value_and_against_everybody_of_its_size() -> None:
     """x has prices 1 and 4, y 1 and 1; p shows 4 and 1.2: far from y's second price, and so capped at 8."""
-    original = table(*(f"{who},2010/12/01,08:00,A,{price},1" for who, price in (("x", 1), ("x", 4), ("y", 1), ("y", 1))))
-    released = table(*(f"p,2010/12/01,08:00,A,{price},1" for price in (4, 1.2)), "q,2010/12/01,08:00,A,1,1")
+    original = table(
+        *(
+            f"{who},2010/12/01,08:00,A,{price},1"
+            for who, price in (("x", 1), ("x", 4), ("y", 1), ("y", 1))
+        )
+    )
+    released = table(
+        *(f"p,2010/12/01,08:00,A,{price},1" for price in (4, 1.2)), "q,2010/12/01,08:00,A,1,1"
+    )
     month = next(iter(months_of(ReidentificationKnowledge(original, released))))
     vectors = SortedVectors.of(month, "prices")
     first = np.log(1.2) ** 2 / (2 * 0.15**2)
@@ -193,23 +224,40 @@ def test_how_many_vectors_were_kept_is_estimated_on_pairs_of_equal_size() -> Non
     for kind in ("prices", "quantities"):
         assert estimate_retention(month, ("item", kind))[kind] > 0.9
     known, _ = attacked("delete:share=0.3|values:price=3,qty=3")
-    assert estimate_retention(month_to_learn_from(list(months_of(known))), ("item", "prices"))["prices"] < 0.3
+    assert (
+        estimate_retention(month_to_learn_from(list(months_of(known))), ("item", "prices"))[
+            "prices"
+        ]
+        < 0.3
+    )
     nobody = np.array([], dtype=np.int64)
     assert SortedVectors.of(month, "prices").kept_share(nobody, nobody, 0.5) == 0.001
 
 
 def test_sorted_vectors_see_through_noise_that_leaves_no_value_as_it_was() -> None:
-    steps, fields = "swap_items:share=1,within=month|dates|values", ("item", "date", "price", "qty", "size")
+    steps, fields = (
+        "swap_items:share=1,within=month|dates|values",
+        ("item", "date", "price", "qty", "size"),
+    )
     assert rate(FellegiSunter(), steps) > rate(FellegiSunter(fields=fields), steps) + 0.2
 
 
 def test_fellegi_sunter_beats_every_baseline_under_heavy_noise() -> None:
-    baselines = [rate(attack, NOISY) for attack in (*(KeyMatch(number) for number in range(1, 7)), Overlap(), TfIdf())]
+    baselines = [
+        rate(attack, NOISY)
+        for attack in (*(KeyMatch(number) for number in range(1, 7)), Overlap(), TfIdf())
+    ]
     assert rate(FellegiSunter(), NOISY) > max(baselines) + 0.05
 
 
 def test_every_attack_finds_everybody_behind_pseudonyms_alone() -> None:
-    for attack in (TfIdf(), TfIdf(one_to_one=False), FellegiSunter(), FellegiSunter(one_to_one=False), Profile()):
+    for attack in (
+        TfIdf(),
+        TfIdf(one_to_one=False),
+        FellegiSunter(),
+        FellegiSunter(one_to_one=False),
+        Profile(),
+    ):
         assert rate(attack, "") > 0.97, attack
 
 
@@ -219,7 +267,9 @@ def test_one_to_one_assignment_finds_more() -> None:
     assert rate(Overlap(one_to_one=True), NOISY) > rate(Overlap(), NOISY)
 
 
-def test_a_month_that_is_too_large_to_solve_exactly_is_ranked_by_balanced_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_month_that_is_too_large_to_solve_exactly_is_ranked_by_balanced_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("kakurenbo.attacks.reidentification.matching._LARGEST_EXACT", 5)
     monkeypatch.setattr("kakurenbo.attacks.reidentification.likelihood._SAMPLE", 50)
     assert rate(FellegiSunter(), NOISY) > rate(FellegiSunter(one_to_one=False), NOISY)

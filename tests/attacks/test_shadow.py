@@ -8,17 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kakurenbo import registry
-from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse, RandomizedResponse
-from kakurenbo.anonymizers.tables.synthesis import Synthetic
-from kakurenbo.attacks.membership import Champion, MembershipAttack, MembershipKnowledge, ShadowStack, Tracing
+from kakurenbo.anonymizers.tables.randomized_response import (
+    ProportionalResponse,
+    RandomizedResponse,
+)
+from kakurenbo.anonymizers.tables.synthetic import Synthetic
+from kakurenbo.attacks.membership import (
+    Champion,
+    MembershipAttack,
+    MembershipKnowledge,
+    ShadowStack,
+    Tracing,
+)
 from kakurenbo.attacks.membership.calibration import Calibration
 from kakurenbo.attacks.membership.evidence import Ground
 from kakurenbo.attacks.membership.rarity import by_rarity, likelihood_ratios
 from kakurenbo.attacks.membership.shadows import Shadow, shadows, surrogate
-from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Integer, Schema, Table
+from kakurenbo.contest import Anonymizer, Release
+from kakurenbo.core import Category, Integer, Schema, Table
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
+
+pytestmark = pytest.mark.slow
 
 SIZES = {"age": 60, "hours": 50, "work": 8, "school": 16, "home": 6, "class": 3}
 
@@ -27,21 +38,30 @@ def crowd(rows: int, seed: int) -> Table:
     """People of columns that hang together."""
     rng = stream(seed, "crowd")
     schema = Schema(
-        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size)))) for name, size in SIZES.items()
+        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size))))
+        for name, size in SIZES.items()
     )
     common = rng.normal(size=rows)
     scores = {name: 0.7 * common + 0.7 * rng.normal(size=rows) for name in SIZES}
     return Table(
-        schema, {name: np.clip((scores[name] + 2.5) / 5 * size, 0, size - 1).astype(int) for name, size in SIZES.items()}
+        schema,
+        {
+            name: np.clip((scores[name] + 2.5) / 5 * size, 0, size - 1).astype(int)
+            for name, size in SIZES.items()
+        },
     )
 
 
-def contest(method: Anonymizer, seed: int, *, declared: bool = False) -> tuple[MembershipKnowledge, np.ndarray]:
+def contest(
+    method: Anonymizer, seed: int, *, declared: bool = False
+) -> tuple[MembershipKnowledge, np.ndarray]:
     """3,000 people, of whom 300 were anonymized, and who they are."""
     population, rng = crowd(3_000, seed), stream(seed, "contest")
     members = rng.permutation(3_000)[:300]
     release = method(population.take(members), rng).table
-    return MembershipKnowledge(population, release, 100, declared=method if declared else None), members
+    return MembershipKnowledge(
+        population, release, 100, declared=method if declared else None
+    ), members
 
 
 def test_shadows_are_releases_of_own_samples_by_the_declared_method() -> None:
@@ -49,7 +69,9 @@ def test_shadows_are_releases_of_own_samples_by_the_declared_method() -> None:
     first, second = shadows(knowledge, 2, stream(1, "shadows"))
     for shadow in (first, second):
         assert shadow.knowledge.population is knowledge.population
-        assert shadow.knowledge.release == knowledge.population.take(shadow.members), "p = 1 keeps every cell"
+        assert shadow.knowledge.release == knowledge.population.take(shadow.members), (
+            "p = 1 keeps every cell"
+        )
     assert len(np.intersect1d(first.members, second.members)) < 100
     again = shadows(knowledge, 2, stream(1, "shadows"))
     assert (again[1].members == second.members).all()
@@ -58,14 +80,21 @@ def test_shadows_are_releases_of_own_samples_by_the_declared_method() -> None:
 
 @pytest.mark.parametrize(
     ("method", "rows_in_b", "dependence"),
-    [(ProportionalResponse(p=1.0), 1.0, 1.0), (ProportionalResponse(p=0.2), None, 0.1), (Synthetic(), None, 1.0)],
+    [
+        (ProportionalResponse(p=1.0), 1.0, 1.0),
+        (ProportionalResponse(p=0.2), None, 0.1),
+        (Synthetic(), None, 1.0),
+    ],
 )
 def test_without_a_declared_method_a_surrogate_makes_releases_that_look_the_same(
     method: Anonymizer, rows_in_b: float | None, dependence: float
 ) -> None:
     knowledge, _ = contest(method, 2)
     made = surrogate(knowledge, stream(2, "surrogate"))(crowd(300, 5), stream(3, "made"))
-    before, after = (np.corrcoef(table.codes["school"], table.codes["work"])[0, 1] for table in (knowledge.population, made))
+    before, after = (
+        np.corrcoef(table.codes["school"], table.codes["work"])[0, 1]
+        for table in (knowledge.population, made)
+    )
     assert after / before == pytest.approx(dependence, abs=0.25)
     if rows_in_b is not None:
         assert sorted(made.rows()) == sorted(crowd(300, 5).rows())
@@ -81,12 +110,16 @@ def test_the_stack_learns_where_members_show(stack: str) -> None:
     assert np.mean(found) > 25, "chance is 10"
 
 
-@pytest.mark.parametrize(("method", "least"), [(Synthetic(), 25), (ProportionalResponse(p=0.7), 45)])
+@pytest.mark.parametrize(
+    ("method", "least"), [(Synthetic(), 25), (ProportionalResponse(p=0.7), 45)]
+)
 def test_the_champion_finds_by_itself_what_applies(method: Anonymizer, least: int) -> None:
     found = []
     for seed in range(2):
         knowledge, members = contest(method, seed)
-        found.append(np.isin(Champion(shadows=2)(knowledge, stream(seed, "champion")).rows, members).sum())
+        found.append(
+            np.isin(Champion(shadows=2)(knowledge, stream(seed, "champion")).rows, members).sum()
+        )
     assert np.mean(found) > least
 
 
@@ -101,14 +134,22 @@ class HalfKept(Anonymizer):
             half = rng.permutation(len(table))[: len(table) // 2]
             codes[name][half] = other[half]
         codes["home"] = np.minimum(codes["home"] + 1, SIZES["home"] - 1)
-        return Release.of(table.with_codes({name: rng.permutation(column) for name, column in codes.items()}))
+        return Release.of(
+            table.with_codes({name: rng.permutation(column) for name, column in codes.items()})
+        )
 
 
 def test_shadows_show_what_a_method_keeps_of_each_column() -> None:
     knowledge, _ = contest(HalfKept(), 3, declared=True)
     ground = Ground.of(knowledge, pairs=False)
     calibration = Calibration.of(ground, shadows(knowledge, 40, stream(3, "shadows")))
-    worth = dict(zip(SIZES, (calibration.worth[ground.features.owners == slot][0] for slot in range(len(SIZES))), strict=True))
+    worth = dict(
+        zip(
+            SIZES,
+            (calibration.worth[ground.features.owners == slot][0] for slot in range(len(SIZES))),
+            strict=True,
+        )
+    )
     assert worth["age"] == pytest.approx(1)
     assert worth["work"] == pytest.approx(0.5, abs=0.1)
     assert worth["school"] == pytest.approx(0.5, abs=0.1)
@@ -134,7 +175,9 @@ def test_the_same_score_tells_more_of_a_rare_row() -> None:
     scores = rng.normal(size=100_000)
     scores[members] += 1.0 + groups[members]
     knowledge, _ = contest(RandomizedResponse(), 1)
-    ratios = likelihood_ratios(np.tile([0.0, 1.0], 50_000), groups, [scores], [Shadow(knowledge, members)])
+    ratios = likelihood_ratios(
+        np.tile([0.0, 1.0], 50_000), groups, [scores], [Shadow(knowledge, members)]
+    )
     assert ratios[:2] == pytest.approx([-0.5, 0.5], abs=0.05)  # log N(s; 1) - log N(s; 0) = s - 1/2
     assert ratios[-2:] == pytest.approx([-2.0, 0.0], abs=0.1)  # 2 s - 2
 
@@ -159,7 +202,10 @@ QUICK = [
     ("attack", "draws"),
     [
         *((name, 40) for name in QUICK),
-        *((name, SLOW_DRAWS) for name in ("tracing:shadows=4", "shadow:shadows=2,bins=5", "champion:shadows=2")),
+        *(
+            (name, SLOW_DRAWS)
+            for name in ("tracing:shadows=4", "shadow:shadows=2,bins=5", "champion:shadows=2")
+        ),
     ],
 )
 def test_no_attack_sees_what_is_not_there(attack: str, draws: int) -> None:
@@ -169,7 +215,9 @@ def test_no_attack_sees_what_is_not_there(attack: str, draws: int) -> None:
     found = []
     for seed in range(draws):
         members = stream(seed, "nobody").permutation(3_000)[:300]
-        guess = method(MembershipKnowledge(population, crowd(300, 1_000 + seed), 100), stream(seed, attack))
+        guess = method(
+            MembershipKnowledge(population, crowd(300, 1_000 + seed), 100), stream(seed, attack)
+        )
         found.append(np.isin(guess.rows, members).sum())
     # Hypergeometric: 10 on average, with a standard deviation of 2.8 per draw.
     assert np.mean(found) <= (12 if draws == 40 else 15)

@@ -9,8 +9,8 @@ from tests.attacks.test_tracing import people
 from kakurenbo.attacks.membership import MembershipAttack, MembershipKnowledge, Subset, Tracing
 from kakurenbo.attacks.membership.evidence import Ground, plain_evidence
 from kakurenbo.attacks.membership.subset import weighed
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Schema, Table
+from kakurenbo.core import Category, Schema, Table
+from kakurenbo.core.rng import stream
 
 SEX = Schema([Category("sex", ("Female", "Male"))])
 
@@ -32,7 +32,12 @@ def test_weights_from_0_to_1_give_the_means_of_the_release() -> None:
     scores = weighed(ground, plain_evidence(ground, knowledge, "all", 0.3), rate)
     shifts = np.linspace(-1, 1, 4_001)
     lines = rate + rate * (1 - rate) * scores
-    weights = np.clip(lines + shifts[np.argmin([abs(np.clip(lines + one, 0, 1).mean() - rate) for one in shifts])], 0, 1)
+    weights = np.clip(
+        lines
+        + shifts[np.argmin([abs(np.clip(lines + one, 0, 1).mean() - rate) for one in shifts])],
+        0,
+        1,
+    )
     assert (weights == 0).any(), "the limits matter"
     expected = ground.population.sums(weights) / weights.sum()
     assert expected == pytest.approx(ground.features.rows(knowledge.release).mean(), abs=3e-3)
@@ -44,7 +49,9 @@ def found(attack: MembershipAttack, rows: int) -> float:
     for seed in range(3):
         population = people(seed, 0.5)[0].take(np.arange(rows))
         members = stream(seed, "subset").permutation(rows)[: rows // 10]
-        guess = attack(MembershipKnowledge(population, population.take(members), len(members)), stream(seed))
+        guess = attack(
+            MembershipKnowledge(population, population.take(members), len(members)), stream(seed)
+        )
         shares.append(np.isin(guess.rows, members).mean())
     return float(np.mean(shares))
 

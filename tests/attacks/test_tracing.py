@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kakurenbo.attacks.membership import Likelihood, MaxEntropy, MembershipAttack, MembershipKnowledge, Nearest, Tracing
+from kakurenbo.attacks.membership import (
+    Likelihood,
+    MaxEntropy,
+    MembershipAttack,
+    MembershipKnowledge,
+    Nearest,
+    Tracing,
+)
 from kakurenbo.attacks.membership.evidence import Ground, plain_evidence
 from kakurenbo.attacks.membership.features import PairFeatures
 from kakurenbo.attacks.membership.max_entropy import tilt
-from kakurenbo.errors import ParameterError
-from kakurenbo.generators import GENERATORS
-from kakurenbo.rng import stream
-from kakurenbo.tables import Category, Decimal, Integer, Moments, Schema, Table
+from kakurenbo.core import Category, Decimal, Integer, Moments, Schema, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.rng import stream
+from kakurenbo.data.generators import GENERATORS
 
 SEX = Schema([Category("sex", ("Female", "Male"))])
 
@@ -29,7 +36,14 @@ def dense(features: PairFeatures, table: Table) -> np.ndarray:
 
 
 def test_a_row_has_its_values_and_the_products_of_dummies_and_standardized_numbers() -> None:
-    schema = Schema([Integer("age", 1, 3), Integer("hours", 0, 1), Category("sex", ("F", "M")), Category("home", ("x", "y"))])
+    schema = Schema(
+        [
+            Integer("age", 1, 3),
+            Integer("hours", 0, 1),
+            Category("sex", ("F", "M")),
+            Category("home", ("x", "y")),
+        ]
+    )
     rows = [(1, 0, "F", "x"), (3, 1, "M", "x"), (1, 0, "F", "x"), (3, 1, "M", "y")]
     table = Table.from_rows(schema, rows * 6)  # each of these six times, M with y as often
     features = PairFeatures(table, table)
@@ -39,15 +53,41 @@ def test_a_row_has_its_values_and_the_products_of_dummies_and_standardized_numbe
     )  # fmt: skip
     # Ages 1 and 3, equally often, are -1 and 1; so are hours 0 and 1. y occurs six times, and so does M with either: too few.
     age, hours, sex, home = (1, 0, 0), (1, 0), (1, 0), (1, 0)
-    assert dense(features, table)[0].tolist() == [*age, *hours, *sex, *home, 1.0, -1.0, 0.0, -1.0, -1.0, 0.0, -1.0, 1.0]
+    assert dense(features, table)[0].tolist() == [
+        *age,
+        *hours,
+        *sex,
+        *home,
+        1.0,
+        -1.0,
+        0.0,
+        -1.0,
+        -1.0,
+        0.0,
+        -1.0,
+        1.0,
+    ]
 
 
 def test_means_dots_and_covariances_are_those_of_the_dense_matrix() -> None:
     rng = stream(1, "dense")
-    schema = Schema([Integer("age", 0, 30), Integer("yen", 0, 10**6), *(Category(c, tuple("abcd")) for c in "pqr")])
-    table = Table(schema, {column.name: rng.integers(0, column.size, 700) ** 2 // column.size for column in schema})
+    schema = Schema(
+        [
+            Integer("age", 0, 30),
+            Integer("yen", 0, 10**6),
+            *(Category(c, tuple("abcd")) for c in "pqr"),
+        ]
+    )
+    table = Table(
+        schema,
+        {column.name: rng.integers(0, column.size, 700) ** 2 // column.size for column in schema},
+    )
     features = PairFeatures(table, table.take(np.arange(9)))
-    rows, matrix, weights = features.rows(table), dense(features, table), rng.normal(size=features.count)
+    rows, matrix, weights = (
+        features.rows(table),
+        dense(features, table),
+        rng.normal(size=features.count),
+    )
     assert rows.mean() == pytest.approx(matrix.mean(axis=0))
     assert rows.dot(weights) == pytest.approx(matrix @ weights)
     assert rows.parts(weights).sum(axis=1) == pytest.approx(matrix @ weights)
@@ -81,9 +121,15 @@ def test_tracing_is_the_whitened_deviation_by_hand() -> None:
 
 def test_max_entropy_gives_the_members_the_means_of_the_release() -> None:
     rng = stream(3, "entropy")
-    schema = Schema([Integer("age", 0, 9), Category("sex", ("F", "M")), Category("home", tuple("xyz"))])
-    population = Table(schema, {column.name: rng.integers(0, column.size, 2_000) for column in schema})
-    release = population.take(np.flatnonzero(rng.random(2_000) < 0.1 + 0.1 * (population.codes["age"] > 6)))
+    schema = Schema(
+        [Integer("age", 0, 9), Category("sex", ("F", "M")), Category("home", tuple("xyz"))]
+    )
+    population = Table(
+        schema, {column.name: rng.integers(0, column.size, 2_000) for column in schema}
+    )
+    release = population.take(
+        np.flatnonzero(rng.random(2_000) < 0.1 + 0.1 * (population.codes["age"] > 6))
+    )
     knowledge = MembershipKnowledge(population, release, 1)
     ground = Ground.of(knowledge)
     rate = len(release) / 2_000
@@ -109,9 +155,19 @@ def test_where_nothing_fits_every_row_is_alike() -> None:
 def people(seed: int, common_share: float) -> tuple[Table, np.ndarray]:
     """5,000 people of eight columns that hang together, and who of them are the 500 members."""
     rng = stream(seed, "people")
-    sizes = {"age": 60, "hours": 50, "work": 8, "school": 16, "home": 6, "class": 3, "town": 12, "sex": 2}
+    sizes = {
+        "age": 60,
+        "hours": 50,
+        "work": 8,
+        "school": 16,
+        "home": 6,
+        "class": 3,
+        "town": 12,
+        "sex": 2,
+    }
     schema = Schema(
-        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size)))) for name, size in sizes.items()
+        Integer(name, 1, size) if size >= 30 else Category(name, tuple(map(str, range(size))))
+        for name, size in sizes.items()
     )
     common = rng.normal(size=5_000)
     codes = {}
@@ -129,7 +185,9 @@ def hits(attack: MembershipAttack, release: str, seeds: int) -> float:
         if release == "synthetic":
             table = GENERATORS["moments"](Moments.of(sample), len(sample), rng)
         else:
-            table = sample.with_codes({name: rng.permutation(codes) for name, codes in sample.codes.items()})
+            table = sample.with_codes(
+                {name: rng.permutation(codes) for name, codes in sample.codes.items()}
+            )
         guess = attack(MembershipKnowledge(population, table, 100), rng)
         found.append(np.isin(guess.rows, members).sum())
     return float(np.mean(found))
@@ -143,5 +201,10 @@ def test_they_find_members_where_no_row_is_released() -> None:
 
 def test_permuted_columns_tell_by_their_histograms_and_their_pairs_are_not_believed() -> None:
     believing = hits(Tracing(features="all"), "permuted", 5)
-    for attack in (Tracing(), Tracing(features="histograms"), MaxEntropy(), MaxEntropy(features="histograms")):
+    for attack in (
+        Tracing(),
+        Tracing(features="histograms"),
+        MaxEntropy(),
+        MaxEntropy(features="histograms"),
+    ):
         assert hits(attack, "permuted", 5) > believing + 3

@@ -13,14 +13,14 @@ from kakurenbo.attacks.reidentification.content import shown_customers, true_pur
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm
 from kakurenbo.attacks.reidentification.monthly import months_of
 from kakurenbo.attacks.reidentification.owners import Sourced, TwoOwners
-from kakurenbo.datasets.transactions import SCHEMA
-from kakurenbo.generators.shop import simulate_shop
-from kakurenbo.rng import stream
+from kakurenbo.core import Table
+from kakurenbo.core.rng import stream
+from kakurenbo.data.shop import simulate_shop
+from kakurenbo.data.transactions import SCHEMA
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.tables import Table
 
 
 def table(*lines: str) -> Table:
@@ -54,7 +54,12 @@ def test_a_pseudonym_is_linked_to_the_customer_whose_purchases_it_shows() -> Non
 
 
 def test_true_histories_under_swapped_names_tell_every_buyer() -> None:
-    assert buyer_share(T, released(("p", "C"), ("p", "D"), ("q", "A"), ("q", "B"), ("r", "A"), ("r", "E"))) == 1
+    assert (
+        buyer_share(
+            T, released(("p", "C"), ("p", "D"), ("q", "A"), ("q", "B"), ("r", "A"), ("r", "E"))
+        )
+        == 1
+    )
 
 
 def test_a_row_tells_its_buyer_by_its_place_or_by_what_it_shows() -> None:
@@ -72,10 +77,22 @@ def test_what_nobody_bought_in_that_month_tells_nothing() -> None:
 
 
 def test_a_pseudonym_that_shows_somebody_else_in_each_month_is_linked_month_by_month() -> None:
-    lines = [f"{name},2011/{month:02d}/01,08:00,{name}{month},1,1" for month in (1, 2, 3) for name in "xyz"]
+    lines = [
+        f"{name},2011/{month:02d}/01,08:00,{name}{month},1,1"
+        for month in (1, 2, 3)
+        for name in "xyz"
+    ]
     original = table(*lines)
-    wheel = table(*(f"p{(place + place // 3) % 3},{line.partition(',')[2]}" for place, line in enumerate(lines)))
-    assert shown_customers(original, wheel, monthly=True).tolist() == original.codes["id_user"].tolist()
+    wheel = table(
+        *(
+            f"p{(place + place // 3) % 3},{line.partition(',')[2]}"
+            for place, line in enumerate(lines)
+        )
+    )
+    assert (
+        shown_customers(original, wheel, monthly=True).tolist()
+        == original.codes["id_user"].tolist()
+    )
     assert buyer_share(original, wheel) == 1
 
 
@@ -97,7 +114,9 @@ def shop() -> Table:
 def attacked(steps: str) -> tuple[ReidentificationKnowledge, object]:
     release = Darc2019().anonymize(Handout("01", shop()), Pipeline(steps), stream(2, steps)).table
     answer, rows = answer_of(shop(), release)
-    return ReidentificationKnowledge(shop(), rows.take(stream(3, steps).permutation(len(rows)))), answer
+    return ReidentificationKnowledge(
+        shop(), rows.take(stream(3, steps).permutation(len(rows)))
+    ), answer
 
 
 def rate(attack: object, steps: str) -> float:
@@ -106,18 +125,35 @@ def rate(attack: object, steps: str) -> float:
 
 
 @pytest.mark.parametrize("steps", ["swap_baskets:k=10", "crowds:smallest=10"])
-def test_two_owners_finds_more_of_swapped_baskets_than_any_attack_that_looks_for_one(steps: str) -> None:
-    others = [rate(attack, steps) for attack in (FellegiSunter(), Profile(), Rhythm(), Rhythm(link_months=False))]
+def test_two_owners_finds_more_of_swapped_baskets_than_any_attack_that_looks_for_one(
+    steps: str,
+) -> None:
+    others = [
+        rate(attack, steps)
+        for attack in (FellegiSunter(), Profile(), Rhythm(), Rhythm(link_months=False))
+    ]
     assert rate(TwoOwners(), steps) > max(others) + 0.03
 
 
 def test_a_basket_that_was_cut_points_to_a_slot_of_its_size() -> None:
     """p shows two of y's three rows: its slot has two; q shows all two of x's: its slot has two at least."""
     lines = ["x,1", "x,2", "y,3", "y,4", "y,5", "z,6", "z,7"]
-    original = table(*(f"{name},2010/12/01,08:00,{item},1,1" for name, item in (line.split(",") for line in lines)))
-    shown = table(*(f"{name},2010/12/01,08:00,{item},1,1" for name, item in ("p3", "p4", "q1", "q2", "r6", "r7")))
+    original = table(
+        *(
+            f"{name},2010/12/01,08:00,{item},1,1"
+            for name, item in (line.split(",") for line in lines)
+        )
+    )
+    shown = table(
+        *(
+            f"{name},2010/12/01,08:00,{item},1,1"
+            for name, item in ("p3", "p4", "q1", "q2", "r6", "r7")
+        )
+    )
     (month,) = months_of(ReidentificationKnowledge(original, shown))
-    scores = Sourced(month, np.array([1, 0, 2])).size_scores(10, 0.02)  # p is y's, q is x's, r is z's
+    scores = Sourced(month, np.array([1, 0, 2])).size_scores(
+        10, 0.02
+    )  # p is y's, q is x's, r is z's
     assert scores[0, 0] > scores[1, 0] + 3  # of p's slots x fits, y does not
     assert abs(scores[0, 1] - scores[1, 1]) < 1  # q says little
 

@@ -18,9 +18,14 @@ _FIELDS = {
 
 def census() -> pl.DataFrame:
     """All complete rows, in an order of their own."""
-    folder = Path(os.environ.get("KAKURENBO_DATA", Path(__file__).parents[3] / "shared" / "data")) / "adult"
+    folder = (
+        Path(os.environ.get("KAKURENBO_DATA", Path(__file__).parents[3] / "shared" / "data"))
+        / "adult"
+    )
     if not folder.is_dir():
-        pytest.skip(f"no Census files: set KAKURENBO_DATA to the folder that holds adult/ (looked in {folder})")
+        pytest.skip(
+            f"no Census files: set KAKURENBO_DATA to the folder that holds adult/ (looked in {folder})"
+        )
     rows = []
     for name in ("adult.data.gz", "adult.test.gz"):
         with gzip.open(folder / name, "rt") as file:
@@ -52,11 +57,15 @@ def relabelled(table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     columns = {}
     for name in table.columns:
         values = table[name].unique().sort().to_list()
-        columns[name] = table[name].replace_strict(values, [values[place] for place in rng.permutation(len(values))])
+        columns[name] = table[name].replace_strict(
+            values, [values[place] for place in rng.permutation(len(values))]
+        )
     return pl.DataFrame(columns)
 
 
 def in_tens(table: pl.DataFrame, *names: str) -> pl.DataFrame:
     """Numbers as ten-year bands."""
     tens = {name: pl.col(name).cast(pl.Int64) // 10 * 10 for name in names}
-    return table.with_columns([pl.concat_str(low, pl.lit("-"), low + 9).alias(name) for name, low in tens.items()])
+    return table.with_columns(
+        [pl.concat_str(low, pl.lit("-"), low + 9).alias(name) for name, low in tens.items()]
+    )

@@ -16,14 +16,20 @@ import pytest
 import kakurenbo
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.errors import KakurenboError, ParameterError, UsageError
+from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
 
 
 def people(seed: int, rows: int = 240) -> pl.DataFrame:
     """Made-up people: numbers, some of them missing, and words."""
     rng = np.random.default_rng(seed)
     ages = [None if rng.random() < 0.05 else int(age) for age in rng.integers(18, 90, rows)]
-    return pl.DataFrame({"age": ages, "town": [f"town {town}" for town in rng.integers(0, 30, rows)], "wage": rng.random(rows)})
+    return pl.DataFrame(
+        {
+            "age": ages,
+            "town": [f"town {town}" for town in rng.integers(0, 30, rows)],
+            "wage": rng.random(rows),
+        }
+    )
 
 
 ORIGINAL, HOLDOUT, STRANGERS = people(1), people(2), people(3)
@@ -34,7 +40,9 @@ def as_pandas(table: pl.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, as_pandas])
-def test_several_releases_are_candidates_by_their_names_and_the_first_is_the_planned_one(library: Any) -> None:
+def test_several_releases_are_candidates_by_their_names_and_the_first_is_the_planned_one(
+    library: Any,
+) -> None:
     tables = {"strangers": library(STRANGERS), "copy": library(ORIGINAL)}
     result = kakurenbo.audit(library(ORIGINAL), tables, holdout=library(HOLDOUT), seed=1)
     assert [candidate.name for candidate in result.candidates] == ["strangers", "copy"]
@@ -44,7 +52,9 @@ def test_several_releases_are_candidates_by_their_names_and_the_first_is_the_pla
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, as_pandas])
-def test_a_function_gets_frames_like_the_original_and_its_copies_are_found_out(library: Any) -> None:
+def test_a_function_gets_frames_like_the_original_and_its_copies_are_found_out(
+    library: Any,
+) -> None:
     original, seen, seeds = library(ORIGINAL), [], []
 
     def copying(frame: Any, seed: int) -> Any:
@@ -65,10 +75,14 @@ def test_a_function_gets_frames_like_the_original_and_its_copies_are_found_out(l
     assert (told["runs"], told["run"].rpartition(".")[2]) == (2, "copying")
 
 
-def test_a_function_gets_numbers_of_a_file_and_a_command_is_run_as_on_the_command_line(tmp_path: Path) -> None:
+def test_a_function_gets_numbers_of_a_file_and_a_command_is_run_as_on_the_command_line(
+    tmp_path: Path,
+) -> None:
     ORIGINAL.write_csv(tmp_path / "original.csv")
     kinds = []
-    kakurenbo.audit(tmp_path / "original.csv", run=lambda frame: kinds.append(frame.schema) or frame, runs=1)
+    kakurenbo.audit(
+        tmp_path / "original.csv", run=lambda frame: kinds.append(frame.schema) or frame, runs=1
+    )
     assert kinds == [pl.Schema({"age": pl.Int64, "town": pl.String, "wage": pl.Float64})]
     script = tmp_path / "copying.py"
     script.write_text("import sys, shutil; shutil.copy(*sys.argv[1:])")
@@ -82,8 +96,18 @@ def test_a_function_gets_numbers_of_a_file_and_a_command_is_run_as_on_the_comman
 def test_a_baseline_is_a_result_its_json_or_its_file(tmp_path: Path) -> None:
     before = kakurenbo.audit(ORIGINAL, STRANGERS, holdout=HOLDOUT, seed=1)
     before.write_report(tmp_path / "before.json")
-    for baseline in (before, before.as_json(), tmp_path / "before.json", str(tmp_path / "before.json")):
-        assert "membership" in kakurenbo.audit(ORIGINAL, ORIGINAL, holdout=HOLDOUT, seed=1, baseline=baseline).regressions
+    for baseline in (
+        before,
+        before.as_json(),
+        tmp_path / "before.json",
+        str(tmp_path / "before.json"),
+    ):
+        assert (
+            "membership"
+            in kakurenbo.audit(
+                ORIGINAL, ORIGINAL, holdout=HOLDOUT, seed=1, baseline=baseline
+            ).regressions
+        )
     with pytest.raises(ParameterError, match="baseline"):
         kakurenbo.audit(ORIGINAL, ORIGINAL, baseline={"risks": 3})
     with pytest.raises(UsageError, match="baseline"):
@@ -114,7 +138,9 @@ def test_a_report_is_written_by_its_ending_in_a_language_for_its_owner(tmp_path:
         result.write_report(tmp_path / name, language=language)
         assert words in (tmp_path / name).read_text("utf-8")
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
-    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == json.loads(json.dumps(result.as_json()))
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == json.loads(
+        json.dumps(result.as_json())
+    )
     with pytest.raises(UsageError, match=r"\.html, \.md or \.json"):
         result.write_report(tmp_path / "r.xlsx")
     with pytest.raises(ParameterError, match="language"):
@@ -142,12 +168,16 @@ def test_what_does_not_go_together_is_refused(given: dict[str, Any]) -> None:
 def test_numbers_with_commas_in_a_data_frame_are_told() -> None:
     tables = [table.with_columns(wage=pl.col("wage").round(2).cast(pl.String).str.replace(".", ",", literal=True))
               for table in (ORIGINAL, STRANGERS)]  # fmt: skip
-    assert {notice.code for notice in kakurenbo.audit(*tables, seed=1).notices} == {"audit.decimal_commas"}
+    assert {notice.code for notice in kakurenbo.audit(*tables, seed=1).notices} == {
+        "audit.decimal_commas"
+    }
 
 
 def test_commas_of_the_release_alone_are_no_words() -> None:
     """They are read as the numbers that they stand for."""
-    commas = STRANGERS.with_columns(wage=pl.col("wage").cast(pl.String).str.replace(".", ",", literal=True))
+    commas = STRANGERS.with_columns(
+        wage=pl.col("wage").cast(pl.String).str.replace(".", ",", literal=True)
+    )
     assert kakurenbo.audit(ORIGINAL, commas, holdout=HOLDOUT, seed=1).notices == ()
     by_holdout = HOLDOUT.with_columns(commas["wage"])
     told = kakurenbo.audit(ORIGINAL, commas, holdout=by_holdout, seed=1).notices
@@ -158,7 +188,9 @@ def test_commas_of_the_release_alone_are_no_words() -> None:
 
 
 def test_the_call_tells_its_parameters() -> None:
-    assert {"schema", "baseline", "run", "strict"} <= set(inspect.signature(kakurenbo.audit).parameters)
+    assert {"schema", "baseline", "run", "strict"} <= set(
+        inspect.signature(kakurenbo.audit).parameters
+    )
 
 
 def test_limits_are_a_mapping_or_the_file_of_them(tmp_path: Path) -> None:
@@ -173,12 +205,20 @@ def test_limits_are_a_mapping_or_the_file_of_them(tmp_path: Path) -> None:
             kakurenbo.audit(ORIGINAL, STRANGERS, limits=wrong)
 
 
-def test_a_data_frame_is_the_same_original_as_the_file_that_it_was_read_from(tmp_path: Path) -> None:
+def test_a_data_frame_is_the_same_original_as_the_file_that_it_was_read_from(
+    tmp_path: Path,
+) -> None:
     ORIGINAL.write_csv(tmp_path / "original.csv")
     before = kakurenbo.audit(tmp_path / "original.csv", STRANGERS, seed=1).as_json()
     codes = {
-        name: {caveat.code for caveat in kakurenbo.audit(data, STRANGERS, baseline=before, seed=1).caveats}
-        for name, data in (("same", pl.read_csv(tmp_path / "original.csv")), ("other", ORIGINAL[1:]))
+        name: {
+            caveat.code
+            for caveat in kakurenbo.audit(data, STRANGERS, baseline=before, seed=1).caveats
+        }
+        for name, data in (
+            ("same", pl.read_csv(tmp_path / "original.csv")),
+            ("other", ORIGINAL[1:]),
+        )
     }
     assert ["baseline_original" in codes[name] for name in ("same", "other")] == [False, True]
     del before["method"]["files"]["original"]["cells"]  # as older audits were written

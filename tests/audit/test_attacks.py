@@ -24,13 +24,17 @@ from kakurenbo.audit.membership import Others, attack_membership, likelihood_sco
 from kakurenbo.audit.people import RowModel
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.tracing import released_form, steps_of, trace
-from kakurenbo.contracts import Mechanism
-from kakurenbo.tables import Category, Schema, Table
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Category, Schema, Table
 
 
-def coded_of(original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame) -> tuple[Coded, Codes]:
+def coded_of(
+    original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame
+) -> tuple[Coded, Codes]:
     """The tables as codes, and everybody who is asked about, members first."""
-    frames = [frame_of(name, table) for name, table in (("o", original), ("r", release), ("h", holdout))]
+    frames = [
+        frame_of(name, table) for name, table in (("o", original), ("r", release), ("h", holdout))
+    ]
     coded = encode(infer_schema(frames[0], frames[2]), original.columns, *frames)
     return coded, np.concatenate([coded.original, coded.holdout])
 
@@ -46,11 +50,15 @@ def test_the_odds_are_those_of_the_contests_attack() -> None:
     rng = np.random.default_rng(0)
     sizes = {"a": 7, "b": 4, "c": 12}
     schema = Schema(Category(name, tuple(map(str, range(size)))) for name, size in sizes.items())
-    people, release = (rng.integers(0, list(sizes.values()), (rows, 3)).astype(np.int32) for rows in (200, 90))
+    people, release = (
+        rng.integers(0, list(sizes.values()), (rows, 3)).astype(np.int32) for rows in (200, 90)
+    )
     matrices = [0.7 * np.eye(size) + 0.3 / size for size in sizes.values()]
     tables = [Table(schema, dict(zip(sizes, rows.T, strict=True))) for rows in (people, release)]
     theirs = contest_odds(*tables, Mechanism(dict(zip(sizes, matrices, strict=True))))
-    np.testing.assert_allclose(membership_odds(people, release, matrices, np.zeros(90)), theirs, rtol=1e-12)
+    np.testing.assert_allclose(
+        membership_odds(people, release, matrices, np.zeros(90)), theirs, rtol=1e-12
+    )
 
 
 def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Codes]) -> None:
@@ -60,7 +68,9 @@ def test_the_figures_hold_for_people_who_chose_no_attack(swap: tuple[Coded, Code
     for seed in range(6):
         order = np.random.default_rng(seed).permutation(len(pool))
         members, controls = pool[order[:1000]], pool[order[1000:]]
-        figures = attack_membership(coded, members, controls, np.random.default_rng(seed)).risk.figures
+        figures = attack_membership(
+            coded, members, controls, np.random.default_rng(seed)
+        ).risk.figures
         tops.append(figures["top100"])
         rates.append(figures["tpr_at_0.01"])
     assert 42 < np.mean(tops) < 58
@@ -80,7 +90,9 @@ def test_whoever_may_err_more_often_finds_no_fewer_members() -> None:
     assert (figures["tpr_at_0.001"], figures["tpr_at_0.01"]) == (0.5, 0.5)
 
 
-def test_members_among_the_likeliest_stand_beside_how_many_chance_would_put_there(swap: tuple[Coded, Codes]) -> None:
+def test_members_among_the_likeliest_stand_beside_how_many_chance_would_put_there(
+    swap: tuple[Coded, Codes],
+) -> None:
     coded, pool = swap
     for members, controls, by_chance in ((1000, 250, 80.0), (300, 900, 25.0), (40, 40, 40.0)):
         asked = pool[:members], pool[len(pool) - controls :]
@@ -88,7 +100,9 @@ def test_members_among_the_likeliest_stand_beside_how_many_chance_would_put_ther
         assert figures["top100_by_chance"] == by_chance
 
 
-def test_people_who_are_not_asked_about_explain_their_rows_as_if_they_were(swap: tuple[Coded, Codes]) -> None:
+def test_people_who_are_not_asked_about_explain_their_rows_as_if_they_were(
+    swap: tuple[Coded, Codes],
+) -> None:
     coded, pool = swap
     whole = likelihood_scores(coded, pool)
     for asked in (np.arange(0, 2000, 7), np.arange(3)):
@@ -104,15 +118,21 @@ def test_expected_makers_are_the_same_in_any_number_of_parts(
     matrices = transitions(coded, pool)
     whole = expected_makers(pool, coded.release[:300], matrices)
     monkeypatch.setattr(engine, "_AT_A_TIME", 99)
-    np.testing.assert_allclose(expected_makers(pool, coded.release[:300], matrices), whole, rtol=1e-9)
+    np.testing.assert_allclose(
+        expected_makers(pool, coded.release[:300], matrices), whole, rtol=1e-9
+    )
 
 
 def gained(coded: Coded, people: tuple[Codes, Codes], targets: int, seed: int = 0) -> float:
     """How many more members than controls are found where so many of each are asked about."""
     orders = [np.random.default_rng(seed).permutation(len(table)) for table in people]
-    members, controls = (table[order[:targets]] for table, order in zip(people, orders, strict=True))
+    members, controls = (
+        table[order[:targets]] for table, order in zip(people, orders, strict=True)
+    )
     others = Others(*(table[order[targets:]] for table, order in zip(people, orders, strict=True)))
-    excess = attack_membership(coded, members, controls, np.random.default_rng(3), others).risk.excess
+    excess = attack_membership(
+        coded, members, controls, np.random.default_rng(3), others
+    ).risk.excess
     assert excess is not None
     return excess.value
 
@@ -130,7 +150,9 @@ def test_few_targets_are_attacked_as_strongly_as_all(
     assert few > least * whole > 0.1
 
 
-@pytest.mark.parametrize(("pairs", "held"), [(membership._PAIRS, 1000), (membership._PAIRS, 300), (0, 300)])
+@pytest.mark.parametrize(
+    ("pairs", "held"), [(membership._PAIRS, 1000), (membership._PAIRS, 300), (0, 300)]
+)
 def test_few_targets_find_nothing_where_labels_mean_nothing(
     pairs: int, held: int, swap: tuple[Coded, Codes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +183,10 @@ def test_tracing_takes_numbers_words_bands_and_missing_values() -> None:
             "wage": rng.normal(3000, 400, 400).round(2),
         }
     ).cast(pl.String)
-    bands = pl.Series("age", [f"{int(age) // 10 * 10}-{int(age) // 10 * 10 + 9}" if age else "" for age in table["age"]])
+    bands = pl.Series(
+        "age",
+        [f"{int(age) // 10 * 10}-{int(age) // 10 * 10 + 9}" if age else "" for age in table["age"]],
+    )
     coded, pool = coded_of(table[:200], table[:200].with_columns(bands[:200]), table[200:])
     traced = trace(coded, pool)
     assert traced.by_column.shape == traced.ratios.shape == (400, 3)
@@ -193,15 +218,26 @@ def test_common_rows_speak_for_nobody_in_particular(swap: tuple[Coded, Codes]) -
             cells = self.release[:, list(places)]
             return 1 / self.ratios.select(places).relative(np.zeros(len(cells)), cells)
 
-    assert weighed > linked(Unweighed(model.release, model.ratios), coded.original[:300], split).mean()
+    assert (
+        weighed > linked(Unweighed(model.release, model.ratios), coded.original[:300], split).mean()
+    )
     assert weighed > 10 * linked(model, coded.holdout[:300], split).mean()
 
 
-def test_boosting_guesses_a_secret_that_follows_from_the_rest_and_never_one_of_many_values() -> None:
+def test_boosting_guesses_a_secret_that_follows_from_the_rest_and_never_one_of_many_values() -> (
+    None
+):
     rng = np.random.default_rng(5)
     cells = rng.integers(0, 6, (3, 700, 2))
     frames = [
-        pl.DataFrame({"a": side[:, 0], "b": side[:, 1], "sum": side.sum(axis=1) % 4, "id": rng.integers(0, 99, 700)})
+        pl.DataFrame(
+            {
+                "a": side[:, 0],
+                "b": side[:, 1],
+                "sum": side.sum(axis=1) % 4,
+                "id": rng.integers(0, 99, 700),
+            }
+        )
         for side in cells
     ]
     coded, _ = coded_of(*(frame.cast(pl.String) for frame in frames))
@@ -235,9 +271,18 @@ def test_planted_copies_are_found_at_the_rate_at_which_members_are_looked_for_an
 ) -> None:
     coded, _ = swap
     fresh, planted = self_tests(coded, coded.holdout, np.random.default_rng(4))
-    assert (fresh.name, planted.name, fresh.passed, planted.passed) == ("fresh", "planted", True, True)
+    assert (fresh.name, planted.name, fresh.passed, planted.passed) == (
+        "fresh",
+        "planted",
+        True,
+        True,
+    )
     assert abs(fresh.read) < 0.03
     assert planted.read > 0.9
     for attack in ("likelihood_scores", "nearest_scores", "copy_odds"):
-        monkeypatch.setattr(checking, attack, lambda _, people, *__: np.random.default_rng(5).random(len(people)))
-    assert not self_tests(coded, coded.holdout, np.random.default_rng(4))[1].passed  # of attacks that know nothing
+        monkeypatch.setattr(
+            checking, attack, lambda _, people, *__: np.random.default_rng(5).random(len(people))
+        )
+    assert not self_tests(coded, coded.holdout, np.random.default_rng(4))[
+        1
+    ].passed  # of attacks that know nothing

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.audit.census import in_tens, parts, relabelled, swapped
+from tests.reading import Read, attempt
 
 import kakurenbo
 from kakurenbo.audit.encoding import encode
@@ -18,11 +19,19 @@ from kakurenbo.audit.limits import DEFAULTS, held_to, read_limits, verdict_of, w
 from kakurenbo.audit.recoding import undo_recoding
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.report.words import beside
-from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, WITHIN, AuditResult, ExposedRecord, ExposedRecords, Risk
+from kakurenbo.audit.result import (
+    ABOVE,
+    INCONCLUSIVE,
+    WITHIN,
+    AuditResult,
+    ExposedRecord,
+    ExposedRecords,
+    Risk,
+)
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.statistics import excess, rate
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Problems, Read, Source
+from kakurenbo.core import Problems, Source
+from kakurenbo.core.errors import ParameterError
 
 SIZE = 1500
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
@@ -43,11 +52,16 @@ def found(tables: Tables) -> dict[str, AuditResult]:
         "bands": in_tens(original, "age", "hours-per-week"),
         "fresh": strangers,
     }
-    return {name: kakurenbo.audit(original, release, holdout=holdout, seed=3) for name, release in releases.items()}
+    return {
+        name: kakurenbo.audit(original, release, holdout=holdout, seed=3)
+        for name, release in releases.items()
+    }
 
 
 @pytest.mark.parametrize("name", ["identity", "relabelled", "bands"])
-def test_a_release_of_the_people_themselves_is_found_out(name: str, found: dict[str, AuditResult]) -> None:
+def test_a_release_of_the_people_themselves_is_found_out(
+    name: str, found: dict[str, AuditResult]
+) -> None:
     result = found[name]
     assert result.verdict.exit_code == 1
     assert result.risks["membership"].standing == ABOVE
@@ -68,42 +82,71 @@ def test_strangers_give_nobody_away(found: dict[str, AuditResult]) -> None:
 
 def test_renamed_values_are_undone_before_anything_else(found: dict[str, AuditResult]) -> None:
     assert len(found["relabelled"].recoded) >= 7
-    assert {result.risks["recoding"].standing for result in found.values()} == {"no_limit"}  # whatever was undone
+    assert {result.risks["recoding"].standing for result in found.values()} == {
+        "no_limit"
+    }  # whatever was undone
     assert found["identity"].recoded == found["fresh"].recoded == ()
-    undone, plain = (found[name].risks["membership"].figures["tpr_at_0.01"] for name in ("relabelled", "identity"))
+    undone, plain = (
+        found[name].risks["membership"].figures["tpr_at_0.01"]
+        for name in ("relabelled", "identity")
+    )
     assert undone > 0.9 * plain
 
 
 def test_the_document_has_no_nan_and_the_stable_keys(found: dict[str, AuditResult]) -> None:
     content = json.loads(json.dumps(found["identity"].as_json(), allow_nan=False))
     assert {"verdict", "risks", "records", "utility"} <= set(content)
-    assert {"tpr_at_0.001", "tpr_at_0.01", "top100", "assessed", "attack", "rate", "interval", "control", "baseline"} <= set(
-        content["risks"]["membership"]
-    )
+    assert {
+        "tpr_at_0.001",
+        "tpr_at_0.01",
+        "top100",
+        "assessed",
+        "attack",
+        "rate",
+        "interval",
+        "control",
+        "baseline",
+    } <= set(content["risks"]["membership"])
     assert content["records"]["level"] == 0.05
     assert "values" not in content["records"]["listed"][0]
 
 
 def test_the_same_seed_gives_the_same_document(tables: Tables) -> None:
     original, holdout, _ = (table[:300] for table in tables)
-    one, other = (kakurenbo.audit(original, original, holdout=holdout, seed=5).as_json() for _ in range(2))
+    one, other = (
+        kakurenbo.audit(original, original, holdout=holdout, seed=5).as_json() for _ in range(2)
+    )
     assert one == other
 
 
 def test_without_a_holdout_membership_is_not_assessed_and_nothing_passes(tables: Tables) -> None:
     original, _, strangers = (table[:300] for table in tables)
     result = kakurenbo.audit(original, strangers)
-    assert (result.risks["membership"].assessed, result.risks["membership"].why) == (False, "no_holdout")
+    assert (result.risks["membership"].assessed, result.risks["membership"].why) == (
+        False,
+        "no_holdout",
+    )
     assert not result.records.assessed
-    assert {result.risks[name].standing for name in DEFAULTS if name != "records"} <= {INCONCLUSIVE, WITHIN, "not_assessed"}
+    assert {result.risks[name].standing for name in DEFAULTS if name != "records"} <= {
+        INCONCLUSIVE,
+        WITHIN,
+        "not_assessed",
+    }
     assert result.verdict.exit_code == 3
 
 
 @pytest.mark.parametrize("name", ["identity", "bands", "relabelled"])
-def test_without_a_holdout_a_copy_is_told_by_what_could_be_known_without_it(name: str, tables: Tables) -> None:
+def test_without_a_holdout_a_copy_is_told_by_what_could_be_known_without_it(
+    name: str, tables: Tables
+) -> None:
     original = tables[0]
-    bands, renamed = in_tens(original, "age", "hours-per-week"), relabelled(original, np.random.default_rng(2))
-    result = kakurenbo.audit(original, {"identity": original, "bands": bands, "relabelled": renamed}[name], seed=3)
+    bands, renamed = (
+        in_tens(original, "age", "hours-per-week"),
+        relabelled(original, np.random.default_rng(2)),
+    )
+    result = kakurenbo.audit(
+        original, {"identity": original, "bands": bands, "relabelled": renamed}[name], seed=3
+    )
     assert result.risks["membership"].standing == "not_assessed"
     assert {result.risks[risk].standing for risk in ("linkability", "inference")} == {ABOVE}
     assert name == "relabelled" or result.risks["singling_out"].standing == ABOVE
@@ -112,20 +155,27 @@ def test_without_a_holdout_a_copy_is_told_by_what_could_be_known_without_it(name
 
 
 @pytest.mark.parametrize("held", [1, 39])
-def test_a_holdout_that_is_too_small_hides_nothing_that_is_told_without_one(held: int, tables: Tables) -> None:
+def test_a_holdout_that_is_too_small_hides_nothing_that_is_told_without_one(
+    held: int, tables: Tables
+) -> None:
     original, holdout, _ = tables
-    without, small = (kakurenbo.audit(original, original, holdout=some, seed=3) for some in (None, holdout[:held]))
+    without, small = (
+        kakurenbo.audit(original, original, holdout=some, seed=3) for some in (None, holdout[:held])
+    )
     assert small.verdict.exit_code == without.verdict.exit_code == 1
     assert (small.risks["membership"].assessed, small.risks["membership"].why) == (False, "too_few")
     for name in ("singling_out", "linkability", "inference"):
         told = [
-            (one.assessed, one.standing, one.attack, one.rate, one.excess) for one in (without.risks[name], small.risks[name])
+            (one.assessed, one.standing, one.attack, one.rate, one.excess)
+            for one in (without.risks[name], small.risks[name])
         ]
         assert told[0] == told[1]
         assert told[0][1] == ABOVE
 
 
-def test_of_a_holdout_that_is_too_small_every_report_says_how_small_it_is_and_what_it_takes(tables: Tables) -> None:
+def test_of_a_holdout_that_is_too_small_every_report_says_how_small_it_is_and_what_it_takes(
+    tables: Tables,
+) -> None:
     original, holdout, strangers = tables
     result = kakurenbo.audit(original[:200], strangers[:200], holdout=holdout[:10], seed=3)
     reports = (html_audit(result), markdown_audit(result), result._repr_html_())
@@ -133,7 +183,11 @@ def test_of_a_holdout_that_is_too_small_every_report_says_how_small_it_is_and_wh
         assert "too few records (holdout: 10 rows); at least 40 are needed" in told
     for told in (
         *reports[:2],
-        *(" ".join(beside(risk, result)) for name, risk in result.risks.items() if name == "linkability"),
+        *(
+            " ".join(beside(risk, result))
+            for name, risk in result.risks.items()
+            if name == "linkability"
+        ),
     ):
         assert "the holdout has 10 rows of fewer than 40 people" in told
         assert "without --holdout" not in told
@@ -144,20 +198,31 @@ def test_of_a_holdout_that_is_too_small_every_report_says_how_small_it_is_and_wh
 @pytest.mark.parametrize("held", [0, 1])
 def test_one_person_is_too_few(rows: int, held: int, tables: Tables) -> None:
     original, holdout, _ = tables
-    result = kakurenbo.audit(original[:rows], original[:rows], holdout=holdout[:held] if held else None)
+    result = kakurenbo.audit(
+        original[:rows], original[:rows], holdout=holdout[:held] if held else None
+    )
     assert result.verdict.exit_code == 3
     for name in ("singling_out", "linkability", "inference"):
         assert (result.risks[name].assessed, result.risks[name].why) == (False, "too_few")
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_without_a_holdout_columns_that_follow_from_each_other_accuse_no_release_of_strangers(seed: int) -> None:
+def test_without_a_holdout_columns_that_follow_from_each_other_accuse_no_release_of_strangers(
+    seed: int,
+) -> None:
     """A postcode tells its town to anybody: chance alone, 1 / n, would call that a link."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 400, (2, 800))
     columns = {"postcode": codes, "town": codes * 7 % 401, "age": rng.integers(18, 90, (2, 800))}
-    original, strangers = (pl.DataFrame({name: values[side] for name, values in columns.items()}) for side in (0, 1))
-    holes = pl.when(pl.Series(rng.random(800) < 0.4)).then(pl.lit("*")).otherwise(pl.col("town").cast(pl.String)).alias("town")
+    original, strangers = (
+        pl.DataFrame({name: values[side] for name, values in columns.items()}) for side in (0, 1)
+    )
+    holes = (
+        pl.when(pl.Series(rng.random(800) < 0.4))
+        .then(pl.lit("*"))
+        .otherwise(pl.col("town").cast(pl.String))
+        .alias("town")
+    )
     for release in (strangers, pl.concat([strangers, strangers]), strangers.with_columns(holes)):
         result = kakurenbo.audit(original, release, seed=seed)
         assert result.risks["linkability"].rate is not None
@@ -174,7 +239,9 @@ def test_people_who_were_certainly_not_there_leak_too(tables: Tables) -> None:
     known = set(own[:700].select(keys).to_series())  # of rows that nobody of the original may have
     release = pl.concat([others, more])
     release = release.filter(~release.select(keys).to_series().is_in(list(known)))
-    absent = own.filter(~own.select(keys).to_series().is_in(release.select(keys).to_series().to_list()))
+    absent = own.filter(
+        ~own.select(keys).to_series().is_in(release.select(keys).to_series().to_list())
+    )
     result = kakurenbo.audit(absent, release, holdout=others, seed=1)
     row = next(row for row in result.risks["membership"].rows if row.attack == "non_members")
     assert row.excess is not None
@@ -199,15 +266,21 @@ def test_columns_that_are_not_there_are_named(tables: Tables) -> None:
     with pytest.raises(ParameterError, match="wage"):
         kakurenbo.audit(original, original, know=["wage"])
     with pytest.raises(ParameterError, match="release"):
-        kakurenbo.audit(original, pl.DataFrame({"colour": ["red", "green"] * 25, "line": range(50)}))
+        kakurenbo.audit(
+            original, pl.DataFrame({"colour": ["red", "green"] * 25, "line": range(50)})
+        )
 
 
 # -- encoding ---------------------------------------------------------------------------------------------------------
 
 
 def test_bands_prefixes_lists_and_stars_stand_for_what_they_cover() -> None:
-    original = pl.DataFrame({"age": ["31", "39", "40", "?"], "zip": ["1010", "1020", "2020", "2030"]})
-    release = pl.DataFrame({"age": ["30-39", "40", "*", ""], "zip": ["10**", "{1020|2020}", "2030", "*"]})
+    original = pl.DataFrame(
+        {"age": ["31", "39", "40", "?"], "zip": ["1010", "1020", "2020", "2030"]}
+    )
+    release = pl.DataFrame(
+        {"age": ["30-39", "40", "*", ""], "zip": ["10**", "{1020|2020}", "2030", "*"]}
+    )
     schema = infer_schema(frame_of("o", original))
     coded = encode(schema, ("age", "zip"), frame_of("o", original), frame_of("r", release), None)
     age, code = coded.columns
@@ -256,10 +329,15 @@ def test_a_risk_is_above_its_limit_by_its_lower_bound_and_within_it_by_its_upper
     assert held_to(risk(200, 10, p_value=0.2), DEFAULTS).standing == INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("hits", "strict", "code"), [(12, False, 0), (60, False, 3), (60, True, 1), (200, False, 1)])
+@pytest.mark.parametrize(
+    ("hits", "strict", "code"), [(12, False, 0), (60, False, 3), (60, True, 1), (200, False, 1)]
+)
 def test_exit_codes_follow_from_bounds(hits: int, strict: bool, code: int) -> None:
     risks = {"linkability": held_to(risk(hits, 10), DEFAULTS)}
-    assert verdict_of(risks, ExposedRecords(True, 0.05, 9), DEFAULTS, (), strict=strict).exit_code == code
+    assert (
+        verdict_of(risks, ExposedRecords(True, 0.05, 9), DEFAULTS, (), strict=strict).exit_code
+        == code
+    )
 
 
 def test_a_single_exposed_record_is_too_many_unless_the_limit_says_otherwise() -> None:
@@ -274,14 +352,17 @@ def test_a_regression_is_an_interval_above_that_of_the_baseline() -> None:
     assert worse_than({"linkability": risk(14, 10)}, before) == ()
 
 
-@pytest.mark.parametrize("content", ["colour = 1", "membership = 2", 'membership = "x"', "membership = true", "records = -1"])
+@pytest.mark.parametrize(
+    "content",
+    ["colour = 1", "membership = 2", 'membership = "x"', "membership = true", "records = -1"],
+)
 def test_a_limit_that_is_none_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(content)
-    assert isinstance(read_limits(Source.of(tmp_path / "limits.toml")), Problems)
+    assert isinstance(attempt(read_limits, Source.of(tmp_path / "limits.toml")), Problems)
 
 
 def test_limits_that_are_not_named_keep_their_defaults(tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text("membership = 0.5\nrecords = 3")
-    reading = read_limits(Source.of(tmp_path / "limits.toml"))
+    reading = attempt(read_limits, Source.of(tmp_path / "limits.toml"))
     assert isinstance(reading, Read)
     assert reading.value == {**DEFAULTS, "membership": 0.5, "records": 3}

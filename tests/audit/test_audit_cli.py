@@ -16,7 +16,7 @@ import pytest
 from tests.calling import run
 
 from kakurenbo.cli import main
-from kakurenbo.rng import salt
+from kakurenbo.core.rng import salt
 
 CALL = ("audit", "original.csv")
 
@@ -29,7 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("original", "holdout", "strangers"):
         ages, towns = rng.integers(18, 90, 300), rng.integers(0, 30, 300)
         wages = ages * 20 + towns * 7 + rng.integers(0, 40, 300)
-        pl.DataFrame({"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}).write_csv(f"{name}.csv")
+        pl.DataFrame(
+            {"age": ages, "town": [f"town {town}" for town in towns], "wage": wages}
+        ).write_csv(f"{name}.csv")
     return tmp_path
 
 
@@ -69,7 +71,9 @@ def test_the_report_is_written_by_the_name_of_its_file(name: str, folder: Path) 
         assert [one["name"] for one in content["candidates"]] == ["strangers.csv", "original.csv"]
 
 
-def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first_gives_the_exit_code() -> None:
+def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first_gives_the_exit_code() -> (
+    None
+):
     call = ("--holdout", "holdout.csv", "--seed", "1", "--json")
     alone = {name: run(*CALL, name, *call)[0] for name in ("strangers.csv", "original.csv")}
     assert alone == {"strangers.csv": 3, "original.csv": 1}
@@ -79,12 +83,18 @@ def test_each_of_several_releases_stands_as_in_an_audit_of_its_own_and_the_first
         assert {one["name"]: one["exit_code"] for one in json.loads(out)["candidates"]} == alone
 
 
-def test_the_terminal_shows_every_candidate_with_its_own_verdict_and_says_which_one_is_reported() -> None:
+def test_the_terminal_shows_every_candidate_with_its_own_verdict_and_says_which_one_is_reported() -> (
+    None
+):
     call = (*CALL, "strangers.csv", "original.csv", "--holdout", "holdout.csv", "--seed", "1")
     code, out, _ = run(*call)
     assert code == 3
     assert out.startswith("Audit of strangers.csv\n")
-    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith(("strangers.csv", "original.csv"))}
+    lines = {
+        line.split()[0]: line
+        for line in out.splitlines()
+        if line.startswith(("strangers.csv", "original.csv"))
+    }
     assert "inconclusive, or not all assessed" in lines["strangers.csv"]
     assert "some risk above its limit" in lines["original.csv"]
     assert all(re.search(r"[0-9.]+ % +[0-9.]+ %", line) for line in lines.values())
@@ -102,7 +112,9 @@ def test_records_are_shown_only_when_asked_for(folder: Path) -> None:
 
 
 def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
-    (folder / "limits.toml").write_text("membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000")
+    (folder / "limits.toml").write_text(
+        "membership = 1\nsingling_out = 1\nlinkability = 1\ninference = 1\nrecords = 1000"
+    )
     call = ("--holdout", "holdout.csv", "--seed", "1", "--limits", "limits.toml", "--json")
     _, out, _ = run(*CALL, "strangers.csv", *call)
     (folder / "old.json").write_text(out)
@@ -113,7 +125,9 @@ def test_a_release_that_is_worse_than_the_baseline_fails(folder: Path) -> None:
 
 def test_a_release_that_leaks_and_is_worse_than_the_baseline_is_told_both(folder: Path) -> None:
     audited_before(folder, "--holdout", "holdout.csv")
-    code, out, _ = run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--baseline", "old.json")
+    code, out, _ = run(
+        *CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--baseline", "old.json"
+    )
     told = " ".join(out.split())
     assert code == 1
     assert "This release gives people away: membership" in told
@@ -145,7 +159,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_where_nobody_looks_every_step_is_one_whole_line_when_it_is_done_with_how_long_it_took() -> None:
+def test_where_nobody_looks_every_step_is_one_whole_line_when_it_is_done_with_how_long_it_took() -> (
+    None
+):
     _, _, err = run(*CALL, "strangers.csv", "--seed", "1", "--jobs", "4")
     lines = [line.partition(" … ") for line in err.splitlines()]
     assert {step for step, *_ in lines} == STEPS
@@ -162,17 +178,27 @@ def test_steps_of_several_releases_say_which_it_is(folder: Path) -> None:
         }
 
 
-def test_at_a_terminal_steps_that_are_done_stay_above_a_bar_and_json_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_a_terminal_steps_that_are_done_stay_above_a_bar_and_json_is_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TERM", "xterm")
     out, err = io.StringIO(), Terminal()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit),
+    ):
         main([*CALL, "strangers.csv", "--seed", "1"])
     told = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", err.getvalue())
     for step in STEPS:
         assert re.search(rf"{step} … [0-9.]+ s", told)
     assert "9/9" in told
     out, err = io.StringIO(), Terminal()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit):
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit),
+    ):
         main([*CALL, "strangers.csv", "--seed", "1", "--json"])
     assert json.loads(out.getvalue())["verdict"]
     assert err.getvalue() == ""
@@ -201,14 +227,19 @@ def test_the_same_audit_as_the_baseline_has_nothing_to_tell_of_it(folder: Path) 
 
 def test_a_missing_baseline_and_one_that_is_no_audit_are_told_apart(folder: Path) -> None:
     (folder / "other.json").write_text('{"risks": {}}')
-    said = {name: run(*CALL, "strangers.csv", "--baseline", name) for name in ("none.json", "holdout.csv", "other.json")}
+    said = {
+        name: run(*CALL, "strangers.csv", "--baseline", name)
+        for name in ("none.json", "holdout.csv", "other.json")
+    }
     assert {code for code, *_ in said.values()} == {2}
     assert "no such baseline" in said["none.json"][2]
     assert "not the JSON of an audit" in said["holdout.csv"][2]
     assert "not the JSON of an audit" in said["other.json"][2]
 
 
-def test_a_baseline_of_other_people_of_the_same_table_is_told_and_one_of_another_table_does_not_reassure(folder: Path) -> None:
+def test_a_baseline_of_other_people_of_the_same_table_is_told_and_one_of_another_table_does_not_reassure(
+    folder: Path,
+) -> None:
     call = audited_before(folder, "--holdout", "holdout.csv")
     people = pl.read_csv("original.csv")
     people[:290].write_csv("original.csv")
@@ -221,7 +252,9 @@ def test_a_baseline_of_other_people_of_the_same_table_is_told_and_one_of_another
 
 def test_a_risk_that_the_baseline_measured_and_nobody_measures_now_is_told(folder: Path) -> None:
     call = audited_before(folder, "--holdout", "holdout.csv")
-    code, out, _ = run(*CALL, "strangers.csv", *(word for word in call if word not in ("--holdout", "holdout.csv")))
+    code, out, _ = run(
+        *CALL, "strangers.csv", *(word for word in call if word not in ("--holdout", "holdout.csv"))
+    )
     assert (code, caveats(out)) == (3, {"baseline_not_assessed": True})
     told = " ".join(run(*CALL, "strangers.csv", "--seed", "1", "--baseline", "old.json")[1].split())
     assert "the earlier audit measured membership, and this one did not" in told
@@ -275,18 +308,27 @@ def test_an_option_that_would_change_nothing_is_refused_even_where_it_says_what_
 
 
 def test_the_digest_of_a_record_takes_more_than_the_report_to_make() -> None:
-    content = json.loads(run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")[1])
+    content = json.loads(
+        run(*CALL, "original.csv", "--holdout", "holdout.csv", "--seed", "1", "--json")[1]
+    )
     lines = Path("original.csv").read_text().splitlines()[1:]
     key = salt(content["method"]["seed"], "audit", "records")
-    guessed = {hmac.new(key, "\x1f".join(line.split(",")).encode(), hashlib.sha256).hexdigest()[:16] for line in lines}
+    guessed = {
+        hmac.new(key, "\x1f".join(line.split(",")).encode(), hashlib.sha256).hexdigest()[:16]
+        for line in lines
+    }
     assert content["records"]["flagged"] > 200
     assert not guessed & {record["digest"] for record in content["records"]["listed"]}
 
 
-def test_columns_that_the_schema_leaves_out_are_left_out_and_one_that_is_not_there_is_named() -> None:
+def test_columns_that_the_schema_leaves_out_are_left_out_and_one_that_is_not_there_is_named() -> (
+    None
+):
     assert run("schema", "original.csv", "-o", "schema.toml")[0] == 0
     parts = Path("schema.toml").read_text().split("\n[")
-    Path("fewer.toml").write_text("\n[".join(part for part in parts if not part.lstrip("[").startswith("wage")))
+    Path("fewer.toml").write_text(
+        "\n[".join(part for part in parts if not part.lstrip("[").startswith("wage"))
+    )
     code, out, _ = run(*CALL, "original.csv", "--schema", "fewer.toml", "--seed", "1", "--json")
     assert code == 1
     assert "wage" not in json.dumps(json.loads(out)["risks"])
@@ -328,7 +370,9 @@ EVERY_TOWN = ", ".join(f'"town {number}"' for number in range(3))
 @pytest.fixture
 def seen(folder: Path) -> None:
     """A table with a number that is missing, words and dates, and its release."""
-    rows = [f"{20 + number},town {number % 3},2024-01-{1 + number % 28:02}" for number in range(100)]
+    rows = [
+        f"{20 + number},town {number % 3},2024-01-{1 + number % 28:02}" for number in range(100)
+    ]
     text = "\n".join(["age,town,seen", *rows, "?,town 0,2024-02-01"]) + "\n"
     for name in ("seen", "released"):
         (folder / f"{name}.csv").write_text(text)
@@ -348,11 +392,18 @@ def test_a_cell_of_the_original_outside_an_edited_schema_is_refused(
 ) -> None:
     given = {"low": "0", "levels": EVERY_TOWN, "first": "2024-01-01"}
     (folder / "schema.toml").write_text(SCHEMA.format(**given))
-    assert run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+    assert (
+        run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+    )
     (folder / "schema.toml").write_text(SCHEMA.format(**{**given, **edited}))
-    for call in (("audit", "seen.csv", "released.csv", "--seed", "1"), ("anonymize", "table", "rr", "seen.csv", "x.csv")):
+    for call in (
+        ("audit", "seen.csv", "released.csv", "--seed", "1"),
+        ("anonymize", "table", "rr", "seen.csv", "x.csv"),
+    ):
         code, _, err = run(*call, "--schema", "schema.toml")
-        assert code == (2 if call[0] == "audit" else 1)  # 1 of an audit says that a release gives people away
+        assert code == (
+            2 if call[0] == "audit" else 1
+        )  # 1 of an audit says that a release gives people away
         assert f"seen.csv:{row}: {words}" in err
         assert "in the schema" in err
 
@@ -361,12 +412,19 @@ def test_a_cell_of_the_original_outside_an_edited_schema_is_refused(
 def test_what_the_bounds_of_a_schema_are_for_stands_in_the_file(folder: Path) -> None:
     run("schema", "seen.csv", "-o", "schema.toml")
     assert "anonymize and audit refuse any other" in (folder / "schema.toml").read_text()
-    assert run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+    assert (
+        run("audit", "seen.csv", "released.csv", "--schema", "schema.toml", "--seed", "1")[0] != 2
+    )
 
 
-def test_cells_that_could_not_be_read_are_counted_and_one_is_shown_on_demand_alone(folder: Path) -> None:
+def test_cells_that_could_not_be_read_are_counted_and_one_is_shown_on_demand_alone(
+    folder: Path,
+) -> None:
     lines = (folder / "strangers.csv").read_text().splitlines()
-    told = [lines[0], *(line.replace(line.split(",")[0], "Anna of Bremen", 1) for line in lines[1:])]
+    told = [
+        lines[0],
+        *(line.replace(line.split(",")[0], "Anna of Bremen", 1) for line in lines[1:]),
+    ]
     (folder / "named.csv").write_text("\n".join(told) + "\n")
     call = (*CALL, "named.csv", "--holdout", "holdout.csv", "--seed", "1", "-o", "report.html")
     for more in ((), ("--json",), ("--show-records",), ("--show-records", "--json")):
@@ -378,7 +436,9 @@ def test_cells_that_could_not_be_read_are_counted_and_one_is_shown_on_demand_alo
 
 @pytest.mark.parametrize("place", ["original", "holdout", "strangers"])
 @pytest.mark.parametrize("line", ["44,Anna of Bremen", '44,"Anna of Bremen,1400'])
-def test_a_malformed_line_is_told_by_its_place_and_shown_on_demand_alone(line: str, place: str, folder: Path) -> None:
+def test_a_malformed_line_is_told_by_its_place_and_shown_on_demand_alone(
+    line: str, place: str, folder: Path
+) -> None:
     with (folder / f"{place}.csv").open("a") as file:
         file.write(f"{line}\n")
     call = (*CALL, "strangers.csv", "--holdout", "holdout.csv", "--seed", "1")
@@ -394,15 +454,23 @@ def test_a_baseline_that_would_switch_the_comparison_off_is_none(folder: Path) -
     risks = earlier["risks"]
     linked = risks["linkability"]
     forged = [{}, {name: risk for name, risk in risks.items() if name != "inference"}]
-    excesses = [{**linked["excess"], "interval": interval} for interval in (["x", {}], [2, -1], [True, True], [0.1], None)]
-    forged += [{**risks, "linkability": {**linked, "interval": None, "excess": excess}} for excess in (*excesses, None)]
+    excesses = [
+        {**linked["excess"], "interval": interval}
+        for interval in (["x", {}], [2, -1], [True, True], [0.1], None)
+    ]
+    forged += [
+        {**risks, "linkability": {**linked, "interval": None, "excess": excess}}
+        for excess in (*excesses, None)
+    ]
     for content in forged:
         (folder / "old.json").write_text(json.dumps({**earlier, "risks": content}))
         code, _, err = run(*CALL, "original.csv", *call)
         assert (code, "not the JSON of an audit" in err) == (2, True)
 
 
-def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError
 
@@ -414,7 +482,9 @@ def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(monkeypatch: pyte
 
 
 def test_a_method_takes_dates_without_leading_zeros_and_writes_them_with(folder: Path) -> None:
-    (folder / "dates.csv").write_text("seen,town\n" + "".join(f"2024/1/{1 + row % 28},t{row % 3}\n" for row in range(90)))
+    (folder / "dates.csv").write_text(
+        "seen,town\n" + "".join(f"2024/1/{1 + row % 28},t{row % 3}\n" for row in range(90))
+    )
     assert run("anonymize", "table", "rr", "dates.csv", "made.csv", "--seed", "1")[0] == 0
     made = pl.read_csv("made.csv", infer_schema=False)["seen"]
     assert made.str.contains(r"^2024/01/[0-9]{2}$").all()

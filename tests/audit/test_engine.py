@@ -18,7 +18,9 @@ def made_up(seed: int, people: int, rows: int, columns: int) -> Tables:
     """People, released rows, and what a released code gives an original one: columns of few and of many values."""
     rng = np.random.default_rng(seed)
     sizes, released = (rng.integers(1, 90, columns) for _ in range(2))
-    matrices = [rng.random((size, shown)) + 0.01 for size, shown in zip(sizes, released, strict=True)]
+    matrices = [
+        rng.random((size, shown)) + 0.01 for size, shown in zip(sizes, released, strict=True)
+    ]
     return (
         rng.integers(0, sizes, (people, columns)).astype(np.int32),
         rng.integers(0, released, (rows, columns)).astype(np.int32),
@@ -30,11 +32,17 @@ def pair_by_pair(tables: Tables) -> Floats:
     """What each row gives each person in each column, shape (columns, rows, people)."""
     people, release, matrices = tables
     return np.array(
-        [matrix[np.ix_(people[:, place], release[:, place])].T for place, matrix in enumerate(matrices)], dtype=np.float64
+        [
+            matrix[np.ix_(people[:, place], release[:, place])].T
+            for place, matrix in enumerate(matrices)
+        ],
+        dtype=np.float64,
     )
 
 
-any_tables = st.builds(made_up, st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 300), st.integers(1, 14))
+any_tables = st.builds(
+    made_up, st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 300), st.integers(1, 14)
+)
 
 
 @settings(max_examples=40, deadline=None)
@@ -45,7 +53,9 @@ def test_products_sums_and_the_nearest_are_those_of_all_pairs(tables: Tables) ->
     products, costs = factors.prod(axis=0), factors.sum(axis=0)
     found = np.concatenate([block.copy() for block in likelihoods(people, release, matrices)])
     np.testing.assert_allclose(found, products, rtol=1e-12)
-    np.testing.assert_allclose(expected_makers(people, release, matrices), products.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        expected_makers(people, release, matrices), products.sum(axis=1), rtol=1e-12
+    )
     least, nearest = nearest_rows(people, release, matrices)
     np.testing.assert_allclose(least, costs.min(axis=0), rtol=1e-12)
     np.testing.assert_allclose(costs[nearest, np.arange(len(people))], least, rtol=1e-12)
@@ -61,7 +71,9 @@ def test_votes_on_a_column_are_those_of_all_others(tables: Tables, is_known: boo
         weights, shown = rng.random(len(release)), rng.integers(0, 5, len(release))
         sought.append(Sought(column if is_known else -1, weights, shown, 5))
         made = np.delete(factors, column, axis=0).prod(axis=0) if is_known else factors.prod(axis=0)
-        expected.append([(made * weights[:, None])[shown == value].sum(axis=0) for value in range(5)])
+        expected.append(
+            [(made * weights[:, None])[shown == value].sum(axis=0) for value in range(5)]
+        )
     for votes, whole in zip(votes_on(people, release, matrices, sought), expected, strict=True):
         shares = np.array(whole).T / np.sum(whole, axis=0)[:, None]
         # Rows that could not add a thousandth, all of them together, are passed over.

@@ -9,7 +9,9 @@ import pytest
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.report.words import why_told
-from kakurenbo.messages import text
+from kakurenbo.core.messages import text
+
+pytestmark = pytest.mark.slow
 
 
 def people(count: int, seed: int) -> pl.DataFrame:
@@ -36,7 +38,12 @@ def test_columns_that_determine_each_other_link_nobody_without_a_holdout() -> No
 
 def test_copies_are_still_linked_without_a_holdout() -> None:
     original = people(600, 1)
-    assert audit(original, original.sample(fraction=1, shuffle=True, seed=1), seed=1).risks["linkability"].standing == "above"
+    assert (
+        audit(original, original.sample(fraction=1, shuffle=True, seed=1), seed=1)
+        .risks["linkability"]
+        .standing
+        == "above"
+    )
 
 
 def test_a_holdout_of_other_people_accuses_nobody_and_hides_no_copy() -> None:
@@ -63,8 +70,12 @@ def test_of_a_holdout_so_small_that_nobody_can_stand_out_records_are_not_assesse
 def test_columns_that_are_left_out_are_not_similar_where_releases_are_compared() -> None:
     original, holdout = people(400, 1), people(400, 2)
     releases = original.select("sex"), people(400, 3).drop("town"), people(400, 3)
-    one, five, six = frontier([audit(original, release, holdout=holdout, seed=1) for release in releases])
+    one, five, six = frontier(
+        [audit(original, release, holdout=holdout, seed=1) for release in releases]
+    )
     assert one.utility == 0
     assert five.utility < six.utility
     whole = audit(original, releases[1], holdout=holdout, seed=1).utility.pairs
-    assert five.utility == pytest.approx(whole * 10 / 15)  # of six columns there are 15 pairs, of five 10
+    assert five.utility == pytest.approx(
+        whole * 10 / 15
+    )  # of six columns there are 15 pairs, of five 10

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.audit.test_audit_cli import run
 from tests.pwscup2024 import BOOK, small_original
+from tests.reading import Read, attempt
 
 import kakurenbo
-from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.audit.combining import attack_files
 from kakurenbo.audit.files import Several, arranged, fit
@@ -21,10 +21,11 @@ from kakurenbo.audit.linking import assigned
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.result import AuditResult, FileRisk, Risk
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES, NAME
-from kakurenbo.rng import stream
+from kakurenbo.core import Table
+from kakurenbo.core.rng import stream
+from kakurenbo.data.ratings import ATTRIBUTES, MOVIES, NAME
+from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2024 import Handout, rehearse
-from kakurenbo.tables import Read, Table
 
 PEOPLE = 400
 KNOWN = ("town", "age")
@@ -34,7 +35,10 @@ def people(seed: int = 1) -> pl.DataFrame:
     """Two attributes and twelve ratings that follow a taste."""
     rng = np.random.default_rng(seed)
     taste = rng.integers(0, 6, PEOPLE)
-    columns = {"town": [f"town {town}" for town in rng.integers(0, 40, PEOPLE)], "age": rng.integers(18, 80, PEOPLE)}
+    columns = {
+        "town": [f"town {town}" for town in rng.integers(0, 40, PEOPLE)],
+        "age": rng.integers(18, 80, PEOPLE),
+    }
     for number in range(12):
         own = rng.integers(0, 6, PEOPLE)
         columns[f"film {number}"] = np.where(rng.random(PEOPLE) < 0.3, (taste + number) % 6, own)
@@ -46,7 +50,9 @@ def noisy(table: pl.DataFrame, seed: int, kept: float = 0.6) -> pl.DataFrame:
     return pl.DataFrame(
         [
             pl.select(
-                pl.when(pl.Series(rng.random(len(column)) < kept)).then(column).otherwise(column.shuffle(seed))
+                pl.when(pl.Series(rng.random(len(column)) < kept))
+                .then(column)
+                .otherwise(column.shuffle(seed))
             ).to_series()
             for column in table
         ]
@@ -58,18 +64,22 @@ def split(table: pl.DataFrame, folder: Path, count: int = 4, kept: float = 0.6) 
     folder.mkdir()
     for number in range(count):
         films = [f"film {(number + 2 * place) % 12}" for place in range(6)]
-        noisy(table.select(*KNOWN, *films), 10 + number, kept).write_csv(folder / f"part{number}.csv")
+        noisy(table.select(*KNOWN, *films), 10 + number, kept).write_csv(
+            folder / f"part{number}.csv"
+        )
     return folder
 
 
 def attacked(original: pl.DataFrame, *folders: Path) -> tuple[Risk, tuple[FileRisk, ...]]:
     """The files of the first folder, those of the others released earlier: attributes linked with ratings."""
-    frames = [read_frame(folder, several=True) for folder in folders]
+    frames = [attempt(read_frame, folder, several=True) for folder in folders]
     tables = [reading.value for reading in frames if isinstance(reading, Read)]
     whole = frame_of("original", original)
     _, several = arranged(infer_schema(whole), (), (whole, tables[0], None), tables[1:])
     films = [name for name in several.base.names if name not in KNOWN]
-    risk, _, files = attack_files(several.files, several.base, np.random.default_rng(1), (KNOWN, films))
+    risk, _, files = attack_files(
+        several.files, several.base, np.random.default_rng(1), (KNOWN, films)
+    )
     assert risk.rate is not None
     return risk, files
 
@@ -98,7 +108,9 @@ def few(folder: Path, table: pl.DataFrame, *seeds: int) -> Path:
 
 def test_the_files_stand_in_json_and_both_reports(tmp_path: Path) -> None:
     tables = [people(seed).select(*KNOWN, "film 0") for seed in (1, 2)]
-    result = kakurenbo.audit(tables[0], few(tmp_path / "release", tables[0], 3, 4), holdout=tables[1], seed=1)
+    result = kakurenbo.audit(
+        tables[0], few(tmp_path / "release", tables[0], 3, 4), holdout=tables[1], seed=1
+    )
     assert isinstance(result, AuditResult)
     assert [file["name"] for file in result.as_json()["files"]] == ["part3.csv", "part4.csv"]
     assert result.risks["linkability"].control is not None
@@ -110,7 +122,11 @@ def test_the_files_stand_in_json_and_both_reports(tmp_path: Path) -> None:
 def test_no_two_rows_of_files_look_alike(tmp_path: Path) -> None:
     table = people().select(*KNOWN, "film 0", "film 1")
     result = kakurenbo.audit(table, few(tmp_path / "release", table, 3, 4), seed=1)
-    rows = [line for line in markdown_audit(result).splitlines() if line.startswith("| linkability | two sources")]
+    rows = [
+        line
+        for line in markdown_audit(result).splitlines()
+        if line.startswith("| linkability | two sources")
+    ]
     names = [line.split(" | ")[1:3] for line in rows]
     assert len(rows) > 3
     assert all(names.count(name) == 1 for name in names)
@@ -134,20 +150,26 @@ def test_files_without_a_common_column_are_lined_up_by_what_goes_together(tmp_pa
     films = [name for name in table.columns if name not in KNOWN]
     table.select(*films[::2]).write_csv(tmp_path / "release" / "even.csv")
     table.select(*films[1::2]).write_csv(tmp_path / "release" / "odd.csv")
-    frame = read_frame(tmp_path / "release", several=True)
+    frame = attempt(read_frame, tmp_path / "release", several=True)
     assert isinstance(frame, Read)
-    one, several = arranged(infer_schema(whole := frame_of("original", table)), (), (whole, frame.value, None), ())
+    one, several = arranged(
+        infer_schema(whole := frame_of("original", table)), (), (whole, frame.value, None), ()
+    )
     assert several.files.groups == ((0, 1),)
     assert set(one.columns) == set(films)
 
 
-def test_files_of_the_same_columns_are_one_table_unless_they_list_the_same_people(tmp_path: Path) -> None:
+def test_files_of_the_same_columns_are_one_table_unless_they_list_the_same_people(
+    tmp_path: Path,
+) -> None:
     table = people()
     for name, second in (("parts", people(2)), ("repeated", noisy(table, 3))):
         (tmp_path / name).mkdir()
         table.write_csv(tmp_path / name / "a.csv")
         second.write_csv(tmp_path / name / "b.csv")
-    parts, repeated = (read_frame(tmp_path / name, several=True) for name in ("parts", "repeated"))
+    parts, repeated = (
+        attempt(read_frame, tmp_path / name, several=True) for name in ("parts", "repeated")
+    )
     assert isinstance(parts, Read)
     assert isinstance(repeated, Read)
     assert (len(parts.value), parts.value.parts) == (2 * PEOPLE, ())
@@ -157,7 +179,10 @@ def test_files_of_the_same_columns_are_one_table_unless_they_list_the_same_peopl
 def test_an_archivist_who_has_an_earlier_release_links_more(tmp_path: Path) -> None:
     table = people()
     films = [f"film {number}" for number in range(6)]
-    for name, content in (("now", noisy(table.select(*KNOWN, *films), 5)), ("before", noisy(table, 6))):
+    for name, content in (
+        ("now", noisy(table.select(*KNOWN, *films), 5)),
+        ("before", noisy(table, 6)),
+    ):
         (tmp_path / name).mkdir()
         content.write_csv(tmp_path / name / f"{name}.csv")
     alone, _ = attacked(table, tmp_path / "now")
@@ -183,7 +208,10 @@ def test_copies_with_one_noise_are_not_counted_as_evidence_twice(tmp_path: Path)
 
 
 def as_frames(tables: tuple[Table, ...]) -> list[Frame]:
-    return [frame_of(f"C{n}", pl.DataFrame([one.texts(name) for name in one.schema.names])) for n, one in enumerate(tables)]
+    return [
+        frame_of(f"C{n}", pl.DataFrame([one.texts(name) for name in one.schema.names]))
+        for n, one in enumerate(tables)
+    ]
 
 
 def several_of(original: Table, tables: tuple[Table, ...]) -> Several:
@@ -217,21 +245,29 @@ def hits_of_both(original: Table, tables: tuple[Table, ...], seeds: range) -> tu
 def test_people_are_identified_as_in_pwscup2024() -> None:
     original = small_original(1000)
     tables = BOOK.anonymize(
-        Handout("01", (original,)), registry.build("anonymizers", "pseudo_olh:epsilon=1.5"), stream(1)
+        Handout("01", (original,)),
+        registry.build("anonymizers", "pseudo_olh:epsilon=1.5"),
+        stream(1),
     ).tables
     contest, ours = hits_of_both(original, tables, range(2))
     assert contest > 20  # of 100, where chance is 2
     assert ours > 0.85 * contest
 
 
-def test_the_ten_files_of_the_real_table_give_more_away_than_any_of_them(reference_data: Path) -> None:
-    handout = BOOK.read_handout(reference_data / "pwscup2024" / "sampleBi.csv")
+def test_the_ten_files_of_the_real_table_give_more_away_than_any_of_them(
+    reference_data: Path,
+) -> None:
+    handout = attempt(BOOK.read_handout, reference_data / "pwscup2024" / "sampleBi.csv")
     assert isinstance(handout, Read)
     original = handout.value.table.take(np.arange(1500))
     narrow = Handout("01", (original,))
-    tables = BOOK.anonymize(narrow, registry.build("anonymizers", "pseudo_olh:epsilon=2"), stream(1)).tables
+    tables = BOOK.anonymize(
+        narrow, registry.build("anonymizers", "pseudo_olh:epsilon=2"), stream(1)
+    ).tables
     several = several_of(original, tables)
-    risk, p_value, files = attack_files(several.files, several.base, np.random.default_rng(1), (ATTRIBUTES, MOVIES))
+    risk, p_value, files = attack_files(
+        several.files, several.base, np.random.default_rng(1), (ATTRIBUTES, MOVIES)
+    )
     assert risk.rate is not None
     assert [file.order for file in files] == [1] * 10
     assert risk.rate.value > max(file.rate.value for file in files)
@@ -278,7 +314,9 @@ def test_the_command_takes_a_folder_and_earlier_releases(folder: Path) -> None:
     few(folder / "few", table, 3, 4)
     table.write_csv("few.csv")
     table.write_csv("old.csv")
-    code, out, _ = run("audit", "few.csv", "few", "--earlier", "old.csv", "--seed", "1", "--json", "-o", "r.md")
+    code, out, _ = run(
+        "audit", "few.csv", "few", "--earlier", "old.csv", "--seed", "1", "--json", "-o", "r.md"
+    )
     content = json.loads(out)
     assert code in (1, 3)
     assert [file["earlier"] for file in content["files"]] == [False, False, True]

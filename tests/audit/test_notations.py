@@ -39,7 +39,10 @@ def test_cells_of_another_notation_than_the_originals_are_counted(
 def test_bits_of_a_notation_keep_the_verdict_open_until_somebody_vouches() -> None:
     rng = np.random.default_rng(1)
     original, holdout, fresh = (
-        pl.DataFrame({"age": rng.integers(18, 90, 400), "town": rng.choice(["Tokyo", "Osaka"], 400)}) for _ in range(3)
+        pl.DataFrame(
+            {"age": rng.integers(18, 90, 400), "town": rng.choice(["Tokyo", "Osaka"], 400)}
+        )
+        for _ in range(3)
     )
     marked = fresh.with_columns(
         pl.when(pl.Series(rng.random(400) < 0.5))

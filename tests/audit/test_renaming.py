@@ -21,12 +21,29 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl
     """An original and a holdout of the hospital that does not exist."""
     folder = tmp_path_factory.mktemp("hospital")
     out, held = (str(folder / name) for name in ("original.csv", "holdout.csv"))
-    assert run("generate", "table", "hospital", "--rows", "600", "--seed", "1", "-o", out, "--holdout", held)[0] == 0
+    assert (
+        run(
+            "generate",
+            "table",
+            "hospital",
+            "--rows",
+            "600",
+            "--seed",
+            "1",
+            "-o",
+            out,
+            "--holdout",
+            held,
+        )[0]
+        == 0
+    )
     one, other = (pl.read_csv(path, infer_schema_length=0).fill_null("") for path in (out, held))
     return one, other
 
 
-def taken(original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame | None = None) -> dict[str, str]:
+def taken(
+    original: pl.DataFrame, release: pl.DataFrame, holdout: pl.DataFrame | None = None
+) -> dict[str, str]:
     """Which column was taken for which."""
     ours = frame_of("original", original)
     held = None if holdout is None else frame_of("holdout", holdout)
@@ -57,12 +74,18 @@ def test_every_column_of_the_hospital_is_found_under_a_number_and_in_another_ord
         assert taken(original, release.rename(numbered(original))) == wanted
 
 
-def test_a_release_with_other_headers_is_attacked(hospital: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_a_release_with_other_headers_is_attacked(
+    hospital: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     original, holdout = hospital
-    release = original.sample(fraction=1, shuffle=True, seed=1).rename({"age": "AGE_YEARS", "sex": "c2", "ward": "Ward "})
+    release = original.sample(fraction=1, shuffle=True, seed=1).rename(
+        {"age": "AGE_YEARS", "sex": "c2", "ward": "Ward "}
+    )
     result = kakurenbo.audit(original, release, holdout=holdout, seed=1)
     assert isinstance(result, AuditResult)
-    assert {caveat.parameters["like"] for caveat in result.caveats if caveat.code == "column_renamed"} == {"age", "sex", "ward"}
+    assert {
+        caveat.parameters["like"] for caveat in result.caveats if caveat.code == "column_renamed"
+    } == {"age", "sex", "ward"}
     assert result.utility.columns_kept == len(original.columns)
     assert result.verdict.code == "leaks"
     assert result.method.files["release"]["columns"] == list(release.columns)
@@ -128,7 +151,10 @@ def test_an_identifier_under_another_name_is_found_out() -> None:
     release = original.sample(fraction=1, shuffle=True, seed=1).rename({"pid": "key"})
     result = kakurenbo.audit(original, release, identifiers=("pid",), seed=1)
     assert isinstance(result, AuditResult)
-    assert [caveat.code for caveat in result.caveats][:2] == ["column_renamed", "identifier_released"]
+    assert [caveat.code for caveat in result.caveats][:2] == [
+        "column_renamed",
+        "identifier_released",
+    ]
     assert result.verdict.exit_code == 1
 
 
@@ -139,13 +165,17 @@ def test_files_of_a_folder_are_read_each_for_itself() -> None:
         frame_of("two", release.select("smoker", "insured").rename({"smoker": "Smoker"})),
     )
     ours = frame_of("original", original)
-    frame, caveats = renamed(infer_schema(ours), ours, Frame("folder", parts[0].cells, "", parts), None)
+    frame, caveats = renamed(
+        infer_schema(ours), ours, Frame("folder", parts[0].cells, "", parts), None
+    )
     assert [part.columns for part in frame.parts] == [("age", "job"), ("smoker", "insured")]
     assert frame.columns == ("age", "job")
     assert len(caveats) == 2
 
 
-def test_a_command_that_writes_other_headers_is_attacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_writes_other_headers_is_attacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     people(1).drop("patient").write_csv("original.csv")
     Path("tool.py").write_text(
@@ -153,6 +183,8 @@ def test_a_command_that_writes_other_headers_is_attacked(tmp_path: Path, monkeyp
         "text = pathlib.Path(sys.argv[1]).read_text()\n"
         "pathlib.Path(sys.argv[2]).write_text(text.replace('age,smoker', 'c1,SMOKER', 1))\n"
     )
-    code, out, err = run("audit", "original.csv", "--run", "python3 tool.py {in} {out}", "--runs", "1", "--seed", "1")
+    code, out, err = run(
+        "audit", "original.csv", "--run", "python3 tool.py {in} {out}", "--runs", "1", "--seed", "1"
+    )
     assert code == 1, err
     assert "c1: taken for the original's column age" in " ".join(out.split())

@@ -15,9 +15,11 @@ from kakurenbo.audit.result import AuditResult, ThreatRow
 from kakurenbo.audit.rivals import REHEARSALS, rehearsals
 from kakurenbo.audit.running import run_audit, with_rival
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.registry import build
-from kakurenbo.tables import json_bytes
+from kakurenbo.core import json_bytes
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.methods.registry import build
+
+pytestmark = pytest.mark.slow
 
 ROWS = 600
 Tables = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
@@ -35,7 +37,11 @@ def rows_of(result: AuditResult) -> dict[str, ThreatRow]:
 
 def test_half_of_everybody_is_released_by_the_same_method_and_she_knows_who(tables: Tables) -> None:
     original, holdout, _ = tables
-    frames = frame_of("original", original), frame_of("release", original[:, :5]), frame_of("holdout", holdout)
+    frames = (
+        frame_of("original", original),
+        frame_of("release", original[:, :5]),
+        frame_of("holdout", holdout),
+    )
     made = rehearsals(build("anonymizers", "rr:p=1"), frames, infer_schema(frames[0], frames[2]), 3)
     assert len(made) == REHEARSALS
     everybody = pl.concat([original, holdout])[:, :5]
@@ -43,7 +49,9 @@ def test_half_of_everybody_is_released_by_the_same_method_and_she_knows_who(tabl
         assert one.members.sum() == ROWS
         # Of a method that changes nothing the release is the half itself.
         kept = everybody.filter(pl.Series(one.members))
-        assert sorted(one.release.cells.rows()) == sorted(kept.select(pl.all().cast(pl.String)).rows())
+        assert sorted(one.release.cells.rows()) == sorted(
+            kept.select(pl.all().cast(pl.String)).rows()
+        )
     asked, controls = np.array([0, 5]), np.array([1])
     expected = [made[0].members[0], made[0].members[5], made[0].members[ROWS + 1]]
     assert made[0].of(asked, controls, ROWS).tolist() == expected
@@ -57,7 +65,9 @@ def test_what_she_learned_from_rehearsals_finds_members_of_the_release(tables: T
     assert row.rate.value > 0.15
     assert row.excess is not None
     assert row.excess.low > 0
-    harmless = rows_of(kakurenbo.audit(original, fresh, holdout=holdout, method="rr:p=0.7", seed=2))[RIVAL]
+    harmless = rows_of(
+        kakurenbo.audit(original, fresh, holdout=holdout, method="rr:p=0.7", seed=2)
+    )[RIVAL]
     assert harmless.excess is not None
     assert harmless.excess.low < 0.01
 
@@ -74,7 +84,9 @@ def _noisy(original: pl.DataFrame) -> pl.DataFrame:
 def test_a_rival_knows_columns_by_whatever_name_they_were_released(tables: Tables) -> None:
     original, holdout, fresh = tables
     renamed = fresh.rename({"age": "AGE", "education": "Education"})
-    row = rows_of(kakurenbo.audit(original, renamed, holdout=holdout, method="rr:p=0.7", seed=2))[RIVAL]
+    row = rows_of(kakurenbo.audit(original, renamed, holdout=holdout, method="rr:p=0.7", seed=2))[
+        RIVAL
+    ]
     assert set(row.knows) == set(original.columns)
 
 
@@ -95,8 +107,12 @@ def test_a_method_takes_a_holdout_one_file_and_a_table_that_it_fits(tables: Tabl
         kakurenbo.audit(original, fresh, holdout=holdout, method="monthly_pseudonyms")
 
 
-def test_the_same_seed_rehearses_the_same_bytes_and_the_report_says_by_which_method(tables: Tables) -> None:
-    original, holdout, fresh = (frame_of(name, table) for name, table in zip("ohr", tables, strict=True))
+def test_the_same_seed_rehearses_the_same_bytes_and_the_report_says_by_which_method(
+    tables: Tables,
+) -> None:
+    original, holdout, fresh = (
+        frame_of(name, table) for name, table in zip("ohr", tables, strict=True)
+    )
     results = []
     for _ in range(2):
         options = with_rival(Options(seed=4, targets=100), "rr:p=0.5", (original, fresh, holdout))

@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from kakurenbo.audit.statistics import conformal, discoveries, excess, fisher, found_beyond, holm, rate, threshold, wilson
+from kakurenbo.audit.statistics import (
+    conformal,
+    discoveries,
+    excess,
+    fisher,
+    found_beyond,
+    holm,
+    rate,
+    threshold,
+    wilson,
+)
 
 
 def test_clopper_and_pearson_of_none_and_all_have_closed_forms() -> None:
@@ -24,7 +34,10 @@ def test_of_no_tries_nothing_is_known() -> None:
 def test_newcombe_gives_the_interval_of_his_own_example() -> None:
     # Newcombe (1998), table II: 56/70 - 48/80, method 10: 0.0524 to 0.3339.
     found = excess(rate(56, 70), rate(48, 80))
-    assert (found.low, found.high) == (pytest.approx(0.0524, abs=1e-4), pytest.approx(0.3339, abs=1e-4))
+    assert (found.low, found.high) == (
+        pytest.approx(0.0524, abs=1e-4),
+        pytest.approx(0.3339, abs=1e-4),
+    )
 
 
 def test_wilson_stays_within_0_and_1() -> None:
@@ -42,7 +55,11 @@ def test_holm_multiplies_the_least_by_all_and_never_goes_down() -> None:
 
 
 def test_a_conformal_p_value_counts_the_controls_that_score_as_high() -> None:
-    assert conformal(np.array([5.0, 2.0, 0.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.25, 0.75, 1.0]
+    assert conformal(np.array([5.0, 2.0, 0.0]), np.array([1.0, 2.0, 3.0])).tolist() == [
+        0.25,
+        0.75,
+        1.0,
+    ]
 
 
 def test_benjamini_and_hochberg_take_all_up_to_the_last_within_its_line() -> None:

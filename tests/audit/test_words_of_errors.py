@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.reading import attempt
 
 import kakurenbo
 from kakurenbo.audit import running
@@ -20,7 +21,7 @@ from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.transactions import read_transactions
-from kakurenbo.errors import ParameterError
+from kakurenbo.core.errors import ParameterError
 
 SOURCE = Path(running.__file__).parent
 PEOPLE = pl.DataFrame({"年齢": range(60), "県": ["北", "南"] * 30})
@@ -30,7 +31,9 @@ MANY = pl.DataFrame({"年齢": range(120), "額": range(300, 420)})
 FOREIGN = pl.DataFrame({"色": ["赤", "青"] * 30})
 
 
-def refused(original: object = PEOPLE, release: object = PEOPLE, **given: object) -> Callable[[], object]:
+def refused(
+    original: object = PEOPLE, release: object = PEOPLE, **given: object
+) -> Callable[[], object]:
     return lambda: kakurenbo.audit(original, release, **given)  # type: ignore[arg-type]
 
 
@@ -44,13 +47,19 @@ def by_schema() -> object:
 
 
 def by_person(column: str, original: pl.DataFrame, holdout: pl.DataFrame) -> Callable[[], object]:
-    frames = [frame_of(name, table) for name, table in (("original", original), ("release", original), ("holdout", holdout))]
-    return lambda: read_transactions(Persons(column), *frames)
+    frames = [
+        frame_of(name, table)
+        for name, table in (("original", original), ("release", original), ("holdout", holdout))
+    ]
+    return lambda: attempt(read_transactions, Persons(column), *frames)
 
 
 CASES: dict[str, tuple[Callable[[], object], set[str]]] = {
     "a holdout of the same people": (refused(holdout=PEOPLE), {"holdout"}),
-    "a holdout that is the release": (refused(release=MANY[60:], original=MANY[:60], holdout=MANY[60:]), {"holdout"}),
+    "a holdout that is the release": (
+        refused(release=MANY[60:], original=MANY[:60], holdout=MANY[60:]),
+        {"holdout"},
+    ),
     "an earlier release of other columns": (refused(earlier=[FOREIGN]), {"earlier"}),
     "no data frame": (refused(original=1), {"original", "Polars", "pandas", "int"}),
     "no records": (refused(original=PEOPLE[:0]), {"original"}),
@@ -58,11 +67,17 @@ CASES: dict[str, tuple[Callable[[], object], set[str]]] = {
     "a limit of nothing": (refused(limits={"色": 0.1}), {"limits", *DEFAULTS}),
     "half a record": (refused(limits={"records": 0.5}), {"limits", "records"}),
     "more than all": (refused(limits={"inference": 2}), {"limits", "inference"}),
-    "a decade": (refused(person="県", period="年代"), {"period", "week", "month", "quarter", "year"}),
+    "a decade": (
+        refused(person="県", period="年代"),
+        {"period", "week", "month", "quarter", "year"},
+    ),
     "people for times": (refused(person="県", time="県"), {"time"}),
     "times of nobody": (refused(time="年齢"), {"time", "person"}),
     "a rival without a holdout": (refused(method="rr"), {"method", "rr"}),
-    "a rival of people with several rows": (refused(holdout=OTHERS, person="県", method="rr"), {"method", "rr"}),
+    "a rival of people with several rows": (
+        refused(holdout=OTHERS, person="県", method="rr"),
+        {"method", "rr"},
+    ),
     "a method of several releases": (
         refused(release=TWO, holdout=OTHERS, method="rr"),
         {"method", "rr"},
@@ -91,7 +106,9 @@ def error_of(case: str) -> ParameterError:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_error_of_the_audit_has_no_english_word_but_names_and_values(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_audit_has_no_english_word_but_names_and_values(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KAKURENBO_LANG", "ja")
     said = str(error_of(case))
     assert re.search("[ぁ-ん]", said)
@@ -106,12 +123,17 @@ def test_every_place_of_the_audit_that_raises_such_an_error_is_among_the_cases()
     places = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Raise) and getattr(getattr(node.exc, "func", None), "id", "") == "ParameterError":
+            if (
+                isinstance(node, ast.Raise)
+                and getattr(getattr(node.exc, "func", None), "id", "") == "ParameterError"
+            ):
                 places.add((path.name, node.lineno))
     assert raised == places
 
 
-def test_a_column_that_has_a_word_of_the_catalogue_for_its_name_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_that_has_a_word_of_the_catalogue_for_its_name_keeps_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("KAKURENBO_LANG", "ja")
     table = pl.DataFrame({"value": range(60), "record": range(60)})
     with pytest.raises(ParameterError, match=re.escape("(value, record)")):
@@ -121,4 +143,7 @@ def test_a_column_that_has_a_word_of_the_catalogue_for_its_name_keeps_it(monkeyp
 def test_what_is_raised_in_english_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAKURENBO_LANG", "en")
     said = str(error_of("a release of another table"))
-    assert said == "parameter 'release' must be a table of some columns of the original (年齢, 県); got 'release (色)'"
+    assert (
+        said
+        == "parameter 'release' must be a table of some columns of the original (年齢, 県); got 'release (色)'"
+    )

@@ -28,7 +28,17 @@ from kakurenbo.audit.result import (
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 _FIGURES = {"tpr_at_0.001": 0.856, "tpr_at_0.01": 0.871, "top100": 100.0, "top100_by_chance": 80.0}
-_COLUMNS = ("age", "sex", "prefecture", "ward", "diagnosis", "admitted", "days", "insurance", "hba1c")
+_COLUMNS = (
+    "age",
+    "sex",
+    "prefecture",
+    "ward",
+    "diagnosis",
+    "admitted",
+    "days",
+    "insurance",
+    "hba1c",
+)
 _WITHOUT = {"ward": -0.004, "admitted": 0.3, "hba1c": 0.7, "sex": 0.83}
 
 
@@ -38,7 +48,14 @@ def full() -> AuditResult:
         "data_holder", _COLUMNS, (), "likelihood", Rate(428, 500, 0.856, 0.822, 0.885), Rate(1, 500, 0.002, 0.0, 0.011),
         Excess(0.854, 0.82, 0.883), chance=0.001, reported=True,
     )  # fmt: skip
-    weaker = ThreatRow("stranger", (), (), "marginals", Rate(9, 500, 0.018, 0.008, 0.034), Rate(2, 500, 0.004, 0.0, 0.014))
+    weaker = ThreatRow(
+        "stranger",
+        (),
+        (),
+        "marginals",
+        Rate(9, 500, 0.018, 0.008, 0.034),
+        Rate(2, 500, 0.004, 0.0, 0.014),
+    )
     inference = ThreatRow(
         "neighbour", ("age", "sex", "prefecture", "ward", "days"), ("diagnosis",), "posterior",
         Rate(230, 500, 0.46, 0.416, 0.505),
@@ -57,8 +74,12 @@ def full() -> AuditResult:
         "recoding": Risk("recoding", False),
         "pseudonyms": Risk("pseudonyms", False, why="no_person"),
     }
-    flagged = tuple(ExposedRecord(f"{number:016x}", 12.5 - number / 10, 0.0002) for number in range(25))
-    shown = ExposedRecord("00ff00ff00ff00ff", 13.0, 0.0001, row=7, values={"age": "71", "note": HOSTILE})
+    flagged = tuple(
+        ExposedRecord(f"{number:016x}", 12.5 - number / 10, 0.0002) for number in range(25)
+    )
+    shown = ExposedRecord(
+        "00ff00ff00ff00ff", 13.0, 0.0001, row=7, values={"age": "71", "note": HOSTILE}
+    )
     return AuditResult(
         verdict=Verdict("above", 1, {"risks": ["membership"], "rate": 0.854}),
         risks=risks,
@@ -85,7 +106,13 @@ def full() -> AuditResult:
     )  # fmt: skip
 
 
-def _of(name: str, row: ThreatRow, standing: str, rows: tuple[ThreatRow, ...], figures: dict[str, float] | None = None) -> Risk:
+def _of(
+    name: str,
+    row: ThreatRow,
+    standing: str,
+    rows: tuple[ThreatRow, ...],
+    figures: dict[str, float] | None = None,
+) -> Risk:
     return Risk(
         name, True, attack=row.attack, rate=row.rate, control=row.control, excess=row.excess, baseline=row.baseline,
         chance=row.chance, p_value=0.0004, limit=0.05, standing=standing, rows=rows, figures=figures or {},

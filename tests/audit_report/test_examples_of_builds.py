@@ -28,7 +28,9 @@ def builds(page: str) -> list[dict]:  # type: ignore[type-arg]
 
 
 def workflow_command(page: str) -> str:
-    (command,) = [step["run"] for step in builds(page)[0]["jobs"]["audit"]["steps"] if "run" in step]
+    (command,) = [
+        step["run"] for step in builds(page)[0]["jobs"]["audit"]["steps"] if "run" in step
+    ]
     return str(command)
 
 
@@ -41,7 +43,9 @@ def hook(page: str) -> dict:  # type: ignore[type-arg]
 def started(entry: str, folder: Path, programs: Path) -> int:
     """The exit code of an entry that is started as pre-commit does it: split into words, without a shell."""
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(shlex.split(entry), cwd=folder, env=environment, capture_output=True, timeout=300).returncode
+    return subprocess.run(
+        shlex.split(entry), cwd=folder, env=environment, capture_output=True, timeout=300
+    ).returncode
 
 
 def program(folder: Path, lines: str) -> Path:
@@ -53,7 +57,9 @@ def program(folder: Path, lines: str) -> Path:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_build_calls_the_audit_with_a_baseline_that_is_kept_beside_the_original(page: str) -> None:
+def test_a_build_calls_the_audit_with_a_baseline_that_is_kept_beside_the_original(
+    page: str,
+) -> None:
     for called in (workflow_command(page), hook(page)["entry"]):
         name, verb, *arguments = shlex.split(called)
         assert (name, verb) == ("kakurenbo", "audit")
@@ -69,10 +75,14 @@ def test_a_build_calls_the_audit_with_a_baseline_that_is_kept_beside_the_origina
 def test_the_hook_is_stopped_by_a_leak_a_mistake_and_an_open_verdict(
     page: str, audited: int, ends: int, tmp_path: Path
 ) -> None:
-    assert started(hook(page)["entry"], tmp_path, program(tmp_path / "bin", f"exit {audited}")) == ends
+    assert (
+        started(hook(page)["entry"], tmp_path, program(tmp_path / "bin", f"exit {audited}")) == ends
+    )
 
 
-@pytest.mark.parametrize(("audited", "strict", "lenient"), [(0, 0, 0), (1, 1, 1), (2, 2, 1), (3, 3, 0)])
+@pytest.mark.parametrize(
+    ("audited", "strict", "lenient"), [(0, 0, 0), (1, 1, 1), (2, 2, 1), (3, 3, 0)]
+)
 def test_the_workflow_is_stopped_by_an_open_verdict_unless_its_command_says_otherwise(
     audited: int, strict: int, lenient: int, tmp_path: Path
 ) -> None:
@@ -82,12 +92,18 @@ def test_the_workflow_is_stopped_by_an_open_verdict_unless_its_command_says_othe
         assert started("bash -e step.sh", tmp_path, programs) == code  # as a workflow runs a step
 
 
+@pytest.mark.slow
 def test_the_hook_runs_a_real_audit_of_the_files_that_it_names(tmp_path: Path) -> None:
     source = Path(kakurenbo.__file__).resolve().parent.parent
-    programs = program(tmp_path / "bin", f'PYTHONPATH={shlex.quote(str(source))} exec {sys.executable} -m kakurenbo "$@"')
+    programs = program(
+        tmp_path / "bin",
+        f'PYTHONPATH={shlex.quote(str(source))} exec {sys.executable} -m kakurenbo "$@"',
+    )
     data, folder, entry = tmp_path / "data", tmp_path / "repository", hook(PAGES[0])["entry"]
     folder.mkdir()
-    (folder / "limits.toml").write_text("membership = 0.3\nsingling_out = 0.6\nlinkability = 0.6\ninference = 0.6\n")
+    (folder / "limits.toml").write_text(
+        "membership = 0.3\nsingling_out = 0.6\nlinkability = 0.6\ninference = 0.6\n"
+    )
     made = f"kakurenbo generate table hospital --rows 400 --seed 1 -o {data}/original.csv --holdout {data}/holdout.csv"
     others = "kakurenbo generate table hospital --rows 400 --seed 2 -o release.csv"
     assert [started(line, folder, programs) for line in (made, others)] == [0, 0]

@@ -8,18 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.calling import call
+from tests.reading import Read, attempt
 
-from kakurenbo import registry
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.tables.near_swaps import SwapNear
 from kakurenbo.anonymizers.tables.randomized_response import RandomizedResponse
-from kakurenbo.anonymizers.tables.synthesis import Synthetic
+from kakurenbo.anonymizers.tables.swap import SwapNear
+from kakurenbo.anonymizers.tables.synthetic import Synthetic
 from kakurenbo.audit.anonymizing import PROBE, anonymized, storages
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.schema import infer_schema
-from kakurenbo.generators.hospital import hospital
-from kakurenbo.rng import stream
-from kakurenbo.tables import Date, Decimal, Integer, Read, Schema, Table, Text
+from kakurenbo.core import Date, Decimal, Integer, Schema, Table, Text
+from kakurenbo.core.rng import stream
+from kakurenbo.data.hospital import hospital
+from kakurenbo.methods import registry
 
 TABLE = """age,sex,weight,seen,note,size
 31,f,61.50,2024-02-29,quite well,4.2
@@ -43,16 +44,21 @@ def test_what_nobody_changes_comes_out_as_it_went_in_in_every_way_to_store_it() 
         for one in stored:
             texts = cells[one.told.name]
             made = Table.from_encoded(
-                Schema([one.column]), {one.told.name: texts if isinstance(one.column, Text) else one.encode(texts)}
+                Schema([one.column]),
+                {one.told.name: texts if isinstance(one.column, Text) else one.encode(texts)},
             )
             # A number is written as numbers are: without a plus.
-            assert one.written(made).to_list() == [text.removeprefix("+") for text in texts.to_list()], one
+            assert one.written(made).to_list() == [
+                text.removeprefix("+") for text in texts.to_list()
+            ], one
 
 
 def test_a_method_gets_the_richest_kinds_that_it_takes() -> None:
     cells = pl.DataFrame({"day": ["2024-01-01", "2024-01-03"], "x": ["0.5", "1.25"]})
     frame = frame_of("own", cells)
-    own, plain, whole = ([type(one.column) for one in stored] for stored in storages(frame, infer_schema(frame)))
+    own, plain, whole = (
+        [type(one.column) for one in stored] for stored in storages(frame, infer_schema(frame))
+    )
     assert own == [Date, Decimal]
     assert plain == [Integer, Decimal]
     assert whole == [Integer, Integer]
@@ -60,22 +66,34 @@ def test_a_method_gets_the_richest_kinds_that_it_takes() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [RandomizedResponse(p=0.5), Synthetic(), SwapNear(reach=400, cells=9), Pipeline("top:column=age,above=90|rr:p=0.5")],
+    [
+        RandomizedResponse(p=0.5),
+        Synthetic(),
+        SwapNear(reach=400, cells=9),
+        Pipeline("top:column=age,above=90|rr:p=0.5"),
+    ],
 )
 def test_methods_run_on_a_hospital_and_give_values_of_its_columns(method: object) -> None:
     frame = frame_of("hospital", hospital(600, stream(1)))
-    made = anonymized(frame, infer_schema(frame), method, np.random.default_rng(1))  # type: ignore[arg-type]
+    made = attempt(anonymized, frame, infer_schema(frame), method, np.random.default_rng(1))  # type: ignore[arg-type]
     assert isinstance(made, Read)
     cells, _ = made.value
     assert cells.columns == list(frame.columns)
     assert cells.height > 400
     for name in ("sex", "prefecture", "ward", "diagnosis", "insurance", "hba1c"):
         assert set(cells[name]) <= set(frame.cells[name]), name
-    assert cells["admitted"].str.to_date("%Y-%m-%d").is_between(pl.date(2024, 1, 1), pl.date(2024, 12, 31)).all()
+    assert (
+        cells["admitted"]
+        .str.to_date("%Y-%m-%d")
+        .is_between(pl.date(2024, 1, 1), pl.date(2024, 12, 31))
+        .all()
+    )
 
 
 def test_the_command_writes_a_release_and_the_same_again(table: Path) -> None:
-    called = call("anonymize", "table", "rr", table, table.with_name("a.csv"), "--p", "0.5", "--seed", 1)
+    called = call(
+        "anonymize", "table", "rr", table, table.with_name("a.csv"), "--p", "0.5", "--seed", 1
+    )
     call("anonymize", "table", "rr", table, table.with_name("b.csv"), "--p", "0.5", "--seed", 1)
     assert (called.code, called.json["rows"]) == (0, 3)
     assert table.with_name("a.csv").read_bytes() == table.with_name("b.csv").read_bytes()
@@ -89,10 +107,14 @@ def test_a_schema_that_somebody_edited_is_heeded(table: Path) -> None:
     assert call("schema", table, "-o", schema).json["columns"] == {
         "age": "integer", "sex": "category", "weight": "decimal", "seen": "date", "note": "category", "size": "decimal",
     }  # fmt: skip
-    schema.write_text(schema.read_text().partition("[note]")[0].replace("high = 55", "high = 40"), "utf-8")
+    schema.write_text(
+        schema.read_text().partition("[note]")[0].replace("high = 55", "high = 40"), "utf-8"
+    )
     refused = call("anonymize", "table", "rr", table, table.with_name("a.csv"), "--schema", schema)
     assert refused.code == 1
-    assert [(one["row"], one["column"], one["value"]) for one in refused.json["problems"]] == [(4, "age", None)]
+    assert [(one["row"], one["column"], one["value"]) for one in refused.json["problems"]] == [
+        (4, "age", None)
+    ]
     assert not table.with_name("a.csv").exists()
     schema.write_text(schema.read_text().replace("high = 40", "high = 60"), "utf-8")
     called = call("anonymize", "table", "rr", table, table.with_name("a.csv"), "--schema", schema)
@@ -108,14 +130,20 @@ def test_a_method_that_does_not_fit_is_refused_with_what_to_do(table: Path) -> N
     out = table.with_name("out.csv")
     other = call("anonymize", "table", "crowds", table, out)
     assert other.code == 2
-    assert "made for the data of darc2019; for any table there are aim, bottom" in other.json["error"]
+    assert (
+        "made for the data of darc2019; for any table there are aim, bottom" in other.json["error"]
+    )
     columns = call("anonymize", "table", "kanony", table, out)
     assert "there is no column 'education'; there are age, sex" in columns.json["error"]
     assert call("anonymize", "table", "kanony", table, out, "--columns", "sex").code == 0
 
 
 def test_every_method_that_takes_numbers_and_words_is_offered() -> None:
-    offered = [name for name in registry.names("anonymizers") if registry.load("anonymizers", name).accepts(PROBE)]
+    offered = [
+        name
+        for name in registry.names("anonymizers")
+        if registry.load("anonymizers", name).accepts(PROBE)
+    ]
     assert {"rr", "rrp", "synthetic", "kanony", "pipeline"} <= set(offered)
     assert not {"crowds", "olh", "shuffle_rows"} & set(offered)
 
@@ -134,6 +162,23 @@ def test_a_release_that_is_the_table_itself_is_told(tmp_path: Path) -> None:
     result = call("anonymize", "table", "pipeline", str(given), str(out), "--seed", "1")
     assert result.code == 0
     assert "nothing was changed" in result.err
-    result = call("anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--columns", "age", "--seed", "1")
+    result = call(
+        "anonymize",
+        "table",
+        "rr",
+        str(given),
+        str(out),
+        "--p",
+        "0.5",
+        "--columns",
+        "age",
+        "--seed",
+        "1",
+    )
     assert "left as they are, row by row: sex, prefecture" in result.err
-    assert "as they are" not in call("anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--seed", "1").err
+    assert (
+        "as they are"
+        not in call(
+            "anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--seed", "1"
+        ).err
+    )

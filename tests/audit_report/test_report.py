@@ -13,15 +13,18 @@ from tests.audit_report.made_up import HOSTILE, bare, full
 from tests.e2e.browser import CHROMIUM, opened, started
 
 from kakurenbo.audit.report import audit_pictures, html_audit, markdown_audit
-from kakurenbo.audit.report.pictures import NARROW, WIDE, frontier_picture, risk_picture
+from kakurenbo.audit.report.pictures import frontier_picture, risk_picture
 from kakurenbo.audit.report.words import caveat_sentences, verdict_sentence
 from kakurenbo.audit.result import INCONCLUSIVE, Candidate, Excess, Rate, Risk, SelfTest, ThreatRow
-from kakurenbo.messages import render, speaking
-from kakurenbo.messages.catalogue import Sentence, catalogue_of
-from kakurenbo.tables import Problem
+from kakurenbo.core import Problem
+from kakurenbo.core.messages import render, speaking
+from kakurenbo.core.messages.catalogue import Sentence, catalogue_of
+from kakurenbo.reports.charts import NARROW, WIDE
 
 
-def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> None:
+def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> (
+    None
+):
     told = markdown_audit(full())
     assert told.index("audit.verdict.above") < told.index("| membership |")
     figures = "85.4 % (82.0–88.3) | 85.6 % (82.2–88.5) | 0.2 % (0.0–1.1) | – | 0.1 % | 0.0004 | 5.0 % | above its limit |"
@@ -48,10 +51,15 @@ def test_markdown_has_every_figure_of_a_risk_that_the_page_has() -> None:
         assert figure in told
         assert figure in page
     assert "| naive guess | chance | p-value (Holm) | limit |" in told
-    assert "| 46.0 % (41.6–50.5) | 41.0 % (36.7–45.4) | 38.0 % | 9.5 % | 0.0004 | 5.0 % | inconclusive |" in told
+    assert (
+        "| 46.0 % (41.6–50.5) | 41.0 % (36.7–45.4) | 38.0 % | 9.5 % | 0.0004 | 5.0 % | inconclusive |"
+        in told
+    )
 
 
-def test_columns_stand_beside_what_the_attack_gains_with_all_of_them_and_no_part_is_below_none_or_above_all() -> None:
+def test_columns_stand_beside_what_the_attack_gains_with_all_of_them_and_no_part_is_below_none_or_above_all() -> (
+    None
+):
     told, page = markdown_audit(full()), html_audit(full())
     for report in (told, page):
         assert "with all columns it gains 80.0 %" in report
@@ -64,14 +72,32 @@ def test_columns_stand_beside_what_the_attack_gains_with_all_of_them_and_no_part
 
 
 def test_percents_are_written_one_way_in_every_report() -> None:
-    rows = {"rate": Rate(1, 5000, 0.0002, 0.00001, 0.0011), "control": Rate(0, 5000, 0.0, 0.0, 0.00074)}
-    tiny = replace(full().risks["membership"], excess=Excess(0.0002, -0.00054, 0.0011), baseline=0.00013, chance=0.12, **rows)
+    rows = {
+        "rate": Rate(1, 5000, 0.0002, 0.00001, 0.0011),
+        "control": Rate(0, 5000, 0.0, 0.0, 0.00074),
+    }
+    tiny = replace(
+        full().risks["membership"],
+        excess=Excess(0.0002, -0.00054, 0.0011),
+        baseline=0.00013,
+        chance=0.12,
+        **rows,
+    )
     compared = (Candidate("a", -0.00021, 0.99999, 0, True), Candidate("b", 0.5, 0.6, 1, False))
     result = replace(full(), risks={**full().risks, "membership": tiny}, candidates=compared)
     pictures = "".join(audit_pictures(result).values())
-    for told in (markdown_audit(result), html_audit(result), repr(result), result._repr_html_(), pictures):
+    for told in (
+        markdown_audit(result),
+        html_audit(result),
+        repr(result),
+        result._repr_html_(),
+        pictures,
+    ):
         assert re.findall(r"\d\.\d\d+(?: %|–| %\))", told) == []
-    assert "| 0.0 % (−0.1–0.1) | 0.0 % (0.0–0.1) | 0.0 % (0.0–0.1) | &lt; 0.1 % | 12.0 % |" in markdown_audit(result)
+    assert (
+        "| 0.0 % (−0.1–0.1) | 0.0 % (0.0–0.1) | 0.0 % (0.0–0.1) | &lt; 0.1 % | 12.0 % |"
+        in markdown_audit(result)
+    )
 
 
 def test_what_was_found_against_the_limit_is_said_as_it_is_done() -> None:
@@ -82,8 +108,19 @@ def test_what_was_found_against_the_limit_is_said_as_it_is_done() -> None:
 
 def test_a_gain_of_singling_out_below_0_is_explained_where_there_is_no_holdout() -> None:
     rate = Rate(10, 100, 0.1, 0.049, 0.176)
-    row = ThreatRow("stranger", (), ("age",), "predicates_1", rate, None, Excess(-0.268, -0.319, -0.192), reported=True)
-    alone = replace(Risk.reporting("singling_out", [row], 0), standing=INCONCLUSIVE, why="no_control", limit=0.1)
+    row = ThreatRow(
+        "stranger",
+        (),
+        ("age",),
+        "predicates_1",
+        rate,
+        None,
+        Excess(-0.268, -0.319, -0.192),
+        reported=True,
+    )
+    alone = replace(
+        Risk.reporting("singling_out", [row], 0), standing=INCONCLUSIVE, why="no_control", limit=0.1
+    )
     result = replace(full(), risks={**full().risks, "singling_out": alone})
     held = replace(result, risks={**full().risks, "singling_out": replace(alone, control=rate)})
     for render_audit in (markdown_audit, html_audit):
@@ -92,9 +129,17 @@ def test_a_gain_of_singling_out_below_0_is_explained_where_there_is_no_holdout()
 
 
 def test_a_failed_test_of_the_attack_is_told_once_and_as_what_it_is() -> None:
-    weak = {name: replace(risk, why="too_weak") if risk.assessed else risk for name, risk in full().risks.items()}
+    weak = {
+        name: replace(risk, why="too_weak") if risk.assessed else risk
+        for name, risk in full().risks.items()
+    }
     result = replace(full(), risks=weak)
-    for told in (markdown_audit(result), html_audit(result).partition('<div lang="ja"')[0], repr(result), result._repr_html_()):
+    for told in (
+        markdown_audit(result),
+        html_audit(result).partition('<div lang="ja"')[0],
+        repr(result),
+        result._repr_html_(),
+    ):
         assert told.count("failed its own test") == 1
     eager = replace(result, self_tests=(SelfTest("fresh", "likelihood", 0.2, 0.0, False),))
     assert "| 20.0 % | 0.0 % | finds what is not there |" in markdown_audit(eager)
@@ -104,7 +149,11 @@ def test_a_failed_test_of_the_attack_is_told_once_and_as_what_it_is() -> None:
 def test_the_page_needs_no_network_and_holds_both_languages() -> None:
     page = html_audit(full())
     assert not re.findall(r"(?:src|href)=\"(?!#|data:)[^\"]*\"", page)
-    assert page.count('<div lang="en" data-language="en"') == page.count('<div lang="ja" data-language="ja"') == 1
+    assert (
+        page.count('<div lang="en" data-language="en"')
+        == page.count('<div lang="ja" data-language="ja"')
+        == 1
+    )
     assert "Who could do what" in page
     assert "誰に何ができるか" in page
     with speaking("ja"):
@@ -127,14 +176,20 @@ def test_markdown_shows_the_records_that_the_page_shows_with_the_line_of_the_fil
         assert "line 9, counting the header: age 71" in told
     with speaking("ja"):
         assert "見出しを含めて 9 行目: age 71" in markdown_audit(full())
-    hidden = [line for line in markdown_audit(full()).splitlines() if line.startswith("| 0000000000000003")]
+    hidden = [
+        line
+        for line in markdown_audit(full()).splitlines()
+        if line.startswith("| 0000000000000003")
+    ]
     assert hidden == ["| 0000000000000003 | 0.0002 |"]
 
 
 def test_what_was_put_right_is_told_in_the_language_of_the_reader_and_in_english_in_json() -> None:
     notices = tuple(Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv"))
     result = replace(full(), notices=notices)
-    english, japanese = ("a.csv, b.csv: " + render("text.bom", {}, spoken).message for spoken in ("en", "ja"))
+    english, japanese = (
+        "a.csv, b.csv: " + render("text.bom", {}, spoken).message for spoken in ("en", "ja")
+    )
     assert english in markdown_audit(result)
     with speaking("ja"):
         told = markdown_audit(result)
@@ -158,7 +213,9 @@ def test_pictures_show_every_candidate_and_the_same_result_gives_the_same_bytes(
 
 @pytest.mark.parametrize("spoken", ["en", "ja"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_legend_is_never_cut_and_names_the_control_in_words_that_hold_for_pseudonyms_too(spoken: str, width: float) -> None:
+def test_a_legend_is_never_cut_and_names_the_control_in_words_that_hold_for_pseudonyms_too(
+    spoken: str, width: float
+) -> None:
     with speaking(spoken):
         for drawn in (risk_picture(full(), width), frontier_picture(full(), width)):
             *_, legend = drawn.content
@@ -169,21 +226,27 @@ def test_a_legend_is_never_cut_and_names_the_control_in_words_that_hold_for_pseu
         assert {"en": "people", "ja": "人"}[spoken] not in meaning
 
 
-def test_a_legend_that_does_not_fit_a_row_goes_on_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_legend_that_does_not_fit_a_row_goes_on_in_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(
         catalogue_of("en"),
         "audit.report.control_meaning",
         Sentence("the same attack on people who are not in the original at all"),
     )
-    *_, legend = risk_picture(full(), NARROW).content
+    legend = risk_picture(full(), NARROW).content.rpartition('<g transform="translate(0,')[2]
     assert "…" not in legend
     assert {"not", "all"} <= set(re.findall(r"\w+", legend))
 
 
 def test_candidates_stand_in_both_reports_with_their_own_verdicts() -> None:
     told = markdown_audit(full())
-    assert "| synthetic | 0.4 % | 79.0 % | every risk within its limit | not beaten in both |" in told
-    worse = replace(full(), candidates=(Candidate("later", 0.1, 0.9, 1, True, "regressed"), *full().candidates))
+    assert (
+        "| synthetic | 0.4 % | 79.0 % | every risk within its limit | not beaten in both |" in told
+    )
+    worse = replace(
+        full(), candidates=(Candidate("later", 0.1, 0.9, 1, True, "regressed"), *full().candidates)
+    )
     page = html_audit(worse)
     assert page.count("some risk above its limit</span>") == 2
     assert "some risk worse than in the baseline</span>" in page
@@ -205,10 +268,16 @@ def test_a_notebook_shows_the_verdict_and_a_picture() -> None:
 
 def test_every_word_that_the_report_says_is_in_the_catalogue_of_both_languages() -> None:
     folder = Path(html_audit.__code__.co_filename).parent
-    said = {word for path in folder.glob("*.py") for word in re.findall(r'said\(\s*"([a-z_.]+)"', path.read_text("utf-8"))}
+    said = {
+        word
+        for path in folder.glob("*.py")
+        for word in re.findall(r'said\(\s*"([a-z_.]+)"', path.read_text("utf-8"))
+    }
     assert len(said) > 40
     for language in ("en", "ja"):
-        assert {word for word in said if f"audit.report.{word}" not in catalogue_of(language)} == set()
+        assert {
+            word for word in said if f"audit.report.{word}" not in catalogue_of(language)
+        } == set()
 
 
 def test_renderers_read_the_result_alone() -> None:
@@ -255,6 +324,8 @@ def test_options_and_lists_are_told_in_the_language_of_the_reader() -> None:
 @pytest.mark.parametrize("code", ["copies", "few_copies", "near_copies", "copies_anyway"])
 def test_copies_are_told_in_words_that_hold_of_one_as_of_many(code: str) -> None:
     for rows in (1, 12):
-        told = render(f"audit.caveat.{code}", {"rows": rows, "control": 0, "least": 1, "changed": 1}, "en").message
+        told = render(
+            f"audit.caveat.{code}", {"rows": rows, "control": 0, "least": 1, "changed": 1}, "en"
+        ).message
         assert f": {rows}" in told
         assert not re.search(r"\d released rows are|\d whole records were|\d records were", told)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kakurenbo import registry
 from kakurenbo.cli import VERBS, main
+from kakurenbo.methods import registry
 
 Run = Callable[..., tuple[int, Any, str]]
 
@@ -35,7 +35,20 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small prepared round with three teams."""
     folder = tmp_path_factory.mktemp("contest") / "pre"
     with pytest.raises(SystemExit) as left:
-        main(["prepare", "amic2020", "-o", str(folder), "--teams", "3", "--scale", "small", "--seed", "7"])
+        main(
+            [
+                "prepare",
+                "amic2020",
+                "-o",
+                str(folder),
+                "--teams",
+                "3",
+                "--scale",
+                "small",
+                "--seed",
+                "7",
+            ]
+        )
     assert not left.value.code
     return folder
 
@@ -50,10 +63,16 @@ def test_every_verb_has_help(run: Run) -> None:
 def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path: Path) -> None:
     handout = contest / "teams" / "02"
     release = tmp_path / "pre_anonymizeddata_02.csv"
-    code, report, _ = run("anonymize", "amic2020", "rr", handout, release, "--p", "0.999", "--seed", "1", "--json")
+    code, report, _ = run(
+        "anonymize", "amic2020", "rr", handout, release, "--p", "0.999", "--seed", "1", "--json"
+    )
     assert code == 0
     assert report["rows"] == 1000
-    assert run("check", "amic2020", handout, release, "--json") == (0, {"valid": True, "notices": []}, "")
+    assert run("check", "amic2020", handout, release, "--json") == (
+        0,
+        {"valid": True, "notices": []},
+        "",
+    )
 
     code, measured, _ = run("measure", "amic2020", handout, release, "--json")
     assert set(measured) == {"valid", "passes", "scores", "thresholds", "limits"}
@@ -69,28 +88,47 @@ def test_a_contest_from_preparation_to_credit(run: Run, contest: Path, tmp_path:
     assert [entry["team"] for entry in told["missing"]] == ["01", "03"]
     form = json.loads((published / "targets" / "02" / "questionnaire_02.json").read_text())
     assert form["computed"]["k"] >= 1
-    population, target = published / "attackers" / "pre_syntheticdata.csv", published / "targets" / "02" / release.name
+    population, target = (
+        published / "attackers" / "pre_syntheticdata.csv",
+        published / "targets" / "02" / release.name,
+    )
     guess = tmp_path / "inference_02_01.index"
     assert run("attack", "amic2020", "nearest", population, target, "-o", guess, "--json")[0] == 0
     assert len(guess.read_text().split()) == 100
-    code, credit, _ = run("credit", "amic2020", published / "answers" / "02" / "pre_answer_02.index", guess, "--json")
+    code, credit, _ = run(
+        "credit", "amic2020", published / "answers" / "02" / "pre_answer_02.index", guess, "--json"
+    )
     assert code == 0
     assert credit["of"] == 100
     assert credit["hits"] > 80, "hardly anything was changed, so nearly every guess hits"
     assert credit["chance"] == {"hits": 10.0, "band95": [5.0, 16.0]}
 
 
-def test_measure_shows_privacy_models_where_they_are_asked_for(run: Run, contest: Path, tmp_path: Path) -> None:
+def test_measure_shows_privacy_models_where_they_are_asked_for(
+    run: Run, contest: Path, tmp_path: Path
+) -> None:
     handout, entry = contest / "teams" / "02", tmp_path / "entry"
     entry.mkdir()
-    run("anonymize", "amic2020", "rr", handout, entry / "pre_anonymizeddata_02.csv", "--p", "0.999", "--seed", "1")
+    run(
+        "anonymize",
+        "amic2020",
+        "rr",
+        handout,
+        entry / "pre_anonymizeddata_02.csv",
+        "--p",
+        "0.999",
+        "--seed",
+        "1",
+    )
     (entry / "questionnaire_02.json").write_text('{"declared": "rr:p=0.999"}', encoding="utf-8")
     population = contest / "attackers" / "pre_syntheticdata.csv"
     asked = ("measure", "amic2020", handout, entry, "--privacy")
     _, all_columns, _ = run(*asked, "--json")
     assert set(all_columns["privacy"]) == {"k", "l", "l_entropy", "t", "epsilon", "Pk"}
     assert not set(all_columns["privacy"]) & set(all_columns["scores"]), "no score counts them"
-    _, few, _ = run(*asked, "--known", "sex", "--secret", "age", "--population", population, "--json")
+    _, few, _ = run(
+        *asked, "--known", "sex", "--secret", "age", "--population", population, "--json"
+    )
     assert few["privacy"]["k"] > 100 > 1 == all_columns["privacy"]["k"]
     assert few["privacy"]["t"] < 0.2
     assert 0 <= few["privacy"]["delta_absence"] < few["privacy"]["delta_presence"] == 1
@@ -104,12 +142,19 @@ def test_measure_shows_privacy_models_where_they_are_asked_for(run: Run, contest
     assert (code, "there is no column 'shoe size'" in told) == (2, True)
     assert run(*asked, "--population", handout / "test.csv")[0] in (0, 1)
     assert run(*asked, "--population", entry / "questionnaire_02.json")[0] == 2
-    assert "--privacy" not in run("measure", "darc2019", "--help")[1], "transactions have no such figures"
+    assert "--privacy" not in run("measure", "darc2019", "--help")[1], (
+        "transactions have no such figures"
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes(run: Run, contest: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    assert run("prepare", "amic2020", "-o", again, "--teams", "3", "--scale", "small", "--seed", "7")[0] == 0
+    assert (
+        run("prepare", "amic2020", "-o", again, "--teams", "3", "--scale", "small", "--seed", "7")[
+            0
+        ]
+        == 0
+    )
     for path in contest.rglob("*"):
         if path.is_file():
             assert (again / path.relative_to(contest)).read_bytes() == path.read_bytes()
@@ -140,7 +185,11 @@ def test_verify_after_the_reveal(run: Run, contest: Path, tmp_path: Path) -> Non
     ("language", "plain", "again"),
     [
         ("en", "uncommitted: {} files, 1 seed", "uncommitted: {} files, 1 seed; made again: {}"),
-        ("ja", "ありません: {} ファイル、1 個の種", "ありません: {} ファイル、1 個の種。作り直して比べたもの: {}"),
+        (
+            "ja",
+            "ありません: {} ファイル、1 個の種",
+            "ありません: {} ファイル、1 個の種。作り直して比べたもの: {}",
+        ),
     ],
 )
 def test_verify_counts_every_file_once_and_seeds_apart(
@@ -150,19 +199,28 @@ def test_verify_counts_every_file_once_and_seeds_apart(
     there = sum(path.is_file() for path in contest.rglob("*"))
     committed = there - 2  # the commitments and what opens them commit to the others
     assert run("verify", "amic2020", contest)[1].rstrip().endswith(plain.format(committed))
-    assert run("verify", "amic2020", contest, "--again")[1].rstrip().endswith(again.format(there, there))
+    assert (
+        run("verify", "amic2020", contest, "--again")[1]
+        .rstrip()
+        .endswith(again.format(there, there))
+    )
 
 
-def test_verify_sums_up_what_was_kept_and_names_everything_else(run: Run, contest: Path, tmp_path: Path) -> None:
+def test_verify_sums_up_what_was_kept_and_names_everything_else(
+    run: Run, contest: Path, tmp_path: Path
+) -> None:
     code, text, _ = run("verify", "amic2020", contest)
     assert code == 0
     kept = [line.split()[1:] for line in text.splitlines() if line.startswith("kept")]
-    assert ["attackers/:", "2", "files"] in kept
-    assert ["public/:", "1", "file"] in kept
+    assert ["attackers/:", "4", "files"] in kept
+    assert ["public/:", "3", "files"] in kept
     assert ["seed"] in kept
     assert len(kept) == 5
     assert "secret/01/pre_answer_01.index" not in text
-    assert "kept             secret/01/pre_answer_01.index" in run("verify", "amic2020", contest, "--verbose")[1]
+    assert (
+        "kept             secret/01/pre_answer_01.index"
+        in run("verify", "amic2020", contest, "--verbose")[1]
+    )
     forged = tmp_path / "forged"
     shutil.copytree(contest, forged)
     (forged / "secret" / "02" / "pre_answer_02.index").write_text("0\n")
@@ -220,7 +278,12 @@ def test_changed_commitments_are_never_kept(
         (tmp_path / "announced.json").write_text(data)
     else:
         place.write_text(data)
-    found, text, err = run("verify", "amic2020", forged, *(["--commitments", tmp_path / "announced.json"] if announced else []))
+    found, text, err = run(
+        "verify",
+        "amic2020",
+        forged,
+        *(["--commitments", tmp_path / "announced.json"] if announced else []),
+    )
     assert found == code
     assert word in text + err
     assert not [line for line in text.splitlines() if line.startswith("every commitment was kept")]
@@ -244,7 +307,8 @@ ROW = "39,Private,Bachelors,Never-married,Adm-clerical,Not-in-family,Male,40,<=5
         (ROW * 100 + ROW.replace("39", "91"), 1, 101, "17 to 90"),
         (ROW * 100 + ROW.replace("Private", " Private"), 1, 101, "blanks"),
         (
-            "age,workclass,education,marital-status,occupation,relationship,sex,hours-per-week,income\n" + ROW * 100,
+            "age,workclass,education,marital-status,occupation,relationship,sex,hours-per-week,income\n"
+            + ROW * 100,
             1,
             1,
             "header",
@@ -293,9 +357,13 @@ def index_file(path: Path, rows: object) -> Path:
         (["row", *range(100)], 1, "header"),
     ],
 )
-def test_traps_of_a_guess(run: Run, contest: Path, tmp_path: Path, rows: object, code: int, word: str) -> None:
+def test_traps_of_a_guess(
+    run: Run, contest: Path, tmp_path: Path, rows: object, code: int, word: str
+) -> None:
     guess = index_file(tmp_path / "guess.index", rows)
-    found, report, _ = run("credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", guess, "--json")
+    found, report, _ = run(
+        "credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", guess, "--json"
+    )
     assert found == code
     if word:
         assert any(word in problem["message"] + problem["fix"] for problem in report["problems"])
@@ -312,7 +380,12 @@ def test_standings_of_a_matrix_and_of_two_rounds(run: Run, tmp_path: Path) -> No
     code, found, _ = run("standings", "amic2020", "--pre", pre, "--main", final, "--json")
     assert [line["shown"] for line in found["anonymization"]] == ["770", "630"]
     code, found, _ = run("standings", "amic2020", pre, "--disqualified", "01", "--json")
-    assert found["anonymization"][-1] == {"team": "01", "score": None, "rank": None, "note": "disqualified"}
+    assert found["anonymization"][-1] == {
+        "team": "01",
+        "score": None,
+        "rank": None,
+        "note": "disqualified",
+    }
     assert run("standings", "amic2020")[0] == 2
     assert run("standings", "amic2020", pre, "--disqualified", "99")[0] == 2
     code, text, _ = run("standings", "amic2020", pre)
@@ -320,18 +393,34 @@ def test_standings_of_a_matrix_and_of_two_rounds(run: Run, tmp_path: Path) -> No
     assert "Overall" in text
 
 
-def test_usage_errors_are_sentences_with_exit_code_2(run: Run, tmp_path: Path, contest: Path) -> None:
+def test_usage_errors_are_sentences_with_exit_code_2(
+    run: Run, tmp_path: Path, contest: Path
+) -> None:
     for arguments, word in [
         (("measure", "amic2021", "a", "b"), "did you mean 'amic2020'"),
         (("anonymize", "amic2020", "rrr", "a", "b"), "did you mean"),
         (
-            ("anonymize", "amic2020", "rr", contest / "teams" / "01", tmp_path / "D.csv", "--p", "2"),
+            (
+                "anonymize",
+                "amic2020",
+                "rr",
+                contest / "teams" / "01",
+                tmp_path / "D.csv",
+                "--p",
+                "2",
+            ),
             "must be a number from 0 to 1",
         ),
         (("check", "amic2020", tmp_path / "nothing", tmp_path), "no such file or folder"),
         (("prepare", "amic2020", "-o", contest, "--teams", "2"), "something already"),
-        (("prepare", "amic2020", "-o", tmp_path / "x", "--teams", "2", "--data", "imported"), "data import adult"),
-        (("publish", "amic2020", contest / "teams" / "01", tmp_path, "-o", tmp_path / "y"), "organizer's folder"),
+        (
+            ("prepare", "amic2020", "-o", tmp_path / "x", "--teams", "2", "--data", "imported"),
+            "data import adult",
+        ),
+        (
+            ("publish", "amic2020", contest / "teams" / "01", tmp_path, "-o", tmp_path / "y"),
+            "organizer's folder",
+        ),
         (("attack", "amic2020", "nearest", contest, "-o", tmp_path / "z"), "two files"),
         (("verify", "amic2020", tmp_path), "there is no public/commitments.json"),
         (("juggle",), "there is no verb"),
@@ -344,7 +433,9 @@ def test_usage_errors_are_sentences_with_exit_code_2(run: Run, tmp_path: Path, c
     assert not (tmp_path / "x").exists()
 
 
-def test_a_refused_release_is_named_and_not_published(run: Run, contest: Path, tmp_path: Path) -> None:
+def test_a_refused_release_is_named_and_not_published(
+    run: Run, contest: Path, tmp_path: Path
+) -> None:
     bad = tmp_path / "pre_anonymizeddata_01.csv"
     bad.write_text(ROW)
     code, told, _ = run("publish", "amic2020", contest, bad, "-o", tmp_path / "out", "--json")
@@ -367,7 +458,9 @@ def test_the_doctor_finds_nothing_wrong_here(run: Run) -> None:
     assert all(check["ok"] for check in found["checks"])
 
 
-def test_a_bug_is_told_without_a_traceback_and_shown_with_debug(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_told_without_a_traceback_and_shown_with_debug(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(group: str) -> None:
         raise ZeroDivisionError(group)
 
@@ -380,11 +473,18 @@ def test_a_bug_is_told_without_a_traceback_and_shown_with_debug(run: Run, monkey
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("en", "HANDOUT and RELEASE look swapped"), ("ja", "HANDOUT と RELEASE が逆のようです")]
+    ("language", "said"),
+    [("en", "HANDOUT and RELEASE look swapped"), ("ja", "HANDOUT と RELEASE が逆のようです")],
 )
 @pytest.mark.parametrize("verb", ["check", "measure"])
 def test_whoever_swaps_handout_and_release_is_given_the_right_command(
-    run: Run, contest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, language: str, said: str
+    run: Run,
+    contest: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    language: str,
+    said: str,
 ) -> None:
     release, handout = tmp_path / "D.csv", contest / "teams" / "01"
     shutil.copy(handout / "pre_samplingdata_01.csv", release)
@@ -399,22 +499,31 @@ def test_whoever_swaps_handout_and_release_is_given_the_right_command(
     assert said not in run(verb, "amic2020", handout, release)[2]
 
 
-@pytest.mark.parametrize(("language", "form"), [("en", "100 different row numbers"), ("ja", "100 個書いたファイル")])
+@pytest.mark.parametrize(
+    ("language", "form"), [("en", "100 different row numbers"), ("ja", "100 個書いたファイル")]
+)
 def test_a_table_that_is_no_guess_has_one_problem_that_says_what_a_guess_is(
     run: Run, contest: Path, monkeypatch: pytest.MonkeyPatch, language: str, form: str
 ) -> None:
     monkeypatch.setenv("KAKURENBO_LANG", language)
     table = contest / "teams" / "01" / "pre_samplingdata_01.csv"
-    code, _, err = run("credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", table)
+    code, _, err = run(
+        "credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", table
+    )
     assert code == 2
     assert len(err.splitlines()) == 1
     assert err.startswith(f"{table}:1: ")
     assert form in err
 
 
-def test_single_lines_of_a_guess_that_are_wrong_are_named_one_by_one(run: Run, contest: Path, tmp_path: Path) -> None:
+def test_single_lines_of_a_guess_that_are_wrong_are_named(
+    run: Run, contest: Path, tmp_path: Path
+) -> None:
     guess = tmp_path / "guess.index"
     guess.write_text("".join(f"{row}\n" for row in range(98)) + "1,2\n3,4\n")
-    code, _, err = run("credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", guess)
+    code, _, err = run(
+        "credit", "amic2020", contest / "secret" / "01" / "pre_answer_01.index", guess
+    )
     assert code == 2
-    assert [line.partition(" ")[0] for line in err.splitlines()] == [f"{guess}:99:", f"{guess}:100:"]
+    assert [line.partition(" ")[0] for line in err.splitlines()] == [f"{guess}:99:"]
+    assert "(also row 100)" in err

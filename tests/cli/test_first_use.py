@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from kakurenbo import compiling, registry
 from kakurenbo.arena.executors import ATTACKERS, JUDGES, processes
 from kakurenbo.cli import VERBS, command_line, main
+from kakurenbo.core import compiling
+from kakurenbo.methods import registry
 
 Call = Callable[..., tuple[int, str]]
 
@@ -35,7 +36,10 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
 
 def commands(text: str) -> list[list[str]]:
     """The commands that a text shows, without ``kakurenbo``."""
-    return [shlex.split(found)[1:] for found in re.findall(r"kakurenbo [a-z]+ [^()\n]*?(?=  |\)|\n|$)", text)]
+    return [
+        shlex.split(found)[1:]
+        for found in re.findall(r"kakurenbo [a-z]+ [^()\n]*?(?=  |\)|\n|$)", text)
+    ]
 
 
 def test_bare_kakurenbo_greets_with_the_six_commands_that_people_need(call: Call) -> None:
@@ -45,9 +49,15 @@ def test_bare_kakurenbo_greets_with_the_six_commands_that_people_need(call: Call
     assert shown == ["demo", "prepare", "anonymize", "measure", "attack", "audit"]
 
 
-def test_the_commands_of_the_greeting_work_as_typed(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_greeting_work_as_typed(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = [one for one in commands(call()[1]) if one[0] in ("prepare", "anonymize", "measure", "attack")]
+    shown = [
+        one
+        for one in commands(call()[1])
+        if one[0] in ("prepare", "anonymize", "measure", "attack")
+    ]
     assert len(shown) == 4
     for command in shown:
         assert call(*command)[0] == 0, command
@@ -65,7 +75,9 @@ def test_methods_are_listed_by_the_contest_they_play(call: Call) -> None:
         text = call(group)[1]
         parts = re.split(r"^(amic2020|darc2019|pwscup2021|pwscup2024): ", text, flags=re.MULTILINE)
         contests = zip(parts[1::2], parts[2::2], strict=True)
-        listed = {name: set(re.findall(r"^([a-z_]+)  ", part, re.MULTILINE)) for name, part in contests}
+        listed = {
+            name: set(re.findall(r"^([a-z_]+)  ", part, re.MULTILINE)) for name, part in contests
+        }
         assert set(listed) == set(registry.names("rulebooks"))
     assert "nearest" in listed["amic2020"]
     assert "nearest" not in listed["darc2019"]
@@ -77,7 +89,12 @@ def test_the_examples_of_the_listings_work_as_typed(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rulebook: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = [one for group in ("anonymizers", "attacks") for one in commands(call(group)[1]) if one[1] == rulebook]
+    shown = [
+        one
+        for group in ("anonymizers", "attacks")
+        for one in commands(call(group)[1])
+        if one[1] == rulebook
+    ]
     by_verb = {command[0]: command for command in shown}
     assert set(by_verb) == {"prepare", "anonymize", "publish", "attack"}
     assert call(*by_verb["prepare"], "--scale", "small", "--seed", "1")[0] == 0
@@ -88,7 +105,12 @@ def test_the_examples_of_the_listings_work_as_typed(
 
 def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> None:
     text = " ".join(call("attack", "--help")[1].split())
-    for files in ("amic2020: B.csv D.csv", "darc2019: T.csv S.csv", "pwscup2021: CT.csv D.csv", "pwscup2024: a.csv b.csv"):
+    for files in (
+        "amic2020: B.csv D.csv",
+        "darc2019: T.csv S.csv",
+        "pwscup2021: CT.csv D.csv",
+        "pwscup2024: a.csv b.csv",
+    ):
         assert files in text
     text = " ".join(call("attack", "darc2019", "--help")[1].split())
     assert "T.csv S.csv" in text
@@ -105,18 +127,29 @@ def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> N
         (
             ("attack", "darc2019"),
             "",
-            {"blind_shop", "fellegi_sunter", "keys", "overlap", "profile", "rhythm", "shadow_shop", "tfidf", "two_owners"},
+            {
+                "blind_shop",
+                "fellegi_sunter",
+                "keys",
+                "overlap",
+                "profile",
+                "rhythm",
+                "shadow_shop",
+                "tfidf",
+                "two_owners",
+            },
         ),
-        (("attack", "amic2020", "nearest", "--metric"), "", {"rules", "onehot"}),
+        (("attack", "amic2020", "nearest", "--metric"), "", {"rules", "onehot", "sum"}),
         (("attack", "amic2020", "likelihood", "--trust"), "t", {"true"}),
         (("anonymize", "amic2020", "rr", "--columns"), "n", {"none"}),
         (("prepare", "pwscup2024", "--scale"), "s", {"small"}),
         (("attack", "amic2020", "nearest", "--mechanism"), "rr", {"rr", "rrp"}),
         (("data", "import"), "a", {"adult"}),
-        (("report", "--format"), "", {"html", "md"}),
     ],
 )
-def test_verbs_rulebooks_methods_and_values_are_completed(typed: tuple[str, ...], incomplete: str, expected: set[str]) -> None:
+def test_verbs_rulebooks_methods_and_values_are_completed(
+    typed: tuple[str, ...], incomplete: str, expected: set[str]
+) -> None:
     completing = ShellComplete(command_line(), {}, "kakurenbo", "_KAKURENBO_COMPLETE")
     assert {item.value for item in completing.get_completions(list(typed), incomplete)} == expected
 
@@ -129,7 +162,9 @@ def test_verbs_rulebooks_methods_and_values_are_completed(typed: tuple[str, ...]
     ],
     ids=["help", "every rulebook"],
 )
-def test_help_is_quick_because_it_loads_none_of_the_large_libraries(line: list[str], large: set[str]) -> None:
+def test_help_is_quick_because_it_loads_none_of_the_large_libraries(
+    line: list[str], large: set[str]
+) -> None:
     program = f"""
 import sys
 from kakurenbo.cli import main
@@ -139,13 +174,15 @@ except SystemExit:
     pass
 print(sorted({large!r} & set(sys.modules)), file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
     assert done.stderr.strip() == "[]"
 
 
 def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "loops.py").write_text(
-        "from kakurenbo.compiling import announce_with, compiled\n"
+        "from kakurenbo.core.compiling import announce_with, compiled\n"
         "announce_with(lambda: print('compiling'))\n"
         "@compiled\ndef one(x):\n    return x + 1\n"
         "@compiled\ndef two(x):\n    return one(x) + 1\n"
@@ -153,7 +190,12 @@ def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Pa
     )
     printed = [
         subprocess.run(
-            [sys.executable, "-c", "import loops"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+            [sys.executable, "-c", "import loops"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
         ).stdout.split()
         for _ in range(2)
     ]
@@ -201,7 +243,9 @@ def test_compiling_is_one_line_that_names_no_part_of_the_program(
         (("mesaure",), "measure"),
     ],
 )
-def test_letters_in_another_order_are_understood(capfd: pytest.CaptureFixture[str], typed: tuple[str, ...], meant: str) -> None:
+def test_letters_in_another_order_are_understood(
+    capfd: pytest.CaptureFixture[str], typed: tuple[str, ...], meant: str
+) -> None:
     with pytest.raises(SystemExit) as left:
         main(list(typed))
     assert left.value.code == 2
@@ -211,9 +255,24 @@ def test_letters_in_another_order_are_understood(capfd: pytest.CaptureFixture[st
 def forgetful_calls() -> list[tuple[str, ...]]:
     """Every verb of every contest with nothing given, which lacks an argument or an option at least."""
     verbs = ("prepare", "check", "measure", "publish", "credit", "score", "run", "verify")
-    calls = [(verb, rulebook) for verb in verbs for rulebook in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")]
-    methods = [("attack", "amic2020", "nearest"), ("anonymize", "darc2019", "dates"), ("anonymize", "pwscup2024", "olh")]
-    return [*calls, *methods, ("generate", "amic2020"), ("sample", "amic2020"), ("report",), ("data", "import")]
+    calls = [
+        (verb, rulebook)
+        for verb in verbs
+        for rulebook in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
+    ]
+    methods = [
+        ("attack", "amic2020", "nearest"),
+        ("anonymize", "darc2019", "dates"),
+        ("anonymize", "pwscup2024", "olh"),
+    ]
+    return [
+        *calls,
+        *methods,
+        ("generate", "amic2020"),
+        ("sample", "amic2020"),
+        ("report",),
+        ("data", "import"),
+    ]
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -251,40 +310,66 @@ def test_an_example_lacks_no_argument(
         assert re.search("there is no|give the|cannot be", told), f"nothing is there: {told}"
 
 
-def test_none_is_explained_in_listings_and_help(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_is_explained_in_listings_and_help(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed = call("anonymizers")[1]
     assert "columns=none (all columns)" in listed
     assert not re.search(r"=none(?!\s+\()", listed + call("attacks")[1] + call("rulebooks")[1])
     shown = " ".join(call("anonymize", "amic2020", "rr", "--help")[1].split())
-    assert "columns to randomize (a list of names a,b,c, or none for all columns; default none)" in shown
+    assert (
+        "columns to randomize (a list of names a,b,c, or none for all columns; default none)"
+        in shown
+    )
     monkeypatch.setenv("KAKURENBO_LANG", "ja")
     assert "columns=none (すべての列)" in call("anonymizers")[1]
 
 
-def test_measure_says_in_words_what_passes_and_anonymize_what_epsilon_means(call: Call, tmp_path: Path) -> None:
+def test_measure_says_in_words_what_passes_and_anonymize_what_epsilon_means(
+    call: Call, tmp_path: Path
+) -> None:
     contest, release = tmp_path / "contest", tmp_path / "D.csv"
     call(
-        "prepare", "amic2020", "-o", contest, "--teams", "2", "--scale", "small", "--seed", "1", "--max-histogram-error", "0.5"
+        "prepare",
+        "amic2020",
+        "-o",
+        contest,
+        "--teams",
+        "2",
+        "--scale",
+        "small",
+        "--seed",
+        "1",
+        "--max-histogram-error",
+        "0.5",
     )
-    made = call("anonymize", "amic2020", "rr", contest / "teams" / "01", release, "--seed", "1", "--verbose")[1]
+    made = call(
+        "anonymize", "amic2020", "rr", contest / "teams" / "01", release, "--seed", "1", "--verbose"
+    )[1]
     assert re.search(r"epsilon \d", made)
     assert "a smaller one hides more" in made
     code, measured = call("measure", "amic2020", contest / "teams" / "01", release)
     assert code == 1
-    lines = {line.split()[0]: " ".join(line.split()) for line in measured.splitlines() if line.strip()}
+    lines = {
+        line.split()[0]: " ".join(line.split()) for line in measured.splitlines() if line.strip()
+    }
     assert "at least 0.990 fails" in lines["histogram"]
     assert "at least 0.850 passes" in lines["dta_relationship"]
     assert "at most 50.0 % passes" in lines["max_histogram_error"]
     assert "≥" not in measured
 
 
-def test_generate_says_how_near_the_data_are_in_short_and_all_of_it_when_asked(call: Call, tmp_path: Path) -> None:
+def test_generate_says_how_near_the_data_are_in_short_and_all_of_it_when_asked(
+    call: Call, tmp_path: Path
+) -> None:
     given = ("generate", "amic2020", "--rows", "1000", "--seed", "1", "-o", tmp_path / "B.csv")
     short, long = (
-        next(line for line in call(*given, *more)[1].splitlines() if "fidelity" in line) for more in ((), ("--verbose",))
+        next(line for line in call(*given, *more)[1].splitlines() if "fidelity" in line)
+        for more in ((), ("--verbose",))
     )
     assert re.fullmatch(
-        r"fidelity: largest total variation 0\.\d+ \(age\), covariance sum [\d.]+, covariance max [\d.]+", short
+        r"fidelity: largest total variation 0\.\d+ \(age\), covariance sum [\d.]+, covariance max [\d.]+",
+        short,
     )
     assert "workclass" in long
 

@@ -38,25 +38,45 @@ class Place(NamedTuple):
 
 PLACES = [
     Place("anonymize amic2020 rr X OUT"),
-    Place("anonymize amic2020 rr contest/teams/01 OUT", "contest/teams/01/contest.json", holds="json"),
+    Place(
+        "anonymize amic2020 rr contest/teams/01 OUT", "contest/teams/01/contest.json", holds="json"
+    ),
     Place("check amic2020 X release.csv"),
     Place("check amic2020 contest/teams/01 X"),
-    Place("check amic2020 contest/teams/01 submissions/01", "submissions/01/questionnaire_01.json", holds="form"),
+    Place(
+        "check amic2020 contest/teams/01 submissions/01",
+        "submissions/01/questionnaire_01.json",
+        holds="form",
+    ),
     Place("check pwscup2024 X X", name="B01.csv"),
     Place("check darc2019 X X"),
     Place("measure amic2020 contest/teams/01 X"),
     Place("measure amic2020 X release.csv"),
     Place("sample amic2020 X -o OUT"),
     Place("prepare darc2019 --data X --teams 2 -o OUT"),
-    Place("publish amic2020 contest submissions -o OUT", "contest/public/contest.json", holds="json"),
-    Place("publish amic2020 contest submissions -o OUT", "contest/public/commitments.json", holds="any json"),
-    Place("publish amic2020 contest submissions -o OUT", "contest/secret/opening.json", holds="json"),
+    Place(
+        "publish amic2020 contest submissions -o OUT", "contest/public/contest.json", holds="json"
+    ),
+    Place(
+        "publish amic2020 contest submissions -o OUT",
+        "contest/public/commitments.json",
+        holds="any json",
+    ),
+    Place(
+        "publish amic2020 contest submissions -o OUT", "contest/secret/opening.json", holds="json"
+    ),
     Place("attack amic2020 nearest X release.csv -o OUT"),
     Place("attack amic2020 nearest contest/attackers/pre_syntheticdata.csv X -o OUT"),
-    Place("attack amic2020 nearest phase/targets/01 -o OUT", "phase/targets/01/contest.json", holds="json"),
+    Place(
+        "attack amic2020 nearest phase/targets/01 -o OUT",
+        "phase/targets/01/contest.json",
+        holds="json",
+    ),
     Place("credit amic2020 X guess.csv"),
     Place("credit amic2020 phase/answers/01/pre_answer_01.csv X"),
-    Place("credit amic2020 phase/answers/01 guess.csv", "phase/answers/01/contest.json", holds="json"),
+    Place(
+        "credit amic2020 phase/answers/01 guess.csv", "phase/answers/01/contest.json", holds="json"
+    ),
     Place("score amic2020 phase guesses -o OUT", "phase/public/contest.json", holds="json"),
     Place("score amic2020 phase guesses -o OUT", "phase/public/releases.json", holds="json"),
     Place("standings amic2020 X", name="results.csv"),
@@ -70,7 +90,9 @@ PLACES = [
     Place("verify amic2020 contest", "contest/secret/opening.json", holds="json"),
     Place("verify amic2020 contest", "contest/attackers/pre_syntheticdata.csv", holds="bytes"),
     Place("verify amic2020 contest --commitments X", name="commitments.json", holds="json"),
-    Place("verify amic2020 contest phase --phase-commitments X", name="commitments.json", holds="json"),
+    Place(
+        "verify amic2020 contest phase --phase-commitments X", name="commitments.json", holds="json"
+    ),
     Place("audit X guess.csv"),
     Place("audit guess.csv X"),
     Place("data import adult X", name="adult.data"),
@@ -114,21 +136,39 @@ def text(content: str) -> Callable[[Path], None]:
     return lambda path: path.write_bytes(content.encode()) and None
 
 
-SPECIAL = {"pipe": pipe, "device": device, "socket": unix_socket, "two gigabytes": two_gigabytes, "loop": loop}
+SPECIAL = {
+    "pipe": pipe,
+    "device": device,
+    "socket": unix_socket,
+    "two gigabytes": two_gigabytes,
+    "loop": loop,
+}
 STRAYS = (pipe, device, unix_socket, loop)
 JSON = {
     "deep": text("[" * 100_000),
     "deep object": text('{"a":' * 50_000 + "1" + "}" * 50_000),
     "NaN": text('{"rulebook": NaN, "seed": NaN, "rounds": NaN, "commitments": {"seed": Infinity}}'),
-    "surrogate": text(r'{"rulebook": "\ud800", "seed": "\ud800", "scope": "\ud800", "rounds": {"\udfff": 1}}'),
-    "digits": text('{"rulebook": 1' + "0" * 5000 + ', "seed": ' + "7" * 5000 + ', "rounds": ' + "1" * 5000 + "}"),
+    "surrogate": text(
+        r'{"rulebook": "\ud800", "seed": "\ud800", "scope": "\ud800", "rounds": {"\udfff": 1}}'
+    ),
+    "digits": text(
+        '{"rulebook": 1'
+        + "0" * 5000
+        + ', "seed": '
+        + "7" * 5000
+        + ', "rounds": '
+        + "1" * 5000
+        + "}"
+    ),
     "many values": text("[" + "[]," * 4_000_000 + "[]]"),
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 4) and None,
 }
 OTHER_JSON = {"no object": text("[1, 2]"), "null": text("null")}
 TOML = {
     "dotted keys": text(".".join(["a"] * 20_000) + " = 1\n"),
-    "dotted headers": text("".join(f"[{'.'.join(['a'] * 200)}.b{number}]\n" for number in range(100))),
+    "dotted headers": text(
+        "".join(f"[{'.'.join(['a'] * 200)}.b{number}]\n" for number in range(100))
+    ),
     "deep": text("a = " + "[" * 50_000),
     "deep inline": text("a = " + "{a=" * 20_000),
     "digits": text("seed = " + "7" * 5000 + '\n[[players]]\nattack = "nearest"\n'),
@@ -210,7 +250,9 @@ def stopped(*_: object) -> None:
 signal.signal(signal.SIGALRM, stopped)
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of memory is reset as on Linux")
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the peak of memory is reset as on Linux"
+)
 @pytest.mark.parametrize(("place", "make"), CASES)
 def test_every_verb_refuses_every_hostile_file_in_a_sentence_at_once(
     place: Place,
@@ -227,12 +269,17 @@ def test_every_verb_refuses_every_hostile_file_in_a_sentence_at_once(
         code = call(folders, line, expected=None)
         seconds, grown = time.process_time() - begun, peak_bytes() - before
     out, err = capsys.readouterr()
-    listed = make in STRAYS and place.holds == "bytes"  # verify goes on, and names it among all that it finds
+    listed = (
+        make in STRAYS and place.holds == "bytes"
+    )  # verify goes on, and names it among all that it finds
     told = out if listed else err
     assert code == (1 if listed else 2), told
     assert "bug in kakurenbo" not in err
     assert "Traceback" not in err
-    assert err.count("\n") == (0 if listed else 1), err
+    beside_release = "questionnaire" in place.at and place.call.startswith(
+        "check"
+    )  # which is valid, as a second line says
+    assert err.count("\n") == (0 if listed else 2 if beside_release else 1), err
     assert place.name.partition(".")[0] in told or Path(place.at).name in told, told
     assert len(told) < 1000
     assert seconds < MOST_SECONDS

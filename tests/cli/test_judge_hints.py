@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.test_judge_verbs import CONTEST, Call, FakeJudge, call, fake, release, submission, takes
+from tests.cli.test_judge_verbs import (
+    CONTEST,
+    Call,
+    FakeJudge,
+    call,
+    fake,
+    release,
+    submission,
+    takes,
+)
 
 __all__ = ["call", "fake", "release"]  # fixtures
 
@@ -14,7 +23,10 @@ REFUSED = "91 is not an integer from 17 to 90; give an integer from 17 to 90"
 
 
 @pytest.mark.parametrize("verb", ["submit", "status", "fetch"])
-@pytest.mark.parametrize(("contest", "hint"), [("autum", "did you mean 'autumn'?"), ("nope", "kakurenbo status lists yours")])
+@pytest.mark.parametrize(
+    ("contest", "hint"),
+    [("autum", "did you mean 'autumn'?"), ("nope", "kakurenbo status lists yours")],
+)
 def test_a_contest_that_is_not_there_is_named_with_the_one_that_was_meant(
     fake: FakeJudge, call: Call, release: Path, verb: str, contest: str, hint: str
 ) -> None:
@@ -25,7 +37,11 @@ def test_a_contest_that_is_not_there_is_named_with_the_one_that_was_meant(
     assert f"{contest!r}: you have no such contest; {hint}" in err
 
 
-@pytest.mark.parametrize("asked", [["--phase", "attack"], ["--round", "main", "--phase", "attack"]], ids=["phase", "both"])
+@pytest.mark.parametrize(
+    "asked",
+    [["--phase", "attack"], ["--round", "main", "--phase", "attack"]],
+    ids=["phase", "both"],
+)
 def test_a_phase_that_is_asked_for_and_not_open_is_told_by_the_judge_with_its_time(
     fake: FakeJudge, call: Call, release: Path, asked: list[str]
 ) -> None:
@@ -48,11 +64,19 @@ def test_where_every_phase_asked_for_is_over_the_judge_is_asked_about_the_last(
 ) -> None:
     fake.answers["GET", "/contests/autumn"] = (200, {**CONTEST, "rounds": CONTEST["rounds"][:1]})
     call("submit", "autumn", release, "--phase", "anonymize")
-    assert fake.told("POST") == [("POST", "/contests/autumn/rounds/pre/phases/anonymize/submissions")]
+    assert fake.told("POST") == [
+        ("POST", "/contests/autumn/rounds/pre/phases/anonymize/submissions")
+    ]
 
 
 def test_a_refusal_is_told_once(fake: FakeJudge, call: Call, release: Path) -> None:
-    problem = {"file": "D.csv", "row": 2, "column": "age", "message": REFUSED.split("; ")[0], "fix": REFUSED.split("; ")[1]}
+    problem = {
+        "file": "D.csv",
+        "row": 2,
+        "column": "age",
+        "message": REFUSED.split("; ")[0],
+        "fix": REFUSED.split("; ")[1],
+    }
     takes(fake, submission("invalid", problems=[problem], cause=f"D.csv:2: age: {REFUSED}"))
     _, out, err = call("submit", "autumn", release)
     assert err.count("91 is not an integer") == 1
@@ -61,7 +85,17 @@ def test_a_refusal_is_told_once(fake: FakeJudge, call: Call, release: Path) -> N
 
 def test_states_are_called_as_on_the_pages(fake: FakeJudge, call: Call) -> None:
     left = {"count": None, "again_at": None, "resets_at": None}
-    phase = {"round": "main", "kind": "anonymize", "state": "open", "closes_at": "2024-10-09T15:00:00Z", "left": left}
-    told = {"contest": "autumn", "team": "01", "phases": [{**phase, "submissions": [submission("scored")]}]}
+    phase = {
+        "round": "main",
+        "kind": "anonymize",
+        "state": "open",
+        "closes_at": "2024-10-09T15:00:00Z",
+        "left": left,
+    }
+    told = {
+        "contest": "autumn",
+        "team": "01",
+        "phases": [{**phase, "submissions": [submission("scored")]}],
+    }
     fake.answers["GET", "/contests/autumn/status"] = (200, told)
     assert " valid" in call("status", "autumn")[1]

@@ -22,13 +22,22 @@ MOST_BYTES = 20_000_000
 
 def _phase(kind: str, state: str) -> dict[str, Any]:
     times = {"opens_at": "2024-10-03T00:00:00Z", "closes_at": "2024-10-09T00:00:00Z"}
-    return {"kind": kind, "state": state, **times, "files": [{"template": "D.csv", "max_bytes": MOST_BYTES, "optional": False}]}
+    return {
+        "kind": kind,
+        "state": state,
+        **times,
+        "files": [{"template": "D.csv", "max_bytes": MOST_BYTES, "optional": False}],
+    }
 
 
 CONTEST = {
     "slug": "autumn",
     "rounds": [
-        {"name": "pre", "prepared_at": "2024-10-01T00:00:00Z", "phases": [_phase("anonymize", "closed")]},
+        {
+            "name": "pre",
+            "prepared_at": "2024-10-01T00:00:00Z",
+            "phases": [_phase("anonymize", "closed")],
+        },
         {
             "name": "main",
             "prepared_at": "2024-10-02T00:00:00Z",
@@ -51,7 +60,9 @@ class FakeJudge:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 path = self.path.removeprefix("/api/v1")
                 fake.heard.append((self.command, path, dict(self.headers), body))
-                found = fake.answers.get((self.command, path), (404, {"error": "missing", "message": "nothing here"}))
+                found = fake.answers.get(
+                    (self.command, path), (404, {"error": "missing", "message": "nothing here"})
+                )
                 if isinstance(found, list):
                     found = found.pop(0) if len(found) > 1 else found[0]
                 status, content = found
@@ -116,7 +127,10 @@ def takes(fake: FakeJudge, *ends: dict[str, Any]) -> None:
     """A judge that takes one file, D.csv, and then shows these states."""
     fake.answers |= {
         ("GET", "/contests/autumn"): (200, CONTEST),
-        ("POST", "/contests/autumn/rounds/main/phases/anonymize/submissions"): (201, submission("receiving", None)),
+        ("POST", "/contests/autumn/rounds/main/phases/anonymize/submissions"): (
+            201,
+            submission("receiving", None),
+        ),
         ("PUT", "/submissions/S/files/D.csv"): (201, {"name": "D.csv"}),
         ("POST", "/submissions/S/finish"): (200, submission("received")),
         ("GET", "/submissions/S"): [(200, end) for end in ends],
@@ -145,8 +159,16 @@ def test_a_file_is_handed_in_to_the_open_phase_and_its_scores_are_waited_for(
     assert all(headers["Authorization"] == f"Bearer {TOKEN}" for _, _, headers, _ in fake.heard)
 
 
-def test_an_entry_that_is_refused_ends_with_1_and_names_every_problem(fake: FakeJudge, call: Call, release: Path) -> None:
-    problem = {"file": "D.csv", "row": 2, "column": "age", "message": "this is not a number", "fix": "write one"}
+def test_an_entry_that_is_refused_ends_with_1_and_names_every_problem(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
+    problem = {
+        "file": "D.csv",
+        "row": 2,
+        "column": "age",
+        "message": "this is not a number",
+        "fix": "write one",
+    }
     takes(fake, submission("invalid", problems=[problem]))
     code, out, err = call("submit", "autumn", release)
     assert code == 1
@@ -154,19 +176,30 @@ def test_an_entry_that_is_refused_ends_with_1_and_names_every_problem(fake: Fake
     assert "refused and costs no try" in out
 
 
-def test_a_threshold_that_does_not_hold_ends_with_1(fake: FakeJudge, call: Call, release: Path) -> None:
-    takes(fake, submission("scored", measurements=[{"name": "E1", "value": 0.75, "maximum": 0.5, "passes": False}]))
+def test_a_threshold_that_does_not_hold_ends_with_1(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
+    takes(
+        fake,
+        submission(
+            "scored", measurements=[{"name": "E1", "value": 0.75, "maximum": 0.5, "passes": False}]
+        ),
+    )
     assert call("submit", "autumn", release)[0] == 1
 
 
-def test_json_is_what_the_judge_said_with_its_receipt_and_nothing_else(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_json_is_what_the_judge_said_with_its_receipt_and_nothing_else(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     takes(fake, submission("scored"))
     code, out, err = call("submit", "autumn", release, "--json")
     assert (code, err) == (0, "")
     assert json.loads(out) == {**submission("scored"), "receipt": None}
 
 
-def test_without_waiting_an_entry_is_only_handed_in(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_without_waiting_an_entry_is_only_handed_in(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     takes(fake, submission("scored"))
     code, out, _ = call("submit", "autumn", release, "--wait", 0)
     assert code == 0
@@ -174,10 +207,17 @@ def test_without_waiting_an_entry_is_only_handed_in(fake: FakeJudge, call: Call,
     assert ("GET", "/submissions/S") not in fake.told("GET")
 
 
-def test_a_file_that_the_judge_refuses_is_told_and_the_entry_taken_back(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_a_file_that_the_judge_refuses_is_told_and_the_entry_taken_back(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     takes(fake, submission("scored"))
-    problems = [{"file": "D.csv", "row": None, "column": None, "message": "no such name", "fix": ""}]
-    fake.answers["PUT", "/submissions/S/files/D.csv"] = (422, {"error": "refused", "problems": problems, "problem_count": 1})
+    problems = [
+        {"file": "D.csv", "row": None, "column": None, "message": "no such name", "fix": ""}
+    ]
+    fake.answers["PUT", "/submissions/S/files/D.csv"] = (
+        422,
+        {"error": "refused", "problems": problems, "problem_count": 1},
+    )
     code, out, err = call("submit", "autumn", release)
     assert (code, out) == (1, "")
     assert err == "D.csv: no such name\n"
@@ -188,12 +228,24 @@ def test_where_nothing_was_handed_in_for_no_fault_of_its_files_the_code_is_2_and
     fake: FakeJudge, call: Call, release: Path
 ) -> None:
     takes(fake, submission("scored"))
-    said = {"message": "the team has used its 3 tries of today", "fix": "the next one is there at noon"}
+    said = {
+        "message": "the team has used its 3 tries of today",
+        "fix": "the next one is there at noon",
+    }
     problems = [{"file": "", "row": None, "column": None, **said}]
-    begin = next(path for method, path in fake.answers if method == "POST" and path.endswith("/submissions"))
-    fake.answers["POST", begin] = (422, {"error": "refused", "problems": problems, "problem_count": 1})
+    begin = next(
+        path for method, path in fake.answers if method == "POST" and path.endswith("/submissions")
+    )
+    fake.answers["POST", begin] = (
+        422,
+        {"error": "refused", "problems": problems, "problem_count": 1},
+    )
     code, out, err = call("submit", "autumn", release)
-    assert (code, out, err) == (2, "", "the team has used its 3 tries of today; the next one is there at noon\n")
+    assert (code, out, err) == (
+        2,
+        "",
+        "the team has used its 3 tries of today; the next one is there at noon\n",
+    )
 
 
 def test_a_file_that_is_too_large_is_told_with_the_limit_and_not_a_byte_is_sent(
@@ -215,7 +267,10 @@ def test_a_judge_that_answers_in_the_middle_of_a_file_is_heard(
     fake: FakeJudge, call: Call, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(fake, submission("scored"))
-    fake.answers["PUT", "/submissions/S/files/D.csv"] = (413, {"error": "too_large", "message": "at most 10 bytes"})
+    fake.answers["PUT", "/submissions/S/files/D.csv"] = (
+        413,
+        {"error": "too_large", "message": "at most 10 bytes"},
+    )
     send = socket.socket.sendall
 
     def broken(self: socket.socket, data: Any, *flags: int) -> None:
@@ -229,7 +284,9 @@ def test_a_judge_that_answers_in_the_middle_of_a_file_is_heard(
     assert "at most 10 bytes" in err
 
 
-def test_a_folder_is_handed_in_without_what_file_managers_leave_there(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_a_folder_is_handed_in_without_what_file_managers_leave_there(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     (release.parent / ".DS_Store").write_bytes(b"x")
     takes(fake, submission("scored"))
     assert call("submit", "autumn", release.parent)[0] == 0
@@ -245,7 +302,9 @@ def test_where_no_phase_is_open_nothing_is_sent(fake: FakeJudge, call: Call, rel
     assert fake.told("POST", "PUT") == []
 
 
-def test_a_judge_that_is_restarted_meanwhile_is_asked_again(fake: FakeJudge, call: Call, release: Path) -> None:
+def test_a_judge_that_is_restarted_meanwhile_is_asked_again(
+    fake: FakeJudge, call: Call, release: Path
+) -> None:
     takes(fake, submission("scored"))
     fake.answers["GET", "/submissions/S"] = [(503, b""), (502, b""), (200, submission("scored"))]
     assert call("submit", "autumn", release)[0] == 0
@@ -269,7 +328,9 @@ def test_a_wrong_token_is_told_in_the_judges_words(fake: FakeJudge, call: Call) 
     assert TOKEN not in err
 
 
-def test_a_token_is_read_from_a_file(fake: FakeJudge, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_read_from_a_file(
+    fake: FakeJudge, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("KAKURENBO_TOKEN")
     (tmp_path / "token").write_text("kkr_other\n")
     fake.answers["GET", "/me"] = (200, {"contests": []})
@@ -290,7 +351,13 @@ def test_what_is_no_judge_is_told_as_such(fake: FakeJudge, call: Call) -> None:
 def test_status_shows_tries_left_and_what_counts(fake: FakeJudge, call: Call) -> None:
     entry = {**submission("scored"), "counts": "the latest valid one", "files": [{"name": "D.csv"}]}
     left = {"count": 2, "again_at": None, "resets_at": "2024-10-03T15:00:00Z"}
-    phase = {"round": "main", "kind": "anonymize", "state": "open", "closes_at": "2024-10-09T15:00:00Z", "left": left}
+    phase = {
+        "round": "main",
+        "kind": "anonymize",
+        "state": "open",
+        "closes_at": "2024-10-09T15:00:00Z",
+        "left": left,
+    }
     told = {"contest": "autumn", "team": "01", "phases": [{**phase, "submissions": [entry]}]}
     fake.answers["GET", "/contests/autumn/status"] = (200, told)
     code, out, _ = call("status", "autumn")
@@ -303,9 +370,18 @@ def test_status_shows_tries_left_and_what_counts(fake: FakeJudge, call: Call) ->
 
 def test_status_of_a_disqualified_team_says_so_with_the_reason(fake: FakeJudge, call: Call) -> None:
     left = {"count": 2, "again_at": None, "resets_at": "2024-10-03T15:00:00Z"}
-    phase = {"round": "main", "kind": "anonymize", "state": "open", "closes_at": "2024-10-09T15:00:00Z", "left": left}
+    phase = {
+        "round": "main",
+        "kind": "anonymize",
+        "state": "open",
+        "closes_at": "2024-10-09T15:00:00Z",
+        "left": left,
+    }
     told = {**phase, "disqualified": "shared its handout", "submissions": [submission("scored")]}
-    fake.answers["GET", "/contests/autumn/status"] = (200, {"contest": "autumn", "team": "01", "phases": [told]})
+    fake.answers["GET", "/contests/autumn/status"] = (
+        200,
+        {"contest": "autumn", "team": "01", "phases": [told]},
+    )
     code, out, _ = call("status", "autumn")
     assert code == 0
     assert "out of this round: shared its handout" in out
@@ -318,22 +394,31 @@ def announced(path: str, content: bytes) -> dict[str, Any]:
 
 def offers(fake: FakeJudge, *files: tuple[str, bytes]) -> None:
     fake.answers["GET", "/contests/autumn"] = (200, CONTEST)
-    fake.answers["GET", "/contests/autumn/rounds/main/files"] = (200, [announced(path, content) for path, content in files])
+    fake.answers["GET", "/contests/autumn/rounds/main/files"] = (
+        200,
+        [announced(path, content) for path, content in files],
+    )
     for path, content in files:
         fake.answers["GET", f"/contests/autumn/rounds/main/files/{path}"] = (200, content)
 
 
-def test_files_are_fetched_once_into_the_folders_that_verbs_take(fake: FakeJudge, call: Call, tmp_path: Path) -> None:
+def test_files_are_fetched_once_into_the_folders_that_verbs_take(
+    fake: FakeJudge, call: Call, tmp_path: Path
+) -> None:
     offers(fake, ("public/contest.json", b"{}"), ("teams/07/B.csv", b"1\n"))
     code, out, _ = call("fetch", "autumn", "-o", tmp_path / "data")
     assert code == 0
     assert (tmp_path / "data" / "teams" / "07" / "B.csv").read_bytes() == b"1\n"
     assert "2 files fetched, 0 were there already (round main)" in out
-    assert json.loads(call("fetch", "autumn", "-o", tmp_path / "data", "--json")[1])["fetched"] == []
+    assert (
+        json.loads(call("fetch", "autumn", "-o", tmp_path / "data", "--json")[1])["fetched"] == []
+    )
 
 
 def round_of(name: str, *states: str) -> dict[str, Any]:
-    phases = [_phase(kind, state) for kind, state in zip(("anonymize", "attack"), states, strict=True)]
+    phases = [
+        _phase(kind, state) for kind, state in zip(("anonymize", "attack"), states, strict=True)
+    ]
     return {"name": name, "prepared_at": "2024-10-02T00:00:00Z", "phases": phases}
 
 
@@ -347,10 +432,22 @@ def round_of(name: str, *states: str) -> dict[str, Any]:
         (("closed", "closed"), ("closed", "closed"), "main"),
         (("waiting", "waiting"), ("waiting", "waiting"), "pre"),
     ],
-    ids=["pre is open", "pre is attacked", "between rounds", "main is open", "all is over", "before the first"],
+    ids=[
+        "pre is open",
+        "pre is attacked",
+        "between rounds",
+        "main is open",
+        "all is over",
+        "before the first",
+    ],
 )
 def test_the_round_that_is_played_is_fetched_else_the_latest_that_was(
-    fake: FakeJudge, call: Call, tmp_path: Path, pre: tuple[str, ...], main: tuple[str, ...], meant: str
+    fake: FakeJudge,
+    call: Call,
+    tmp_path: Path,
+    pre: tuple[str, ...],
+    main: tuple[str, ...],
+    meant: str,
 ) -> None:
     both = {**CONTEST, "rounds": [round_of("pre", *pre), round_of("main", *main)]}
     fake.answers["GET", "/contests/autumn"] = (200, both)
@@ -359,9 +456,14 @@ def test_the_round_that_is_played_is_fetched_else_the_latest_that_was(
     assert (code, f"(round {meant})" in out) == (0, True)
 
 
-def test_before_a_round_opens_fetch_says_when_the_handout_comes(fake: FakeJudge, call: Call, tmp_path: Path) -> None:
+def test_before_a_round_opens_fetch_says_when_the_handout_comes(
+    fake: FakeJudge, call: Call, tmp_path: Path
+) -> None:
     offers(fake, ("public/contest.json", b"{}"))
-    fake.answers["GET", "/contests/autumn"] = (200, {**CONTEST, "rounds": [round_of("main", "waiting", "waiting")]})
+    fake.answers["GET", "/contests/autumn"] = (
+        200,
+        {**CONTEST, "rounds": [round_of("main", "waiting", "waiting")]},
+    )
     code, out, _ = call("fetch", "autumn", "-o", tmp_path / "data")
     assert code == 0
     assert "main has not opened" in out
@@ -370,15 +472,21 @@ def test_before_a_round_opens_fetch_says_when_the_handout_comes(fake: FakeJudge,
     assert "has not opened" not in call("fetch", "autumn", "-o", tmp_path / "data")[1]
 
 
-def test_bytes_that_were_not_announced_are_not_kept(fake: FakeJudge, call: Call, tmp_path: Path) -> None:
+def test_bytes_that_were_not_announced_are_not_kept(
+    fake: FakeJudge, call: Call, tmp_path: Path
+) -> None:
     offers(fake, ("public/contest.json", b"{}"))
     fake.answers["GET", "/contests/autumn/rounds/main/files/public/contest.json"] = (200, b"[]")
     assert call("fetch", "autumn", "-o", tmp_path / "data")[0] == 2
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("path", ["../outside", "/etc/passwd", "teams/../../outside", "C:\\outside", ""])
-def test_a_judge_cannot_write_outside_the_folder(fake: FakeJudge, call: Call, tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["../outside", "/etc/passwd", "teams/../../outside", "C:\\outside", ""]
+)
+def test_a_judge_cannot_write_outside_the_folder(
+    fake: FakeJudge, call: Call, tmp_path: Path, path: str
+) -> None:
     offers(fake, (path, b"x"))
     assert call("fetch", "autumn", "-o", tmp_path / "data")[0] == 2
     assert list(tmp_path.iterdir()) == []

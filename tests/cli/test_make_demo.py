@@ -71,7 +71,11 @@ def test_an_installation_that_was_interrupted_begins_anew(repository: Path) -> N
     (repository / "slow").touch()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     process = subprocess.Popen(
-        ["make", "demo", "PYTHON=./python"], cwd=repository, env=environment, start_new_session=True, stderr=subprocess.DEVNULL
+        ["make", "demo", "PYTHON=./python"],
+        cwd=repository,
+        env=environment,
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 30
     calls = repository / "calls"

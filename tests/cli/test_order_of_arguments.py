@@ -42,10 +42,25 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for team in ("01", "02", "03"):
         out = here / "submissions" / team
         calls.append(
-            ["anonymize", "pwscup2021", "pipeline", here / "main" / "teams" / team, out, "--steps", STEPS, "--seed", "1"]
+            [
+                "anonymize",
+                "pwscup2021",
+                "pipeline",
+                here / "main" / "teams" / team,
+                out,
+                "--steps",
+                STEPS,
+                "--seed",
+                "1",
+            ]
         )
-    calls.append(["publish", "pwscup2021", here / "main", here / "submissions", "-o", here / "phase"])
-    target, guess = here / "phase" / "targets" / "01" / "for_02", here / "main_attack_01_from_02.csv"
+    calls.append(
+        ["publish", "pwscup2021", here / "main", here / "submissions", "-o", here / "phase"]
+    )
+    target, guess = (
+        here / "phase" / "targets" / "01" / "for_02",
+        here / "main_attack_01_from_02.csv",
+    )
     calls.append(["attack", "pwscup2021", "rlink", target, "-o", guess, "--seed", "1"])
     for call in calls:
         assert exit_code(call) == 0
@@ -58,8 +73,13 @@ def told(capsys: pytest.CaptureFixture[str], *call: object) -> tuple[int, str]:
     return exit_code(call), capsys.readouterr().err
 
 
-def test_exchanged_arguments_are_told_as_exchanged(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer, guess = held / "phase" / "answers" / "01" / "for_02", held / "main_attack_01_from_02.csv"
+def test_exchanged_arguments_are_told_as_exchanged(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer, guess = (
+        held / "phase" / "answers" / "01" / "for_02",
+        held / "main_attack_01_from_02.csv",
+    )
     code, err = told(capsys, "credit", "pwscup2021", guess, answer)
     assert (code, "ANSWER and GUESS look swapped" in err) == (2, True)
     code, err = told(capsys, "verify", "pwscup2021", held / "phase", held / "main")
@@ -71,7 +91,9 @@ def test_exchanged_arguments_are_told_as_exchanged(held: Path, capsys: pytest.Ca
     assert sorted(handout.iterdir()) == before
 
 
-def test_a_guess_is_credited_with_the_answer_to_its_own_part_alone(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_guess_is_credited_with_the_answer_to_its_own_part_alone(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     answers, guess = held / "phase" / "answers" / "01", held / "main_attack_01_from_02.csv"
     assert told(capsys, "credit", "pwscup2021", answers / "for_02", guess) == (0, "")
     for other in (answers / "for_03", answers):
@@ -80,16 +102,34 @@ def test_a_guess_is_credited_with_the_answer_to_its_own_part_alone(held: Path, c
         assert str(answers / "for_02") in err, "the message names the right answer"
 
 
-def test_an_attack_on_the_table_of_everybody_names_the_parts(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_attack_on_the_table_of_everybody_names_the_parts(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = held / "phase" / "targets" / "01"
-    code, err = told(capsys, "attack", "pwscup2021", "rlink", target, "-o", held / "common.csv", "--seed", "1")
+    code, err = told(
+        capsys, "attack", "pwscup2021", "rlink", target, "-o", held / "common.csv", "--seed", "1"
+    )
     assert code == 0
     assert str(target / "for_02") in err
-    assert told(capsys, "attack", "pwscup2021", "rlink", target / "for_02", "-o", held / "own.csv", "--seed", "1") == (0, "")
+    assert told(
+        capsys,
+        "attack",
+        "pwscup2021",
+        "rlink",
+        target / "for_02",
+        "-o",
+        held / "own.csv",
+        "--seed",
+        "1",
+    ) == (0, "")
 
 
-def test_a_mechanism_that_no_release_of_the_contest_has_is_refused(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mechanism_that_no_release_of_the_contest_has_is_refused(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target, out = held / "phase" / "targets" / "01" / "for_02", held / "never.csv"
-    code, err = told(capsys, "attack", "pwscup2021", "rlink", target, "-o", out, "--mechanism", "crowds")
+    code, err = told(
+        capsys, "attack", "pwscup2021", "rlink", target, "-o", out, "--mechanism", "crowds"
+    )
     assert (code, "crowds does not play pwscup2021" in err) == (2, True)
     assert not out.exists()

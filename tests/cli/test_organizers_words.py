@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 from rich.table import Table
+from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.publish import _print_notices
 from kakurenbo.cli.verify import _place
-from kakurenbo.messages import render, retold, text_or
+from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
+from kakurenbo.core.messages import render, retold, text_or
 from kakurenbo.rounds import PublishedRound, ReleaseRecord, publish_round, score_round
 from kakurenbo.rulebooks.amic2020 import Amic2020
-from kakurenbo.tables import Integer, Problems, Source, open_archive, write_folder
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def test_headings_of_tables_are_japanese_and_a_missing_release_is_not_missing_tw
         ("11" + "0" * 18, "is not an integer from -1", "give an integer from -1"),
     ],
 )
-def test_bounds_that_nobody_comes_near_are_told_to_who_passes_them_alone(cell: str, message: str, fix: str) -> None:
+def test_bounds_that_nobody_comes_near_are_told_to_who_passes_them_alone(
+    cell: str, message: str, fix: str
+) -> None:
     why = Integer("qty", -(10**18), 10**18).explain(cell)
     told = render(why.code, {**why.parameters, "value": cell}, "en")
     assert message in told.message
@@ -59,16 +62,23 @@ def test_a_notice_of_what_a_zip_left_behind_names_the_entry_and_not_the_folder_a
     with zipfile.ZipFile(packed, "w") as archive:
         for name in ("03/C03_0.csv", "03/.DS_Store", "__MACOSX/03/._C03_0.csv", "03/._C03_0.csv"):
             archive.writestr(name, "a")
-    read = open_archive(Source("C03.zip", packed.getvalue()))
+    read = attempt(open_archive, Source("C03.zip", packed.getvalue()))
     assert not isinstance(read, Problems)
     (notice,) = [notice for notice in read.notices if notice.code == "archive.left_behind"]
     assert notice.parameters["names"] == ["03/.DS_Store", "03/._C03_0.csv", "__MACOSX"]
 
 
 def test_a_notice_about_many_releases_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:
-    records = [ReleaseRecord(team, team, "published", notices=("put right",)) for team in ("01", "02")]
-    _print_notices(PublishedRound({}, (*records, ReleaseRecord("03", "03", "published", notices=("other",)))))
-    assert capsys.readouterr().err.splitlines() == ["notice: 01, 02: put right", "notice: 03: other"]
+    records = [
+        ReleaseRecord(team, team, "published", notices=("put right",)) for team in ("01", "02")
+    ]
+    _print_notices(
+        PublishedRound({}, (*records, ReleaseRecord("03", "03", "published", notices=("other",))))
+    )
+    assert capsys.readouterr().err.splitlines() == [
+        "notice: 01, 02: put right",
+        "notice: 03: other",
+    ]
 
 
 def test_no_line_of_a_table_in_a_pipe_ends_with_blanks() -> None:
@@ -84,7 +94,10 @@ def test_no_line_of_a_table_in_a_pipe_ends_with_blanks() -> None:
 
 @pytest.mark.parametrize(
     ("spoken", "told"),
-    [("en", "Overall: as for anonymization, by the rules"), ("ja", "総合: 規則により匿名化の順位と同じ")],
+    [
+        ("en", "Overall: as for anonymization, by the rules"),
+        ("ja", "総合: 規則により匿名化の順位と同じ"),
+    ],
 )
 @pytest.mark.parametrize(
     ("rulebook", "published"),
@@ -115,7 +128,9 @@ def test_notices_of_score_name_the_folder_of_the_attacker_as_errors_do(tmp_path:
     write_folder(tmp_path / "round", rules.prepare(7, ("01", "02")).files())
     sample = (tmp_path / "round" / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()
     write_folder(tmp_path / "entries", {"01/D.csv": sample})
-    write_folder(tmp_path / "phase", publish_round(rules, tmp_path / "round", tmp_path / "entries").files)
+    write_folder(
+        tmp_path / "phase", publish_round(rules, tmp_path / "round", tmp_path / "entries").files
+    )
     rows = "".join(f"{row}\r\n" for row in range(100)).encode()
     write_folder(tmp_path / "guesses", {"02/inference_01_02.index": rows})
     scored = score_round(rules, tmp_path / "phase", tmp_path / "guesses", sample_attacks=False)

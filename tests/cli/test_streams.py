@@ -31,13 +31,36 @@ def kakurenbo(*arguments: str, cwd: Path, **options: object) -> subprocess.Compl
 def contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("streams")
     with pytest.raises(SystemExit) as left:
-        main(["prepare", "amic2020", "-o", str(folder / "contest"), "--teams", "2", "--scale", "small", "--seed", "7"])
+        main(
+            [
+                "prepare",
+                "amic2020",
+                "-o",
+                str(folder / "contest"),
+                "--teams",
+                "2",
+                "--scale",
+                "small",
+                "--seed",
+                "7",
+            ]
+        )
     assert not left.value.code
     return folder
 
 
 def test_a_dash_is_standard_output_and_standard_input(contest: Path) -> None:
-    made = kakurenbo("anonymize", "amic2020", "rr", "contest/teams/01", "-", "--seed", "1", cwd=contest, capture_output=True)
+    made = kakurenbo(
+        "anonymize",
+        "amic2020",
+        "rr",
+        "contest/teams/01",
+        "-",
+        "--seed",
+        "1",
+        cwd=contest,
+        capture_output=True,
+    )
     assert made.returncode == 0
     assert made.stdout.count("\n") == 1000
     assert "1,000" in made.stderr
@@ -52,21 +75,34 @@ def test_a_dash_is_standard_output_and_standard_input(contest: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (("anonymize", "amic2020", "rr", "contest/teams/01", "-", "--json"), "--json prints on standard output"),
+        (
+            ("anonymize", "amic2020", "rr", "contest/teams/01", "-", "--json"),
+            "--json prints on standard output",
+        ),
         (("prepare", "amic2020", "--teams", "2", "-o", "-"), "name a folder"),
         (("generate", "amic2020", "-o", HOSTILE), "cannot be shown"),
         (("generate", "amic2020", "-o", "contest"), "this is a folder"),
-        (("generate", "amic2020", "-o", "contest/public/contest.json/x"), "is a file, not a folder"),
+        (
+            ("generate", "amic2020", "-o", "contest/public/contest.json/x"),
+            "is a file, not a folder",
+        ),
         (("check", "amic2020", HOSTILE, "x"), SHOWN),
         (("standings", "amic2020", HOSTILE), SHOWN),
         (("run", "amic2020", "--teams", HOSTILE, "-o", "out"), SHOWN),
         (("prepare", "amic2020", "--teams", "1-9999999", "-o", "out"), "at most 9,999 teams"),
-        (("prepare", "amic2020", "--teams", "2", "--unranked", "12", "-o", "out"), "(there are 01, 02)"),
+        (
+            ("prepare", "amic2020", "--teams", "2", "--unranked", "12", "-o", "out"),
+            "(there are 01, 02)",
+        ),
         (("run", "amic2020", "--repeat", "1001", "-o", "out"), "1001"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_before_any_work(
-    contest: Path, arguments: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    contest: Path,
+    arguments: tuple[str, ...],
+    word: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(contest)
     with pytest.raises(SystemExit) as left:
@@ -82,11 +118,19 @@ def test_devices_are_written_into_and_never_replaced(contest: Path) -> None:
     call = ("anonymize", "amic2020", "rr", "contest/teams/01")
     assert kakurenbo(*call, "/dev/null", cwd=contest).returncode == 0
     after = Path("/dev/null").stat()
-    assert (before.st_mode, before.st_rdev, before.st_ino) == (after.st_mode, after.st_rdev, after.st_ino)
+    assert (before.st_mode, before.st_rdev, before.st_ino) == (
+        after.st_mode,
+        after.st_rdev,
+        after.st_ino,
+    )
     full = kakurenbo(*call, "/dev/full", cwd=contest, capture_output=True)
-    assert (full.returncode, full.stderr) == (2, "error: /dev/full: cannot be written (No space left on device)\n")
+    assert (full.returncode, full.stderr) == (
+        2,
+        "error: /dev/full: cannot be written (No space left on device)\n",
+    )
 
 
+@pytest.mark.slow
 def test_a_full_standard_output_is_told_without_a_traceback(tmp_path: Path) -> None:
     for options in ((), ("--json",)):
         with Path("/dev/full").open("w") as full:
@@ -101,9 +145,15 @@ def test_output_that_nobody_reads_or_that_is_closed_gives_no_traceback(tmp_path:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as broken:
-        assert kakurenbo("attacks", cwd=tmp_path, stdout=broken, stderr=subprocess.PIPE).stderr == ""
+        assert (
+            kakurenbo("attacks", cwd=tmp_path, stdout=broken, stderr=subprocess.PIPE).stderr == ""
+        )
     closed = subprocess.run(
-        f"exec {sys.executable} -m kakurenbo attacks >&-", shell=True, cwd=tmp_path, capture_output=True, text=True
+        f"exec {sys.executable} -m kakurenbo attacks >&-",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert (closed.returncode, closed.stderr) == (0, "")
 
@@ -145,10 +195,17 @@ def test_signs_that_act_on_a_terminal_are_escaped_in_every_message_and_table(
     assert "\x1b" not in text
 
 
-def interrupted(call: list[str], cwd: Path, when: Callable[[int], bool]) -> tuple[subprocess.Popen[str], float, str]:
+def interrupted(
+    call: list[str], cwd: Path, when: Callable[[int], bool]
+) -> tuple[subprocess.Popen[str], float, str]:
     """Press Ctrl-C, which goes to all processes of the terminal, when the process has come so far."""
     process = subprocess.Popen(
-        [*COMMAND, *call], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [*COMMAND, *call],
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while not when(process.pid) and process.poll() is None and time.monotonic() < deadline:
@@ -164,7 +221,9 @@ LOADING = "import os, runpy; os.write(1, b'.'); runpy.run_module('kakurenbo', ru
 
 
 @pytest.mark.parametrize("call", [("rulebooks",), ("demo", "-o", "out")])
-def test_ctrl_c_while_it_is_still_being_loaded_ends_with_130_and_no_traceback(tmp_path: Path, call: tuple[str, ...]) -> None:
+def test_ctrl_c_while_it_is_still_being_loaded_ends_with_130_and_no_traceback(
+    tmp_path: Path, call: tuple[str, ...]
+) -> None:
     for seconds in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6):
         process = subprocess.Popen(
             [sys.executable, "-c", LOADING, *call],
@@ -181,21 +240,46 @@ def test_ctrl_c_while_it_is_still_being_loaded_ends_with_130_and_no_traceback(tm
         _, err = process.communicate(timeout=30)
         assert "Traceback" not in err.decode(), seconds
         assert "ignored" not in err.decode(), seconds
-        assert process.returncode == 130 or (call == ("rulebooks",) and process.returncode in (0, -signal.SIGINT)), seconds
+        assert process.returncode == 130 or (
+            call == ("rulebooks",) and process.returncode in (0, -signal.SIGINT)
+        ), seconds
 
 
 def others_of_session(session: int) -> list[str]:
-    stats = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
+    stats = [
+        path.read_text().rpartition(")")[2].split()
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.exists()
+    ]
     return [" ".join(stat[:4]) for stat in stats if stat[3] == str(session) and stat[0] != "Z"]
 
 
 @pytest.mark.parametrize("when", ["starting", "playing"])
-def test_ctrl_c_ends_a_run_at_once_with_130_and_leaves_nothing_half_written(tmp_path: Path, when: str) -> None:
-    call = ["run", "amic2020", "--scale", "small", "--data", "embedded", "--jobs", "2", "--seed", "1", "-o", "run"]
+def test_ctrl_c_ends_a_run_at_once_with_130_and_leaves_nothing_half_written(
+    tmp_path: Path, when: str
+) -> None:
+    call = [
+        "run",
+        "amic2020",
+        "--scale",
+        "small",
+        "--data",
+        "embedded",
+        "--jobs",
+        "2",
+        "--seed",
+        "1",
+        "-o",
+        "run",
+    ]
     played = tmp_path / "run" / "secret" / "tmp"
 
     def so_far(pid: int) -> bool:
-        return played.exists() if when == "playing" else "polars" in Path(f"/proc/{pid}/maps").read_text()
+        return (
+            played.exists()
+            if when == "playing"
+            else "polars" in Path(f"/proc/{pid}/maps").read_text()
+        )
 
     process, seconds, err = interrupted(call, tmp_path, so_far)
     assert process.returncode == 130
@@ -220,7 +304,11 @@ def test_ctrl_c_ends_a_run_at_once_with_130_and_leaves_nothing_half_written(tmp_
     ],
 )
 def test_ctrl_c_says_whether_the_same_command_goes_on(
-    verb: str, language: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    verb: str,
+    language: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def interrupted_call(*_: object, **__: object) -> int:
         raise KeyboardInterrupt

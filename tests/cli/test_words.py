@@ -18,15 +18,17 @@ from typing import Any
 import click
 import pytest
 
-from kakurenbo import messages, registry
+import kakurenbo
 from kakurenbo.cli import VERBS, main
 from kakurenbo.cli.click_words import columns
-from kakurenbo.messages import retelling
-from kakurenbo.messages.catalogue import catalogue_of
-from kakurenbo.parameters import parameters_of
+from kakurenbo.core import messages
+from kakurenbo.core.messages import retelling
+from kakurenbo.core.messages.catalogue import catalogue_of
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameters_of
 
 Call = Callable[..., tuple[int, str]]
-SOURCE = Path(messages.__file__).resolve().parent.parent
+SOURCE = Path(kakurenbo.__file__).resolve().parent
 ENGLISH = re.compile(r"(?<![\w/.,=-])[a-z]{2,}(?: [a-z]{2,}){2,}(?![\w/.=-])")
 """Three English words in a row: a sentence, where names of files, methods and columns are none."""
 
@@ -58,7 +60,9 @@ def english_lines(text: str) -> list[str]:
 
 
 def entries(language: str, name: str) -> dict[str, Any]:
-    return tomllib.loads((SOURCE / "messages" / language / f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads(
+        (SOURCE / "core" / "messages" / language / f"{name}.toml").read_text("utf-8")
+    )
 
 
 # -- the catalogue -----------------------------------------------------------------------------------------------------
@@ -69,7 +73,8 @@ def test_no_sentence_for_people_stands_in_the_code_of_the_command_line() -> None
         (path.name, text)
         for path in (SOURCE / "cli").glob("*.py")
         for text in _texts(ast.parse(path.read_text("utf-8")))
-        if re.search(r"[A-Za-z]{2,},? [a-z]{2,}", re.sub(r"\[/?[a-z ]*\]", "", text)) and not text.startswith("kakurenbo ")
+        if re.search(r"[A-Za-z]{2,},? [a-z]{2,}", re.sub(r"\[/?[a-z ]*\]", "", text))
+        and not text.startswith("kakurenbo ")
     }
     assert found == set()
 
@@ -83,7 +88,11 @@ def _texts(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.keyword) and node.arg is not None and node.arg.endswith("style"):
             left_out |= {id(part) for part in ast.walk(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in left_out
+        ):
             yield node.value
 
 
@@ -94,36 +103,57 @@ def test_every_built_in_method_and_parameter_is_described_in_japanese_and_nothin
             if registry.package(group, name).startswith("kakurenbo "):
                 wanted |= {
                     f"{group}.{name}",
-                    *(f"{group}.{name}.{one.name}" for one in parameters_of(registry.load(group, name))),
+                    *(
+                        f"{group}.{name}.{one.name}"
+                        for one in parameters_of(registry.load(group, name))
+                    ),
                 }
     assert set(entries("ja", "methods")) == wanted
 
 
 def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_else() -> None:
-    loaded = [registry.load("rulebooks", name) for name in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")]
+    loaded = [
+        registry.load("rulebooks", name)
+        for name in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
+    ]
     fields = [cls(scale=scale).field() for cls in loaded for scale in ("full", "small")]
-    assert set(entries("en", "players").values()) == {player.name for field in fields for player in field}
+    assert set(entries("en", "players").values()) == {
+        player.name for field in fields for player in field
+    }
 
 
 def test_click_still_says_what_the_catalogue_translates() -> None:
     said = "".join(path.read_text("utf-8") for path in Path(click.__file__).parent.glob("*.py"))
-    assert {code for code, english in entries("en", "click").items() if f'"{english}"' not in said} == set()
+    assert {
+        code for code, english in entries("en", "click").items() if f'"{english}"' not in said
+    } == set()
 
 
 def test_the_operating_system_still_says_what_the_catalogue_retells() -> None:
     said = {os.strerror(number) for number in errno.errorcode}
-    assert {code for code, english in entries("en", "reasons").items() if english not in said} == set()
+    assert {
+        code for code, english in entries("en", "reasons").items() if english not in said
+    } == set()
 
 
 def raised_sentences() -> Iterator[tuple[str, str]]:
     """(file, an example) of every sentence that the library raises as an error, with words for what varies."""
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("UsageError", "KakurenboError", "Damaged"):
-                parts = node.args[0].values if node.args and isinstance(node.args[0], ast.JoinedStr) else node.args[:1]
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                "UsageError",
+                "KakurenboError",
+                "Damaged",
+            ):
+                parts = (
+                    node.args[0].values
+                    if node.args and isinstance(node.args[0], ast.JoinedStr)
+                    else node.args[:1]
+                )
                 if any(isinstance(part, ast.Constant) for part in parts):
                     said = "".join(
-                        str(part.value) if isinstance(part, ast.Constant) else f"x{n}" for n, part in enumerate(parts)
+                        str(part.value) if isinstance(part, ast.Constant) else f"x{n}"
+                        for n, part in enumerate(parts)
                     )
                     if re.search("[a-z]{2,} [a-z]{2,}", said):
                         yield str(path.relative_to(SOURCE)), said
@@ -138,8 +168,16 @@ def test_every_error_that_the_library_raises_has_words_in_japanese() -> None:
 
 @pytest.mark.parametrize("file", ["words", "errors"])
 def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
-    texts = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
-    said = "\n".join(node.value for node in texts if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    texts = (
+        node
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    )
+    said = "\n".join(
+        node.value
+        for node in texts
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
     said = said.replace("_", " ")
     lacking = []
     for code, english in entries("en", file).items():
@@ -204,9 +242,14 @@ def test_no_english_word_remains_of_any_sentence_that_a_document_can_hold(place:
         known = retelling._Known.of(message, code, has_fix=False)
         if known.words < retelling._LEAST_WORDS and not known.strict:
             continue  # a phrase that stands in other sentences alone
-        for english, japanese in [(message, told_message), *([(f"{message}; {fix}", told_message + told_fix)] if fix else [])]:
+        for english, japanese in [
+            (message, told_message),
+            *([(f"{message}; {fix}", told_message + told_fix)] if fix else []),
+        ]:
             said = filled(english).replace("失格", "disqualified")
-            remaining = ascii_words(messages.retold(place + said, "ja")) - ascii_words(place + filled(japanese))
+            remaining = ascii_words(messages.retold(place + said, "ja")) - ascii_words(
+                place + filled(japanese)
+            )
             left |= {code: remaining} if remaining else {}
     assert left == {}
 
@@ -249,7 +292,9 @@ def test_listings_are_japanese(call: Call, verb: str) -> None:
 
 @pytest.mark.usefixtures("japanese")
 def test_a_game_is_played_in_japanese(call: Call, tmp_path: Path) -> None:
-    contest, entries_, phase, guesses = (tmp_path / name for name in ("contest", "entries", "phase", "guesses"))
+    contest, entries_, phase, guesses = (
+        tmp_path / name for name in ("contest", "entries", "phase", "guesses")
+    )
     handout, release = contest / "teams" / "01", entries_ / "01" / "pre_anonymizeddata_01.csv"
     bad = entries_ / "02" / "pre_anonymizeddata_02.csv"
     printed = []
@@ -266,9 +311,16 @@ def test_a_game_is_played_in_japanese(call: Call, tmp_path: Path) -> None:
     play("measure", "amic2020", handout, release)
     bad.parent.mkdir()
     bad.write_text("39,Private\n")
-    play("check", "amic2020", handout, bad, code=2)
+    play("check", "amic2020", contest / "teams" / "02", bad, code=2)
     play("publish", "amic2020", contest, entries_, "-o", phase, "--with-disqualified", code=1)
-    play("attack", "amic2020", "nearest", phase / "targets" / "01", "-o", guesses / "02" / "inference_01_02.index")
+    play(
+        "attack",
+        "amic2020",
+        "nearest",
+        phase / "targets" / "01",
+        "-o",
+        guesses / "02" / "inference_01_02.index",
+    )
     play("credit", "amic2020", phase / "answers" / "01", guesses / "02" / "inference_01_02.index")
     play("score", "amic2020", phase, guesses, "-o", tmp_path / "results.json", code=1)
     play("standings", "amic2020", tmp_path / "results.json")
@@ -288,7 +340,18 @@ def test_a_tournament_is_told_in_japanese(call: Call, tmp_path: Path) -> None:
         '[[players]]\nname = "A"\nanonymizer = "kanony"\nattack = "blind"\n\n[[players]]\nname = "B"\nanonymizer = "rr:p=0.5"\n'
     )
     code, text = call(
-        "run", "amic2020", "--teams", teams, "-o", tmp_path / "run", "--scale", "small", "--seed", "1", "--jobs", "1"
+        "run",
+        "amic2020",
+        "--teams",
+        teams,
+        "-o",
+        tmp_path / "run",
+        "--scale",
+        "small",
+        "--seed",
+        "1",
+        "--jobs",
+        "1",
     )
     assert code in (0, 1), text
     assert "順位" in text
@@ -320,13 +383,32 @@ def test_wide_characters_take_two_columns(call: Call, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("encoding", "language", "speaks"),
-    [("ascii", "C", "Usage"), ("cp1252", "en_US", "Usage"), ("cp932", "ja_JP", "使い方"), ("ascii", "ja_JP", "Usage")],
+    [
+        ("ascii", "C", "Usage"),
+        ("cp1252", "en_US", "Usage"),
+        ("cp932", "ja_JP", "使い方"),
+        ("ascii", "ja_JP", "Usage"),
+    ],
 )
-@pytest.mark.parametrize("arguments", [("--help",), ("measure", "amic2020", "--help"), ("attacks",)])
-def test_no_terminal_is_too_poor(encoding: str, language: str, speaks: str, arguments: tuple[str, ...]) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": language, "PYTHONUTF8": "0"}
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("measure", "amic2020", "--help"), ("attacks",)]
+)
+def test_no_terminal_is_too_poor(
+    encoding: str, language: str, speaks: str, arguments: tuple[str, ...]
+) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONIOENCODING": encoding,
+        "LC_ALL": language,
+        "PYTHONUTF8": "0",
+    }
     environment.pop("KAKURENBO_LANG", None)
-    done = subprocess.run([sys.executable, "-m", "kakurenbo", *arguments], env=environment, capture_output=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "kakurenbo", *arguments],
+        env=environment,
+        capture_output=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
     if "--help" in arguments:
@@ -335,10 +417,17 @@ def test_no_terminal_is_too_poor(encoding: str, language: str, speaks: str, argu
 
 @pytest.mark.parametrize(
     ("other", "word"),
-    [("匿名化手法", "匿名加工手法"), ("不受理", "受理されず"), ("シード", "種"), ("という操作", "という動詞")],
+    [
+        ("匿名化手法", "匿名加工手法"),
+        ("不受理", "受理されず"),
+        ("シード", "種"),
+        ("という操作", "という動詞"),
+    ],
 )
-def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_documentation(other: str, word: str) -> None:
-    catalogue = sorted((SOURCE / "messages" / "ja").glob("*.toml"))
+def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_documentation(
+    other: str, word: str
+) -> None:
+    catalogue = sorted((SOURCE / "core" / "messages" / "ja").glob("*.toml"))
     repository = SOURCE.parents[1]
     pages = [*sorted((repository / "docs" / "ja").glob("*.md")), repository / "README.ja.md"]
     texts = {path.name: path.read_text("utf-8") for path in (*catalogue, *pages)}
@@ -348,7 +437,10 @@ def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_document
 
 @pytest.mark.usefixtures("japanese")
 def test_who_played_and_how_is_told_in_japanese() -> None:
-    told = [messages.retold(words) for words in ("1 process", "2 processes", "files in entries", "only attacks")]
+    told = [
+        messages.retold(words)
+        for words in ("1 process", "2 processes", "files in entries", "only attacks")
+    ]
     assert told == ["1 プロセス", "2 プロセス", "entries のファイル", "攻撃のみ"]
 
 
@@ -377,7 +469,7 @@ def test_rulebooks_are_listed_with_what_an_empty_parameter_means(
 
 
 def test_report_and_command_line_say_directions_and_thresholds_in_the_same_words() -> None:
-    report = json.loads((SOURCE / "reporting" / "assets" / "texts.json").read_text("utf-8"))
+    report = json.loads((SOURCE / "reports" / "assets" / "texts.json").read_text("utf-8"))
     for language, texts in report.items():
         known = entries(language, "figures")
         assert texts["more_is_better"] == known["figure.higher"]

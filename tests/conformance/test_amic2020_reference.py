@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reading import attempt
 
 from kakurenbo.cli import main
-from kakurenbo.datasets.adult import SCHEMA, adult_statistics, read_uci
+from kakurenbo.core import Moments, Problems, Source, Table, read_table
+from kakurenbo.data.adult import SCHEMA, adult_statistics, read_uci
 from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, Submission
-from kakurenbo.tables import Moments, Problems, Source, Table, read_table
 
 CASES = ("rrp90", "swap20", "fresh_sample")
 
@@ -22,7 +23,7 @@ CASES = ("rrp90", "swap20", "fresh_sample")
 @pytest.fixture(scope="module")
 def census(reference_data: Path) -> Callable[[str], Table]:
     def read(name: str) -> Table:
-        found = read_uci(Source.of(reference_data / "adult" / name))
+        found = attempt(read_uci, Source.of(reference_data / "adult" / name))
         assert not isinstance(found, Problems), found
         return found.value
 
@@ -37,32 +38,48 @@ def test_a_has_the_check_values_of_the_rules(census: Callable[[str], Table]) -> 
     age, hours = 0, 1 + 8 + 16 + 7 + 14 + 6 + 2
     covariance = moments.covariance
     assert moments.mean[[age, hours]] == pytest.approx([38.437902, 40.931238], abs=5e-7)
-    assert np.sqrt(np.diag(covariance))[[age, hours]] == pytest.approx([13.134665, 11.979984], abs=5e-7)
+    assert np.sqrt(np.diag(covariance))[[age, hours]] == pytest.approx(
+        [13.134665, 11.979984], abs=5e-7
+    )
     assert covariance[age, hours] == pytest.approx(15.986877, abs=5e-7)
     assert np.trace(covariance) == pytest.approx(320.37676, abs=5e-6)
     assert np.abs(covariance).sum() == pytest.approx(443.51468, abs=5e-6)
 
 
-def test_the_test_rows_are_the_complete_rows_of_the_test_file(census: Callable[[str], Table]) -> None:
+def test_the_test_rows_are_the_complete_rows_of_the_test_file(
+    census: Callable[[str], Table],
+) -> None:
     assert len(census("adult.test.gz")) == 15_060
 
 
-def test_the_embedded_statistics_are_those_of_the_real_files(census: Callable[[str], Table]) -> None:
+def test_the_embedded_statistics_are_those_of_the_real_files(
+    census: Callable[[str], Table],
+) -> None:
     for part, name in (("train", "adult.data.gz"), ("test", "adult.test.gz")):
         real, embedded = Moments.of(census(name)), adult_statistics(part)
         assert real.count == embedded.count
         assert (real.products == embedded.products).all()
-        assert all((a == b).all() for a, b in zip(real.histograms, embedded.histograms, strict=True))
+        assert all(
+            (a == b).all() for a, b in zip(real.histograms, embedded.histograms, strict=True)
+        )
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_measure_equals_the_reference(case: str, reference_data: Path, census: Callable[[str], Table]) -> None:
+def test_every_measure_equals_the_reference(
+    case: str, reference_data: Path, census: Callable[[str], Table]
+) -> None:
     folder = reference_data / "amic2020" / "reference"
     reference: dict[str, Any] = json.loads((folder / "reference.json").read_text())
     expected = reference["cases"][case]
-    read = [read_table(Source.of(folder / name), SCHEMA) for name in ("C.csv.gz", f"D_{case}.csv.gz")]
+    read = [
+        attempt(read_table, Source.of(folder / name), SCHEMA)
+        for name in ("C.csv.gz", f"D_{case}.csv.gz")
+    ]
     sample, released = (table.value for table in read if not isinstance(table, Problems))
-    handout, submission = Handout("01", sample, census("adult.test.gz")), Submission(released, Questionnaire())
+    handout, submission = (
+        Handout("01", sample, census("adult.test.gz")),
+        Submission(released, Questionnaire()),
+    )
     scores = Amic2020().measure(handout, submission).scores
     for name in ("histogram", "vcm_edition1", "vcm_edition2", "max_correlation_difference"):
         assert scores[name].value == pytest.approx(expected[name], abs=1e-9)
@@ -76,7 +93,10 @@ def test_every_measure_equals_the_reference(case: str, reference_data: Path, cen
 
 
 def test_imported_files_are_used_and_named(
-    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    reference_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path / "store"))
 
@@ -94,7 +114,10 @@ def test_imported_files_are_used_and_named(
     assert code == 0
     assert report["data"] == "Census Income, imported files"
     assert len((tmp_path / "pre" / "teams" / "01" / "test.csv").read_text().splitlines()) == 15_060
-    assert len((tmp_path / "pre" / "attackers" / "pre_syntheticdata.csv").read_text().splitlines()) == 100_000
+    assert (
+        len((tmp_path / "pre" / "attackers" / "pre_syntheticdata.csv").read_text().splitlines())
+        == 100_000
+    )
     facts = json.loads((tmp_path / "pre" / "public" / "contest.json").read_text())
     assert facts["settings"]["data"] == "imported", "auto was resolved"
     monkeypatch.setenv("KAKURENBO_HOME", str(tmp_path / "nothing"))

@@ -8,25 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reading import attempt
 
 from kakurenbo.anonymizers.pipeline import Pipeline
-from kakurenbo.anonymizers.transactions.baskets import SwapBaskets
-from kakurenbo.anonymizers.transactions.crowds import Crowds
+from kakurenbo.anonymizers.transactions.baskets import Crowds, SwapBaskets
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm, TfIdf
 from kakurenbo.attacks.reidentification.owners import TwoOwners
-from kakurenbo.rng import stream
+from kakurenbo.core import Problems, Source, Table
+from kakurenbo.core.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
 from kakurenbo.rulebooks.darc2019.utility import errors_of, measure
-from kakurenbo.tables import Problems, Source, Table
+
+pytestmark = pytest.mark.slow
 
 
 @cache
 def handout(folder: Path) -> Handout:
-    found = Darc2019().read_handout(folder / "darc" / "ground_truth.csv.gz")
+    found = attempt(Darc2019().read_handout, folder / "darc" / "ground_truth.csv.gz")
     assert not isinstance(found, Problems)
     return found.value
 
@@ -34,17 +36,23 @@ def handout(folder: Path) -> Handout:
 def published(folder: Path, released: Table) -> tuple[object, ReidentificationKnowledge]:
     original = handout(folder).original
     answer, rows = answer_of(original, released)
-    return answer, ReidentificationKnowledge(original, rows.take(stream(1, "order").permutation(len(rows))))
+    return answer, ReidentificationKnowledge(
+        original, rows.take(stream(1, "order").permutation(len(rows)))
+    )
 
 
-def rate(folder: Path, released: Table, attack: FellegiSunter | TfIdf | TwoOwners, mode: str = "rules") -> float:
+def rate(
+    folder: Path, released: Table, attack: FellegiSunter | TfIdf | TwoOwners, mode: str = "rules"
+) -> float:
     answer, known = published(folder, released)
     return reid(answer, attack(known, np.random.default_rng(0)), mode)  # type: ignore[arg-type]
 
 
-def test_the_best_attack_finds_nearly_everybody_behind_monthly_pseudonyms(reference_data: Path) -> None:
+def test_the_best_attack_finds_nearly_everybody_behind_monthly_pseudonyms(
+    reference_data: Path,
+) -> None:
     source = Source.of(reference_data / "darc" / "reference" / "i_monthly_pseudonyms_full.csv.gz")
-    submission = Darc2019().check_release(handout(reference_data), [source])
+    submission = attempt(Darc2019().check_release, handout(reference_data), [source])
     assert not isinstance(submission, Problems)
     begun = time.perf_counter()
     assert rate(reference_data, submission.value, FellegiSunter()) >= 0.99
@@ -86,9 +94,14 @@ def crowds(folder: Path) -> Table:
 
 
 @pytest.mark.parametrize("mode", ["rules", "aicrowd"])
-def test_the_combined_anonymizer_scores_at_most_a_fifth_against_all_attacks(reference_data: Path, mode: str) -> None:
+def test_the_combined_anonymizer_scores_at_most_a_fifth_against_all_attacks(
+    reference_data: Path, mode: str
+) -> None:
     released = crowds(reference_data)
-    measured = {name: score.value for name, score in measure(handout(reference_data).original, released, mode).scores.items()}
+    measured = {
+        name: score.value
+        for name, score in measure(handout(reference_data).original, released, mode).scores.items()
+    }
     attacks = (
         TfIdf(),
         FellegiSunter(),

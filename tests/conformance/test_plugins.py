@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from kakurenbo import registry, testing
+from kakurenbo import testing
 from kakurenbo.anonymizers.ratings.even_tables import EvenTables
-from kakurenbo.anonymizers.ratings.shuffling import PermuteColumns
-from kakurenbo.anonymizers.tables.hideout import Hideout
-from kakurenbo.anonymizers.tables.near_swaps import SwapNear
+from kakurenbo.anonymizers.ratings.split_files import PermuteColumns
+from kakurenbo.anonymizers.tables.hideout import MomentMatching
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.anonymizers.tables.suppression import SuppressRare
-from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
-from kakurenbo.contracts import AnyRulebook, fits, rulebooks_for
+from kakurenbo.anonymizers.tables.swap import SwapNear
+from kakurenbo.anonymizers.transactions.rows import Pseudonyms
+from kakurenbo.contest import AnyRulebook, fits, rulebooks_for
+from kakurenbo.methods import registry
 
 RULEBOOKS: dict[str, AnyRulebook] = {
     name: registry.load("rulebooks", name)(scale="small", data="embedded")
@@ -26,10 +27,12 @@ DEFENCES = {
     "pwscup2021": SwapNear(),
     "pwscup2024": PermuteColumns(),
 }
-PRIVATE = pytest.mark.skip(reason="fitting takes minutes and needs pip install 'kakurenbo[dp]': see test_private_synthesis.py")
+PRIVATE = pytest.mark.skip(
+    reason="fitting takes minutes and needs pip install 'kakurenbo[dp]': see test_private_synthesis.py"
+)
 SKIPPED = {"aim": PRIVATE, "mst": PRIVATE}
 FITTED = {
-    ("amic2020", "hideout"): Hideout(round="main"),
+    ("amic2020", "hideout"): MomentMatching(round="main"),
     ("pwscup2021", "kanony"): SuppressRare(k=7, columns=("race", "edu", "mar")),
     ("pwscup2024", "even_tables"): EvenTables(utility=70),
 }
@@ -49,8 +52,12 @@ def of_methods(group: str) -> Iterator[object]:
                 else testing.attack_checks(cls(), rulebook, DEFENCES[title])
             )
             for check in checks:
-                skipped = name in SKIPPED and any(words in str(check) for words in ("same valid release", "fits the rulebook"))
-                yield pytest.param(check, id=f"{title}-{name}-{check}", marks=[SKIPPED[name]] if skipped else [])
+                skipped = name in SKIPPED and any(
+                    words in str(check) for words in ("same valid release", "fits the rulebook")
+                )
+                yield pytest.param(
+                    check, id=f"{title}-{name}-{check}", marks=[SKIPPED[name]] if skipped else []
+                )
 
 
 @pytest.mark.parametrize("check", list(of_methods("anonymizers")))
@@ -76,7 +83,8 @@ def test_a_rulebook(check: testing.Check) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group in ("anonymizers", "attacks") for name in registry.names(group)]
+    ("group", "name"),
+    [(group, name) for group in ("anonymizers", "attacks") for name in registry.names(group)],
 )
 def test_a_built_in_method_plays_some_built_in_rulebook(group: str, name: str) -> None:
     assert rulebooks_for(registry.load(group, name))

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from kakurenbo.attacks.linkage import LinkageGuess
-from kakurenbo.contracts import Credit, RoundResults
-from kakurenbo.datasets.nhanes import LEVELS, NAMES, SCHEMA
+from kakurenbo.contest import Credit, RoundResults
+from kakurenbo.core import Table
+from kakurenbo.data.health import LEVELS, NAMES, SCHEMA
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores
-from kakurenbo.tables import Table
 
 Record = tuple[str, float, str, str, str, float, int, int, int, int, str, int]
 
@@ -52,35 +52,61 @@ def rate_cells(rows: Sequence[Record]) -> dict[tuple[object, ...], Fraction]:
         number = min(max(float(str(value)), edges[0]), edges[-1])
         return next((high for low, high in itertools.pairwise(edges) if low < number <= high), None)
 
-    counts = Counter((place, level(place, row[place]), row[11]) for row in rows for place in (0, 1, 2, 3, 4, 5, 6, 7, 10))
-    return {cell: Fraction(count, len(rows)) for cell, count in counts.items() if cell[1] is not None}
+    counts = Counter(
+        (place, level(place, row[place]), row[11])
+        for row in rows
+        for place in (0, 1, 2, 3, 4, 5, 6, 7, 10)
+    )
+    return {
+        cell: Fraction(count, len(rows)) for cell, count in counts.items() if cell[1] is not None
+    }
 
 
 def naive_rate(before: Sequence[Record], after: Sequence[Record]) -> float:
     first, second = rate_cells(before), rate_cells(after)
-    return max(float(abs(first.get(cell, Fraction(0)) - second.get(cell, Fraction(0)))) for cell in {*first, *second})
+    return max(
+        float(abs(first.get(cell, Fraction(0)) - second.get(cell, Fraction(0))))
+        for cell in {*first, *second}
+    )
 
 
 def naive_correlation(before: Sequence[Record], after: Sequence[Record]) -> float:
     def column(rows: Sequence[Record], place: int, level: object) -> list[float]:
-        return [float(str(row[place])) if level is None else float(row[place] == level) for row in rows]
+        return [
+            float(str(row[place])) if level is None else float(row[place] == level) for row in rows
+        ]
 
     def pearson(x: list[float], y: list[float]) -> float:
         if len(set(x)) < 2 or len(set(y)) < 2:
             return math.nan
         mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
         product = math.fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-        return product / math.sqrt(math.fsum((a - mean_x) ** 2 for a in x) * math.fsum((b - mean_y) ** 2 for b in y))
+        return product / math.sqrt(
+            math.fsum((a - mean_x) ** 2 for a in x) * math.fsum((b - mean_y) ** 2 for b in y)
+        )
 
     words = (0, 2, 3, 4, 10)
-    names = [(place, level) for place in words for level in sorted({row[place] for row in (*before, *after)})]
+    names = [
+        (place, level)
+        for place in words
+        for level in sorted({row[place] for row in (*before, *after)})
+    ]
     names += [(place, None) for place in range(12) if place not in words]  # type: ignore[misc]
     worst = 0.0
     for one in range(len(names)):
         for other in range(one):
-            pairs = [pearson(column(rows, *names[one]), column(rows, *names[other])) for rows in (before, after)]
+            pairs = [
+                pearson(column(rows, *names[one]), column(rows, *names[other]))
+                for rows in (before, after)
+            ]
             if not all(map(math.isnan, pairs)):
-                worst = max(worst, abs((pairs[0] if pairs[0] == pairs[0] else 0) - (pairs[1] if pairs[1] == pairs[1] else 0)))
+                worst = max(
+                    worst,
+                    abs(
+                        (pairs[0] if pairs[0] == pairs[0] else 0)
+                        - (pairs[1] if pairs[1] == pairs[1] else 0)
+                    ),
+                )
     return worst
 
 
@@ -93,7 +119,10 @@ def naive_change(before: Sequence[Record], after: Sequence[Record]) -> float:
 
 
 def naive_unique(rows: Sequence[Record]) -> int:
-    keys = [(*row[:1], round(row[1] / 10), *row[2:5], round(row[5] / 10), *row[6:8], row[10]) for row in rows]
+    keys = [
+        (*row[:1], round(row[1] / 10), *row[2:5], round(row[5] / 10), *row[6:8], row[10])
+        for row in rows
+    ]
     return sum(count == 1 for count in Counter(keys).values())
 
 
@@ -103,13 +132,20 @@ def table(rows: Sequence[Record]) -> Table:
 
 @settings(max_examples=15)
 @given(records(), st.integers(0, 1000))
-def test_rate_correlation_change_and_unique_records_are_those_of_plain_loops(rows: list[Record], seed: int) -> None:
+def test_rate_correlation_change_and_unique_records_are_those_of_plain_loops(
+    rows: list[Record], seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     kept = sorted(rng.permutation(len(rows))[: len(rows) * 2 // 3].tolist())
     remaining = [rows[row] for row in kept]
     order = rng.permutation(len(kept))
-    released = [remaining[row] if rng.random() < 0.5 else remaining[order[place]] for place, row in enumerate(range(len(kept)))]
-    submission = Submission(table(released), np.array(kept), np.setdiff1d(np.arange(len(rows)), kept))
+    released = [
+        remaining[row] if rng.random() < 0.5 else remaining[order[place]]
+        for place, row in enumerate(range(len(kept)))
+    ]
+    submission = Submission(
+        table(released), np.array(kept), np.setdiff1d(np.arange(len(rows)), kept)
+    )
     scores = Pwscup2021(round="main").measure(Handout("01", table(rows)), submission).scores
     assert scores["rate"].value == pytest.approx(naive_rate(rows, released))
     assert scores["cor"].value == pytest.approx(naive_correlation(rows, released), abs=1e-9)
@@ -126,12 +162,20 @@ def test_odds_ratios_are_those_of_another_solver() -> None:
         )
         for _ in range(400)
     ]  # fmt: skip
-    from kakurenbo.tables.regression import logistic_regression
+    from kakurenbo.measures.regression import logistic_regression
 
     ours = logistic_regression(table(rows), "dia", ("gen", "age", "edu", "bmi", "dep", "pir"))
     assert ours is not None
     view = np.array(
-        [[row[0] == "Male", row[1], *(row[3] == level for level in sorted(LEVELS["edu"])[1:]), *row[5:8]] for row in rows],
+        [
+            [
+                row[0] == "Male",
+                row[1],
+                *(row[3] == level for level in sorted(LEVELS["edu"])[1:]),
+                *row[5:8],
+            ]
+            for row in rows
+        ],
         dtype=float,
     )
     other = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000).fit(
@@ -142,7 +186,11 @@ def test_odds_ratios_are_those_of_another_solver() -> None:
 
 
 @settings(max_examples=40)
-@given(st.lists(st.integers(-1, 5), min_size=2, max_size=12), st.integers(0, 1000), st.sampled_from([0.0, 0.01]))
+@given(
+    st.lists(st.integers(-1, 5), min_size=2, max_size=12),
+    st.integers(0, 1000),
+    st.sampled_from([0.0, 0.01]),
+)
 def test_danger_is_that_of_sets_of_people(answer: list[int], seed: int, d: float) -> None:
     guess = np.random.default_rng(seed).integers(-1, 6, (len(answer), 3))
     there = {person for person, row in enumerate(answer) if row >= 0}
@@ -160,13 +208,21 @@ def test_danger_is_that_of_sets_of_people(answer: list[int], seed: int, d: float
 def test_scores_and_ranks_are_those_of_plain_loops(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     teams = [f"{number:02d}" for number in range(1, count + 1)]
-    danger = {one: {other: round(float(rng.random()), 2) for other in teams if other != one} for one in teams}
-    credits = {one: {other: Credit(value, 1) for other, value in row.items()} for one, row in danger.items()}
+    danger = {
+        one: {other: round(float(rng.random()), 2) for other in teams if other != one}
+        for one in teams
+    }
+    credits = {
+        one: {other: Credit(value, 1) for other, value in row.items()}
+        for one, row in danger.items()
+    }
     out = teams[0] if seed % 2 else ""
     results = RoundResults(credits, tuple(teams), tuple(teams))
     results = results.without([out]) if out else results
     worst = {team: 1.0 if team == out else max(row.values()) for team, row in danger.items()}
-    assert {team: float(value) for team, value in RoundScores.of(results).anonymization.items()} == worst
+    assert {
+        team: float(value) for team, value in RoundScores.of(results).anonymization.items()
+    } == worst
     playing = sorted((value, team) for team, value in worst.items() if team != out)
     first = [team for value, team in playing if value <= playing[min(2, len(playing) - 1)][0]]
     standings = Pwscup2021().standings({"main": results})
@@ -180,4 +236,17 @@ def test_scores_and_ranks_are_those_of_plain_loops(count: int, seed: int) -> Non
 
 
 def test_the_columns_are_those_of_the_rules() -> None:
-    assert NAMES == ("gen", "age", "race", "edu", "mar", "bmi", "dep", "pir", "gh", "mets", "qm", "dia")
+    assert NAMES == (
+        "gen",
+        "age",
+        "race",
+        "edu",
+        "mar",
+        "bmi",
+        "dep",
+        "pir",
+        "gh",
+        "mets",
+        "qm",
+        "dia",
+    )

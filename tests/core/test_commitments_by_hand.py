@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from kakurenbo import commitments
+from kakurenbo.contest import commitments
 
 
 def by_hand(seed: bytes, scope: bytes, name: bytes, data: bytes) -> str:
-    path = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in (b"salt", scope, name))).digest()
+    path = hashlib.sha256(
+        b"".join(len(part).to_bytes(8, "little") + part for part in (b"salt", scope, name))
+    ).digest()
     return hashlib.sha256(hmac.new(seed, path, hashlib.sha256).digest() + data).hexdigest()
 
 
@@ -17,10 +19,16 @@ def test_both_documents_are_written_in_one_way_so_that_anybody_can_write_them_ag
     """Keys in order, one to a line, indented by as many blanks as they are deep, and a line end."""
     committed, opening = commitments.commit(7, {"b": b"2", "a": b"1"}, "s")
     assert opening == b'{\n "scope": "s",\n "seed": "7"\n}\n'
-    bound = {name: by_hand(b"7", b"s", name, data) for name, data in ((b"a", b"1"), (b"b", b"2"), (b"seed", b"7"))}
+    bound = {
+        name: by_hand(b"7", b"s", name, data)
+        for name, data in ((b"a", b"1"), (b"b", b"2"), (b"seed", b"7"))
+    }
     lines = ",\n".join(f'  "{name.decode()}": "{value}"' for name, value in bound.items())
     start = '{\n "commitments": {\n'
-    assert committed.decode() == f'{start}{lines}\n }},\n "scheme": "{commitments.SCHEME}",\n "scope": "s"\n}}\n'
+    assert (
+        committed.decode()
+        == f'{start}{lines}\n }},\n "scheme": "{commitments.SCHEME}",\n "scope": "s"\n}}\n'
+    )
 
 
 def test_a_file_that_is_not_revealed_hides_nothing_of_the_files_after_it() -> None:

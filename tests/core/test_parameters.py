@@ -9,9 +9,10 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from kakurenbo import registry, rng
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.parameters import Method, make, parameter, parameters_of
+from kakurenbo.core import rng
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import Method, make, parameter, parameters_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,9 @@ class Demanding(Method):
 
 
 def test_texts_become_values() -> None:
-    made = make(Example, {"share": "0.25", "count": "3", "names": "x, y", "flag": "yes", "word": "b"})
+    made = make(
+        Example, {"share": "0.25", "count": "3", "names": "x, y", "flag": "yes", "word": "b"}
+    )
     assert made == Example(0.25, 3, ("x", "y"), True, "b")
     assert make(Example, {"count": "none"}).count is None
 
@@ -40,13 +43,21 @@ def test_texts_become_values() -> None:
         ({"share": "2"}, "parameter 'share' must be a number from 0 to 1; got 2.0"),
         ({"share": "half"}, "parameter 'share' must be a number from 0 to 1; got 'half'"),
         ({"count": "0"}, "parameter 'count' must be a whole number of at least 1 or none; got 0"),
-        ({"count": "1.5"}, "parameter 'count' must be a whole number of at least 1 or none; got '1.5'"),
+        (
+            {"count": "1.5"},
+            "parameter 'count' must be a whole number of at least 1 or none; got '1.5'",
+        ),
         ({"flag": "maybe"}, "parameter 'flag' must be true or false; got 'maybe'"),
         ({"word": "c"}, "parameter 'word' must be one of a, b; got 'c'"),
-        ({"other": "c"}, "parameter 'other' must be one of share, count, names, flag, word; got 'c'"),
+        (
+            {"other": "c"},
+            "parameter 'other' must be one of share, count, names, flag, word; got 'c'",
+        ),
     ],
 )
-def test_a_bad_value_is_told_with_parameter_expectation_and_value(given: dict[str, str], message: str) -> None:
+def test_a_bad_value_is_told_with_parameter_expectation_and_value(
+    given: dict[str, str], message: str
+) -> None:
     with pytest.raises(ParameterError) as refused:
         make(Example, given)
     assert str(refused.value) == message
@@ -86,7 +97,9 @@ def test_with_parameters_counts_the_changed_ones_as_given_and_no_others() -> Non
     assert changed.given == {"count", "word"}
     with pytest.raises(ParameterError, match="'word' must be one of a, b; got 'c'"):
         Example().with_parameters(word="c")
-    with pytest.raises(ParameterError, match="'other' must be one of share, count, names, flag, word"):
+    with pytest.raises(
+        ParameterError, match="'other' must be one of share, count, names, flag, word"
+    ):
         Example().with_parameters(other=1)
 
 
@@ -94,7 +107,9 @@ def test_defaulting_fills_in_what_was_not_given_and_leaves_what_was() -> None:
     filled = Example(share=0.5).defaulting({"share": 0.9, "word": "b", "no_parameter_of_it": 7})
     assert filled == Example(share=0.5, word="b")
     assert filled.given == {"share"}
-    assert filled.defaulting({"word": "a"}).word == "a", "what was filled in does not count as given"
+    assert filled.defaulting({"word": "a"}).word == "a", (
+        "what was filled in does not count as given"
+    )
     with pytest.raises(ParameterError, match="'share' must be a number from 0 to 1; got 2"):
         Example().defaulting({"share": 2})
     assert Example(share=0.1).defaulting({"share": 2}).share == 0.1

@@ -34,7 +34,9 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("kind", SECRETS)
-def test_a_planted_secret_is_found_and_named(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_planted_secret_is_found_and_named(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = tmp_path / "settings.py"
     place.write_text(f"first = 1\nplanted: {SECRETS[kind]}\n")
     assert scan_secrets.main([str(place)]) == 1
@@ -99,10 +101,15 @@ def audited(constraints: str, answers: Any, *more: str, status: int = 200) -> in
         return audit_dependencies.main(["--constraints", constraints, "--service", address, *more])
 
 
-def test_a_known_vulnerability_fails_and_is_named(constraints: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_known_vulnerability_fails_and_is_named(
+    constraints: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = {"results": [{}, {"vulns": [{"id": "PYSEC-2026-1"}]}]}
     assert audited(constraints, found) == 1
-    assert capsys.readouterr().out == "numpy 2.2.0: PYSEC-2026-1\n2 dependencies audited, 1 known vulnerabilities\n"
+    assert (
+        capsys.readouterr().out
+        == "numpy 2.2.0: PYSEC-2026-1\n2 dependencies audited, 1 known vulnerabilities\n"
+    )
     assert audited(constraints, found, "--ignore", "PYSEC-2026-1") == 0
 
 
@@ -111,7 +118,9 @@ def test_good_versions_pass(constraints: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "2 dependencies audited, 0 known vulnerabilities\n"
 
 
-@pytest.mark.parametrize(("answers", "status"), [({"results": [{}]}, 200), ({}, 200), ({}, 403), ("proxy", 502)])
+@pytest.mark.parametrize(
+    ("answers", "status"), [({"results": [{}]}, 200), ({}, 200), ({}, 403), ("proxy", 502)]
+)
 def test_where_nothing_can_be_asked_one_line_says_so(
     constraints: str, answers: Any, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +130,11 @@ def test_where_nothing_can_be_asked_one_line_says_so(
     assert said.count("\n") == 1
 
 
-def test_without_a_network_one_line_says_so(constraints: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert audit_dependencies.main(["--constraints", constraints, "--service", "http://127.0.0.1:9/"]) == 0
+def test_without_a_network_one_line_says_so(
+    constraints: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        audit_dependencies.main(["--constraints", constraints, "--service", "http://127.0.0.1:9/"])
+        == 0
+    )
     assert capsys.readouterr().out.count("\n") == 1

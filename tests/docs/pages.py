@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-_FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=fence)[ ]*$", re.M | re.S)
+_FENCE = re.compile(
+    r"^(?P<fence>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=fence)[ ]*$", re.M | re.S
+)
 _COMMENTS = re.compile(r"<!--\s*(not executed|exits|file|needs)\b:?\s*(.*?)\s*-->")
 
 
@@ -63,7 +65,9 @@ def steps(page: Path) -> Iterator[Command | File]:
         if name := said.get("file"):
             yield File(name.split(",")[0], block["text"], continued=name.endswith("continued"))
         elif block["info"].strip() == "console":
-            yield from _commands(block["text"], int(said.get("exits", "0")), said.get("not executed", ""))
+            yield from _commands(
+                block["text"], int(said.get("exits", "0")), said.get("not executed", "")
+            )
 
 
 def _comments_before(text: str) -> str:

@@ -18,7 +18,9 @@ from tests.docs.pages import REPOSITORY
         (0.101, 7.88, "≤ 100 ms", False),
     ],
 )
-def test_a_row_that_misses_its_target_is_marked(ours: float, reference: float, target: str, holds: bool) -> None:
+def test_a_row_that_misses_its_target_is_marked(
+    ours: float, reference: float, target: str, holds: bool
+) -> None:
     found = row("something", ours, "another", reference, target)
     assert met(found) is holds
     assert table_line(found).endswith("| yes |" if holds else "| **no** |")
@@ -29,14 +31,18 @@ def test_a_target_that_cannot_be_compared_is_no_target() -> None:
         met(row("something", 1.0, "another", 1.0, "fast"))
 
 
-def test_readme_shows_few_rows_of_the_table_that_was_measured_and_all_that_miss_their_target() -> None:
+def test_readme_shows_few_rows_of_the_table_that_was_measured_and_all_that_miss_their_target() -> (
+    None
+):
     measured = [line for line in _lines("benchmarks/RESULTS.md") if line.startswith("|")]
     assert tuple(measured[:2]) == TABLE_HEAD
     lines = _lines("README.md")
     begin, end = lines.index("<!-- benchmarks -->"), lines.index("<!-- end of benchmarks -->")
     shown = lines[begin + 1 : end]
     assert shown == in_readme(measured)
-    assert [line for line in measured if "**no**" in line] == [line for line in shown if "**no**" in line]
+    assert [line for line in measured if "**no**" in line] == [
+        line for line in shown if "**no**" in line
+    ]
     assert len(shown) <= 2 + len([line for line in shown if "**no**" in line]) + 5
 
 

@@ -17,7 +17,8 @@ PAGES = {str(page.relative_to(REPOSITORY)): page for page in markdown_pages()}
 EXECUTED = [
     name
     for name, page in PAGES.items()
-    if any(isinstance(step, Command) and not step.not_executed for step in steps(page)) and translated_from(page) is None
+    if any(isinstance(step, Command) and not step.not_executed for step in steps(page))
+    and translated_from(page) is None
 ]
 TRANSLATED = [name for name, page in PAGES.items() if translated_from(page) is not None]
 INSTALL = "pip install -e ."
@@ -32,7 +33,13 @@ REASONS = (
 )
 
 
-@pytest.mark.parametrize("name", EXECUTED)
+QUICK = "README.md"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == QUICK else pytest.mark.slow) for name in EXECUTED],
+)
 def test_the_commands_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> None:
     folder, site = tmp_path / "reader", tmp_path / "site"
     folder.mkdir()
@@ -50,11 +57,19 @@ def test_the_commands_of_a_page_do_what_it_says(name: str, tmp_path: Path) -> No
 def test_a_translated_page_asks_for_the_same_as_the_page_it_comes_from(name: str) -> None:
     original = translated_from(PAGES[name])
     assert original is not None
-    assert [_without_language(step) for step in steps(PAGES[name])] == [_without_language(step) for step in steps(original)]
+    assert [_without_language(step) for step in steps(PAGES[name])] == [
+        _without_language(step) for step in steps(original)
+    ]
 
 
 def test_output_that_a_translated_page_shows_stands_on_a_page_that_is_run() -> None:
-    seen = {line for name in EXECUTED for step in steps(PAGES[name]) if isinstance(step, Command) for line in step.shown}
+    seen = {
+        line
+        for name in EXECUTED
+        for step in steps(PAGES[name])
+        if isinstance(step, Command)
+        for line in step.shown
+    }
     for name in TRANSLATED:
         for step in steps(PAGES[name]):
             if isinstance(step, Command) and not step.not_executed:
@@ -65,7 +80,9 @@ def _without_language(step: Command | File) -> Command | File:
     """A step without what a translation may have otherwise: the language it asks for, what is printed, and remarks."""
     if isinstance(step, File):
         return step
-    return replace(step, line=step.line.replace("KAKURENBO_LANG=ja ", "").split("  #")[0].rstrip(), shown=())
+    return replace(
+        step, line=step.line.replace("KAKURENBO_LANG=ja ", "").split("  #")[0].rstrip(), shown=()
+    )
 
 
 def test_commands_that_are_not_executed_say_why() -> None:
@@ -78,7 +95,9 @@ def test_commands_that_are_not_executed_say_why() -> None:
     for (name, line), reason in left_out.items():
         print(f"{name}: {line}: {reason}")
         assert reason.startswith(REASONS), f"{name}: {line}: {reason!r} is no reason that counts"
-    assert not any(line.startswith("kakurenbo prepare") for _, line in left_out), "small contests can always be played"
+    assert not any(line.startswith("kakurenbo prepare") for _, line in left_out), (
+        "small contests can always be played"
+    )
 
 
 def _write(path: Path, file: File) -> None:
@@ -90,7 +109,10 @@ def _write(path: Path, file: File) -> None:
 def _environment(site: Path, programs: Path) -> dict[str, str]:
     """An environment in which ``kakurenbo`` is this one, with the plugins that the page has installed."""
     programs.mkdir(exist_ok=True)
-    for name, command in (("kakurenbo", f"{sys.executable} -m kakurenbo"), ("python", sys.executable)):
+    for name, command in (
+        ("kakurenbo", f"{sys.executable} -m kakurenbo"),
+        ("python", sys.executable),
+    ):
         (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         (programs / name).chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
@@ -100,7 +122,13 @@ def _environment(site: Path, programs: Path) -> dict[str, str]:
 def _run(command: Command, folder: Path, environment: dict[str, str]) -> None:
     shell = ["bash", "-o", "pipefail", "-c", command.line]
     done = subprocess.run(
-        shell, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+        shell,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == command.exit_code, f"$ {command.line}\n{done.stdout}"
     printed = [_plain(line) for line in done.stdout.splitlines()]

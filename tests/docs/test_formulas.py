@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import REPOSITORY, File, steps
 
-from kakurenbo import registry
-from kakurenbo.reporting import ranked, read_results
+from kakurenbo.methods import registry
+from kakurenbo.reports import ranked, read_results
 
 EXAMPLES = {
     "amic2020": {
@@ -35,12 +35,14 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_of_a_page_scores_as_the_page_computes_it(name: str, tmp_path: Path) -> None:
     (file,) = [
-        step for step in steps(REPOSITORY / "docs" / f"{name}.md") if isinstance(step, File) and step.name.endswith(".csv")
+        step
+        for step in steps(REPOSITORY / "docs" / f"{name}.md")
+        if isinstance(step, File) and step.name.endswith(".csv")
     ]
     results = tmp_path / file.name
     results.write_text(file.text, encoding="utf-8")
     rulebook = registry.load("rulebooks", name)()
-    read = read_results(rulebook, results).value
+    read = read_results(rulebook, results)
     rankings, _, _ = ranked(rulebook, read.rounds)
     for ranking, expected in EXAMPLES[name].items():
         lines = [line for line in rankings[ranking].lines if line.rank is not None]

@@ -45,14 +45,21 @@ def test_no_block_of_code_is_empty(site: Path) -> None:
 
 def test_reference_pages_are_what_the_software_says_of_itself() -> None:
     command = [sys.executable, str(REPOSITORY / "scripts" / "make_reference.py"), "--check"]
-    done = subprocess.run(command, env={**os.environ, "LANG": "ja_JP.UTF-8"}, capture_output=True, text=True)
-    assert done.returncode == 0, f"stale: run `make reference` and commit\n{done.stdout}{done.stderr}"
+    done = subprocess.run(
+        command, env={**os.environ, "LANG": "ja_JP.UTF-8"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, (
+        f"stale: run `make reference` and commit\n{done.stdout}{done.stderr}"
+    )
 
 
+@pytest.mark.slow
 def test_the_film_of_the_readme_shows_what_its_commands_print() -> None:
     command = [sys.executable, str(REPOSITORY / "scripts" / "make_recording.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, f"stale: run `make recording`, look at docs/images/terminal.svg, and commit\n{done.stderr}"
+    assert done.returncode == 0, (
+        f"stale: run `make recording`, look at docs/images/terminal.svg, and commit\n{done.stderr}"
+    )
 
 
 def test_a_clone_can_be_read_without_building_the_site() -> None:
@@ -68,7 +75,14 @@ def test_the_command_reference_has_every_verb_and_the_options_of_every_rulebook(
     commands = text_of(site / "reference" / "commands.html")
     for verb in VERBS:
         assert f"kakurenbo {verb}" in commands
-    for option in ("--cluster ADDRESS", "--with-disqualified", "--again", "--distinct", "--masks", "--mode"):
+    for option in (
+        "--cluster ADDRESS",
+        "--with-disqualified",
+        "--again",
+        "--distinct",
+        "--masks",
+        "--mode",
+    ):
         assert option in commands
     assert "rrp" in text_of(site / "reference" / "methods.html")
 

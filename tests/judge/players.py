@@ -77,7 +77,9 @@ class ByPage:
 
 def contents(*files: Path) -> Mapping[str, bytes]:
     """Files, and all that folders hold, by name."""
-    every = (file for place in files for file in (sorted(place.iterdir()) if place.is_dir() else [place]))
+    every = (
+        file for place in files for file in (sorted(place.iterdir()) if place.is_dir() else [place])
+    )
     return {file.name: file.read_bytes() for file in every}
 
 

@@ -17,10 +17,11 @@ from django.db.models.fields.json import KT
 from django.test import override_settings
 from django.utils import timezone
 from tests.judge import making
-from tests.judge.making import good, organizer
+from tests.judge.making import organizer
 from tests.judge.scoring_helpers import anonymized, exported
 
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core.rng import stream
 from kakurenbo.judge.contests import archive, rules
 from kakurenbo.judge.contests.advancing import advance
 from kakurenbo.judge.contests.models import Contest, Round
@@ -32,8 +33,6 @@ from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.rules import checkpoint
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems
 
 CLOCK = SimpleNamespace(now=timezone.now)
 """What the log takes for the time: that of the contest which is played."""
@@ -42,12 +41,18 @@ CLOCK = SimpleNamespace(now=timezone.now)
 class Play:
     """A contest, whose time goes on as it is told to."""
 
-    def __init__(self, rulebook: str, rounds: tuple[str, ...], folder: Path, worker: Worker, **options: Any) -> None:
+    def __init__(
+        self, rulebook: str, rounds: tuple[str, ...], folder: Path, worker: Worker, **options: Any
+    ) -> None:
         self.now = timezone.now() + timedelta(days=1)
         self.folder, self._worker = folder, worker
         CLOCK.now = lambda: self.now
         self.contest: Contest = making.contest(
-            rulebook=rulebook, options=options, phases=making.plan(self.now, rounds), places=6, slug="cup"
+            rulebook=rulebook,
+            options=options,
+            phases=making.plan(self.now, rounds),
+            places=6,
+            slug="cup",
         )
         self.round: Round = self.contest.rounds.get(name=rounds[0])
 
@@ -65,22 +70,28 @@ class Play:
         while advance(self.now) or self._worker.drain():
             pass
 
-    def hand_in(self, team: str, kind: str, files: Mapping[str, bytes], *, judge: bool = True) -> Submission:
+    def hand_in(
+        self, team: str, kind: str, files: Mapping[str, bytes], *, judge: bool = True
+    ) -> Submission:
         """Something that a team hands in now."""
         entry = making.entry(self.contest.teams.get(number=team), self.round.name)
         user = entry.team.memberships.get().user
         self.now += timedelta(minutes=1)
-        begun = good(submissions.begin(user, entry, making.phase(self.contest, kind, self.round.name), self.now))
+        begun = submissions.begin(
+            user, entry, making.phase(self.contest, kind, self.round.name), self.now
+        )
         for name, content in files.items():
-            assert not isinstance(submissions.add_file(begun, name, store.put(content)), Problems)
-        done = good(submissions.finish(begun, self.now))
+            submissions.add_file(begun, name, store.put(content))
+        done = submissions.finish(begun, self.now)
         if judge:
             self.go_on()
         return done
 
     def release(self, team: str, player: int = 0) -> dict[str, bytes]:
         """What a player of the rulebook's own field would hand in."""
-        (data,) = anonymized(self.round, team, self.folder / f"{self.round.name}{team}", player).values()
+        (data,) = anonymized(
+            self.round, team, self.folder / f"{self.round.name}{team}", player
+        ).values()
         return {rules_of(self.contest, self.round).release_pattern.name(team=team): data}
 
     def guesses(self, team: str) -> dict[str, bytes]:
@@ -98,23 +109,26 @@ class Play:
             folder = exported(self.round, f"targets/{target.name}/", place)
             book = book.in_folder(folder)
             read = book.read_target(folder, place / "attackers")
-            assert not isinstance(read, Problems)
             attack = next(iter(book.sample_attacks.values()))
-            made[target.name] = attack(read.value.knowledge, stream(3, team, target.name))
+            made[target.name] = attack(read.knowledge, stream(3, team, target.name))
         return dict(book.guess_files(made, team))
 
     def end(self) -> None:
         """Close what is open, and end."""
         self.now += timedelta(days=30)
         self.go_on()
-        good(rules.end(organizer(), self.contest))
+        rules.end(organizer(), self.contest)
         self.go_on()
         self.contest.refresh_from_db()
         checkpoint(self.contest)
 
     def archive(self) -> bytes:
         """As everybody may have it now."""
-        return b"".join(archive.archive(AnonymousUser(), Contest.objects.get(pk=self.contest.pk), timezone.now()))
+        return b"".join(
+            archive.archive(
+                AnonymousUser(), Contest.objects.get(pk=self.contest.pk), timezone.now()
+            )
+        )
 
 
 @contextlib.contextmanager
@@ -122,9 +136,15 @@ def stage_for_playing(folder: Path, fork_server: ForkServer) -> Iterator[Worker]
     """Stores, a worker and a database of which nothing stays."""
     backend = "django.core.files.storage.FileSystemStorage"
     places = {"default": folder / "files", "secret": folder / "secret"}
-    stores = {name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()}
+    stores = {
+        name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()
+    }
     clock = patch("kakurenbo.judge.trust.rules.timezone", CLOCK)
-    with override_settings(STORAGES={**settings.STORAGES, **stores}, HOME=folder), clock, transaction.atomic():
+    with (
+        override_settings(STORAGES={**settings.STORAGES, **stores}, HOME=folder),
+        clock,
+        transaction.atomic(),
+    ):
         worker = Worker(server=fork_server)
         try:
             yield worker

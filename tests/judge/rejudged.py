@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.judge.making import organizer
 
+from kakurenbo.core.messages import LANGUAGES, render
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import Rejudging, RejudgingState
-from kakurenbo.messages import LANGUAGES, render
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
@@ -26,7 +26,10 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
         "state": [],
         "figures": [],
         "files": [{"file": "guess_02_01.csv", "old": "accepted", "new": "refused"}],
-        "why": [None, {"file": "guess_02_01.csv", "row": 3, "column": None, **_words("line.empty")}],
+        "why": [
+            None,
+            {"file": "guess_02_01.csv", "row": 3, "column": None, **_words("line.empty")},
+        ],
         "scorers": ["e" * 64, "f" * 64],
         "credits": [{"target": "02", "file": "guess_02_01.csv", "old": credit, "new": None}],
     }
@@ -43,12 +46,29 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
         "judged": 7,
         "fingerprints": ["f" * 64],
         "earlier": ["e" * 64],
-        "entries": [{**about, "phase": "anonymize", **release}, {**about, "phase": "attack", **guesses}],
+        "entries": [
+            {**about, "phase": "anonymize", **release},
+            {**about, "phase": "attack", **guesses},
+        ],
         "samples": [
-            {"round": round_name, "target": "02", "attack": "sample attack", "old": credit, "new": {**credit, "hits": 4}}
+            {
+                "round": round_name,
+                "target": "02",
+                "attack": "sample attack",
+                "old": credit,
+                "new": {**credit, "hits": 4},
+            }
         ],
         "published": [f"{round_name}/03"],
-        "ranks": [{"round": "", "ranking": "attack", "team": "01", "rank": [1, 2], "score": [0.75, 0.5000000000000001]}],
+        "ranks": [
+            {
+                "round": "",
+                "ranking": "attack",
+                "team": "01",
+                "rank": [1, 2],
+                "score": [0.75, 0.5000000000000001],
+            }
+        ],
         "awards": [{"round": round_name, "award": "overall", "old": ["01"], "new": ["02", "03"]}],
     }
 

@@ -11,7 +11,8 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from kakurenbo.arena.teams_file import default_teams
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core.rng import stream
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rules
@@ -19,22 +20,32 @@ from kakurenbo.judge.scoring.models import Job, JobKind, RoundFile, SecretFile
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission, SubmittedFile
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems
 
 
-def new_round(rulebook: str, options: Mapping[str, Any], round: str, teams: int = 2, places: int = 3) -> Round:
+def new_round(
+    rulebook: str, options: Mapping[str, Any], round: str, teams: int = 2, places: int = 3
+) -> Round:
     """A contest whose first round takes releases, with teams from 01 on; the last places are nobody's."""
     organizer, _ = get_user_model().objects.get_or_create(email="organizer@example.org")
     number = Contest.objects.count()
     contest = Contest.objects.create(
-        slug=f"{rulebook}-{number}", title=rulebook, rulebook=rulebook, options=dict(options), places=places, made_by=organizer
+        slug=f"{rulebook}-{number}",
+        title=rulebook,
+        rulebook=rulebook,
+        options=dict(options),
+        places=places,
+        made_by=organizer,
     )
     made = Round.objects.create(contest=contest, name=round, position=1)
     now = timezone.now()
-    for kind, state, hours in (("anonymize", PhaseState.OPEN, 0), ("attack", PhaseState.WAITING, 1)):
+    for kind, state, hours in (
+        ("anonymize", PhaseState.OPEN, 0),
+        ("attack", PhaseState.WAITING, 1),
+    ):
         opens = now + timedelta(hours=hours)
-        Phase.objects.create(round=made, kind=kind, state=state, opens_at=opens, closes_at=opens + timedelta(hours=1))
+        Phase.objects.create(
+            round=made, kind=kind, state=state, opens_at=opens, closes_at=opens + timedelta(hours=1)
+        )
     for place in range(1, teams + 1):
         team = Team.objects.create(contest=contest, number=f"{place:02d}", name=f"team {place}")
         Entry.objects.create(round=made, team=team)
@@ -54,7 +65,9 @@ def change_phase(round: Round, kind: str, state: str) -> Phase:
     return Phase.objects.get(round=round, kind=kind)
 
 
-def hand_in(round: Round, team: str, files: Mapping[str, bytes], kind: str = "anonymize") -> Submission:
+def hand_in(
+    round: Round, team: str, files: Mapping[str, bytes], kind: str = "anonymize"
+) -> Submission:
     """Something that a team handed in, received and queued."""
     entry = Entry.objects.get(round=round, team__number=team)
     phase = Phase.objects.get(round=round, kind=kind)
@@ -83,9 +96,10 @@ def anonymized(round: Round, team: str, folder: Path, player: int = 0) -> dict[s
     handout = exported(round, f"teams/{team}/", folder)
     book: AnyRulebook = rules_of(round.contest, round).in_folder(handout)
     read = book.read_handout(handout)
-    assert not isinstance(read, Problems)
-    method = [entrant.anonymizer for entrant in default_teams(book).entrants if entrant.anonymizer][player].make()
-    return dict(book.release_files(read.value, book.anonymize(read.value, method, stream(7, team))))
+    method = [entrant.anonymizer for entrant in default_teams(book).entrants if entrant.anonymizer][
+        player
+    ].make()
+    return dict(book.release_files(read, book.anonymize(read, method, stream(7, team))))
 
 
 def _write(place: Path, content: bytes) -> None:

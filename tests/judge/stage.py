@@ -17,8 +17,7 @@ from django.utils import timezone
 from tests.calling import Called, call
 from tests.judge import making
 
-from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE
+from kakurenbo.contest import ANONYMIZE
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
@@ -29,6 +28,7 @@ from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.trust import rules as trust
+from kakurenbo.methods import registry
 
 RANKINGS = ("anonymization", "attack", "overall")
 _HOUR = timedelta(hours=1)
@@ -45,8 +45,15 @@ class Stage:
         For what teams write.
     """
 
-    def __init__(self, address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, worker: Worker) -> None:
-        self.address, self.folder, self._environment, self.worker = address, folder, monkeypatch, worker
+    def __init__(
+        self, address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, worker: Worker
+    ) -> None:
+        self.address, self.folder, self._environment, self.worker = (
+            address,
+            folder,
+            monkeypatch,
+            worker,
+        )
         self.tokens: dict[str, str] = {}
         self.contest: Contest
         self.round = ""
@@ -59,7 +66,9 @@ class Stage:
             replace(plan, tries_per_target=declared.phase(plan.kind).tries.per_target)
             for plan in making.plan(timezone.now() + timedelta(days=1), rounds)
         ]
-        self.contest = making.contest(rulebook=rulebook, options=options, phases=plans, places=teams + 1)
+        self.contest = making.contest(
+            rulebook=rulebook, options=options, phases=plans, places=teams + 1
+        )
         for number in range(1, teams + 1):
             team = making.team(self.contest, f"team {number}")
             self.tokens[team.number] = self.token(team.number)
@@ -72,19 +81,27 @@ class Stage:
     def token(self, number: str) -> str:
         """The token of a member that a team gets by this."""
         member = making.user(f"member{number}")
-        _, invitation = rules.invite(making.organizer(), self.contest.teams.get(number=number), Role.MEMBER)
-        making.good(rules.join(member, invitation))
+        _, invitation = rules.invite(
+            making.organizer(), self.contest.teams.get(number=number), Role.MEMBER
+        )
+        rules.join(member, invitation)
         return accounts.new_token(member, "of a program")[1]
 
     def open(self, round_name: str, kind: str) -> None:
         """Let the time come at which a phase opens, and with that the end of those before it."""
         self.round, now = round_name, timezone.now()
-        phases = Phase.objects.filter(round__contest=self.contest).order_by("round__position", "opens_at")
+        phases = Phase.objects.filter(round__contest=self.contest).order_by(
+            "round__position", "opens_at"
+        )
         meant = phases.get(round__name=round_name, kind=kind)
         earlier = [phase.pk for phase in phases if phase.opens_at < meant.opens_at]
         for place, pk in enumerate(reversed(earlier), start=1):
-            phases.filter(pk=pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
-        phases.filter(pk=meant.pk).update(opens_at=now - timedelta(minutes=1), closes_at=now + _HOUR)
+            phases.filter(pk=pk).update(
+                opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR
+            )
+        phases.filter(pk=meant.pk).update(
+            opens_at=now - timedelta(minutes=1), closes_at=now + _HOUR
+        )
         self._log_times()
         self.go_on()
         assert phases.get(pk=meant.pk).state == "open", phases.get(pk=meant.pk).state
@@ -92,8 +109,12 @@ class Stage:
     def close(self) -> None:
         """Let the time of every phase be over."""
         now = timezone.now()
-        for place, phase in enumerate(Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1):
-            Phase.objects.filter(pk=phase.pk).update(opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR)
+        for place, phase in enumerate(
+            Phase.objects.filter(round__contest=self.contest).order_by("-opens_at"), start=1
+        ):
+            Phase.objects.filter(pk=phase.pk).update(
+                opens_at=now - (place + 1) * _HOUR, closes_at=now - place * _HOUR
+            )
         self._log_times()
         self.go_on()
 
@@ -106,7 +127,7 @@ class Stage:
     def finish(self) -> None:
         """Close everything and end the contest."""
         self.close()
-        making.good(rules.end(making.organizer(), self.contest))
+        rules.end(making.organizer(), self.contest)
         self.go_on()
         self.contest.refresh_from_db()
 
@@ -124,7 +145,9 @@ class Stage:
     def fetch(self, team: str) -> Path:
         """A team's folder of the round that is under way, with all that it may have now."""
         out = self.folder / f"team{team}-{self.round}"
-        assert self.call(team, "fetch", self.contest.slug, "-o", out, "--round", self.round).code == 0
+        assert (
+            self.call(team, "fetch", self.contest.slug, "-o", out, "--round", self.round).code == 0
+        )
         return out
 
     def submit(self, team: str, *files: Path) -> dict[str, Any]:
@@ -145,7 +168,9 @@ class Stage:
         import urllib.request
 
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        with urllib.request.urlopen(urllib.request.Request(f"{self.address}/api/v1/{path}", headers=headers)) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"{self.address}/api/v1/{path}", headers=headers)
+        ) as answer:
             content: bytes = answer.read()
         return content
 
@@ -165,14 +190,20 @@ class Stage:
 
 def ranks(standings: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
     """Who has which score and rank."""
-    return {name: [(line["team"], line["score"], line["rank"]) for line in standings[name]] for name in RANKINGS}
+    return {
+        name: [(line["team"], line["score"], line["rank"]) for line in standings[name]]
+        for name in RANKINGS
+    }
 
 
 def on_page(standings: dict[str, Any]) -> dict[str, list[list[str]]]:
     """Standings as an English page tells them: a team by its number, a dash for none, and every digit of a score."""
     return {
         name: [
-            [team if team[0].isdigit() else sample_name(team), *("–" if value is None else str(value) for value in line)]
+            [
+                team if team[0].isdigit() else sample_name(team),
+                *("–" if value is None else str(value) for value in line),
+            ]
             for team, *line in lines
         ]
         for name, lines in ranks(standings).items()
@@ -201,7 +232,9 @@ def standings_from_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list
 
 
 @contextlib.contextmanager
-def staged(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, server: ForkServer) -> Iterator[Stage]:
+def staged(
+    address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, server: ForkServer
+) -> Iterator[Stage]:
     """A stage whose worker ends with it."""
     worker = Worker(folder / "worker", server=server)
     try:

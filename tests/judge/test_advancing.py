@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 from tests.judge import making
-from tests.judge.making import START, at_once, blob, codes, good, organizer, plan
+from tests.judge.making import START, at_once, blob, codes, organizer, plan
+from tests.reading import attempt
 
-from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE, ATTACK
-from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.contest import ANONYMIZE, ATTACK
+from kakurenbo.core import InputError
 from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.advancing import GRACE, PREPARED_AHEAD
 from kakurenbo.judge.contests.models import Contest, Entry, PhaseState
@@ -23,6 +23,7 @@ from kakurenbo.judge.contests.rules import advance
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState, Target
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.methods import registry
 
 SECOND = timedelta(seconds=1)
 
@@ -43,7 +44,9 @@ def work(contest: Contest) -> None:
             contest.rounds.filter(pk=job.round_id).update(prepared_at=job.created_at)
         if job.kind == JobKind.SEAL:
             entry = Entry.objects.get(round=job.round, team__number=job.subject)
-            Target.objects.create(round=entry.round, entry=entry, name=job.subject, record={"state": "published"})
+            Target.objects.create(
+                round=entry.round, entry=entry, name=job.subject, record={"state": "published"}
+            )
         Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
 
 
@@ -58,7 +61,10 @@ def test_a_contest_plays_itself_from_the_first_phase_to_the_last() -> None:
     for name in ("foxes", "owls"):
         making.team(contest, name)
     seen = []
-    moment, last = START - timedelta(days=2), making.phase(contest, ATTACK).closes_at + timedelta(hours=1)
+    moment, last = (
+        START - timedelta(days=2),
+        making.phase(contest, ATTACK).closes_at + timedelta(hours=1),
+    )
     while moment <= last:
         seen += [(moment, line) for line in advance(moment)]
         work(contest)
@@ -112,14 +118,16 @@ def test_after_its_end_a_phase_takes_nothing_but_waits_some_seconds_for_what_cam
     entry = making.entry(making.team(contest, "foxes", hanako))
     phase = making.opened(contest)
     in_time = phase.closes_at - timedelta(milliseconds=1)
-    submission = good(submissions.begin(hanako, entry, phase, in_time))
+    submission = submissions.begin(hanako, entry, phase, in_time)
     submissions.add_file(submission, "pre_anonymizeddata_01.csv", blob())
-    assert (phase.state, phase.shown_state) == ("open", "sealing"), "people see it closed at its time"
-    late = good(submissions.begin(hanako, entry, phase, in_time))
+    assert (phase.state, phase.shown_state) == ("open", "sealing"), (
+        "people see it closed at its time"
+    )
+    late = submissions.begin(hanako, entry, phase, in_time)
     submissions.add_file(late, "pre_anonymizeddata_01.csv", blob())
     advance(phase.closes_at + 4 * SECOND)
-    good(submissions.finish(submission, in_time))
-    assert codes(submissions.finish(late, phase.closes_at)) == ["submissions.closed"]
+    submissions.finish(submission, in_time)
+    assert codes(attempt(submissions.finish, late, phase.closes_at)) == ["submissions.closed"]
     advance(closing(contest))
     assert states(contest) == ["sealing", "waiting"]
 
@@ -131,9 +139,9 @@ def test_a_team_is_sealed_when_all_that_it_handed_in_is_judged_and_others_need_n
     entry = making.entry(making.team(contest, "foxes", hanako))
     making.team(contest, "owls")
     phase = making.opened(contest)
-    submission = good(submissions.begin(hanako, entry, phase, START))
+    submission = submissions.begin(hanako, entry, phase, START)
     submissions.add_file(submission, "pre_anonymizeddata_01.csv", blob())
-    submission = good(submissions.finish(submission, START))
+    submission = submissions.finish(submission, START)
     advance(closing(contest))
     assert jobs("seal") == ["02"]
     assert submissions.checking(submission)
@@ -155,7 +163,11 @@ def test_the_attack_waits_until_every_team_is_sealed_or_excused() -> None:
     later = making.phase(contest, ATTACK).opens_at + timedelta(hours=1)
     assert advance(later) == []
     assert states(contest) == ["sealing", "waiting"]
-    good(rules.excuse(organizer(), making.entry(contest.teams.get(number="02")), "its release cannot be judged"))
+    rules.excuse(
+        organizer(),
+        making.entry(contest.teams.get(number="02")),
+        "its release cannot be judged",
+    )
     assert advance(later) == ["cup: pre anonymize is closed", "cup: pre attack is open"]
 
 
@@ -177,7 +189,10 @@ def test_a_judge_that_was_down_catches_up_in_order() -> None:
     making.team(contest)
     making.opened(contest)
     attack = making.phase(contest, ATTACK)
-    assert advance(attack.opens_at) == ["cup: pre anonymize is sealing", "cup: pre anonymize: sealing 01"]
+    assert advance(attack.opens_at) == [
+        "cup: pre anonymize is sealing",
+        "cup: pre anonymize: sealing 01",
+    ]
     work(contest)
     assert advance(attack.opens_at) == ["cup: pre anonymize is closed", "cup: pre attack is open"]
 
@@ -188,9 +203,9 @@ def test_the_attack_phase_lasts_until_the_last_guess_is_judged_and_standings_fol
     hanako = making.user()
     entry = making.entry(making.team(contest, "foxes", hanako))
     phase = making.opened(contest, ATTACK)
-    submission = good(submissions.begin(hanako, entry, phase, phase.opens_at))
+    submission = submissions.begin(hanako, entry, phase, phase.opens_at)
     submissions.add_file(submission, "inference_02_01.index", blob())
-    submission = good(submissions.finish(submission, phase.opens_at))
+    submission = submissions.finish(submission, phase.opens_at)
     advance(closing(contest, ATTACK))
     assert states(contest) == ["closed", "sealing"]
     work(contest)
@@ -214,7 +229,9 @@ def test_of_processes_that_advance_at_once_each_step_is_done_once() -> None:
     assert states(contest) == ["closed", "open"]
     done = Counter((job.kind, job.subject) for job in Job.objects.exclude(kind=JobKind.STANDINGS))
     assert done == Counter([("prepare", ""), ("seal", "01"), ("seal", "02"), ("seal", "03")])
-    told = Counter((entry.kind, str(entry.body)) for entry in contest.log.filter(kind__startswith="phase."))
+    told = Counter(
+        (entry.kind, str(entry.body)) for entry in contest.log.filter(kind__startswith="phase.")
+    )
     assert len(told) == 4
     assert set(told.values()) == {1}
 
@@ -226,7 +243,7 @@ def test_a_phase_that_closes_while_teams_hand_in_seals_no_team_that_is_still_jud
     entry = making.entry(making.team(contest, "foxes", hanako))
     phase = making.opened(contest)
     moment, due = phase.closes_at - SECOND, closing(contest)
-    sent = [good(submissions.begin(hanako, entry, phase, moment)) for _ in range(4)]
+    sent = [submissions.begin(hanako, entry, phase, moment) for _ in range(4)]
     for submission in sent:
         submissions.add_file(submission, "pre_anonymizeddata_01.csv", blob())
 
@@ -241,7 +258,9 @@ def test_a_phase_that_closes_while_teams_hand_in_seals_no_team_that_is_still_jud
 
 
 @pytest.mark.django_db
-def test_a_contest_that_cannot_be_advanced_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contest_that_cannot_be_advanced_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     broken, sound = making.contest("broken"), making.contest("sound")
     enqueue = rules.scoring.enqueue
 
@@ -261,7 +280,10 @@ def test_a_contest_without_teams_runs_through() -> None:
     advance(START)
     work(contest)
     advance(START)
-    assert advance(closing(contest)) == ["cup: pre anonymize is sealing", "cup: pre anonymize is closed"]
+    assert advance(closing(contest)) == [
+        "cup: pre anonymize is sealing",
+        "cup: pre anonymize is closed",
+    ]
 
 
 # -- rehearsals ------------------------------------------------------------------------------------------------------------
@@ -269,15 +291,26 @@ def test_a_contest_without_teams_runs_through() -> None:
 
 @pytest.mark.django_db
 def test_a_rehearsal_is_the_same_contest_with_bots_and_its_phases_squeezed_in_proportion() -> None:
-    contest = making.contest(places=4, phases=plan(rounds=("pre", "main"), visibility="frozen", tries_in_all=3))
+    contest = making.contest(
+        places=4, phases=plan(rounds=("pre", "main"), visibility="frozen", tries_in_all=3)
+    )
     copy = rehearse(organizer(), contest, minutes=31)
-    assert (copy.rehearsal, copy.rulebook, copy.options, copy.places) == (True, "amic2020", contest.options, 4)
+    assert (copy.rehearsal, copy.rulebook, copy.options, copy.places) == (
+        True,
+        "amic2020",
+        contest.options,
+        4,
+    )
     assert copy.slug == "cup-rehearsal-1"
     field = registry.load("rulebooks", "amic2020")(scale="small").field()
     assert [team.name for team in queries.team_list(copy)] == [player.name for player in field[:4]]
     phases = list(queries.schedule(copy))
-    assert [phase.closes_at - phase.opens_at for phase in phases] == [timedelta(minutes=7)] * 4  # 31 days in 31 minutes
-    assert [later.opens_at - phase.closes_at for phase, later in pairwise(phases)] == [timedelta(minutes=1)] * 3
+    assert [phase.closes_at - phase.opens_at for phase in phases] == [
+        timedelta(minutes=7)
+    ] * 4  # 31 days in 31 minutes
+    assert [later.opens_at - phase.closes_at for phase, later in pairwise(phases)] == [
+        timedelta(minutes=1)
+    ] * 3
     assert {(phase.visibility, phase.tries_in_all) for phase in phases} == {("frozen", 3)}
     assert rehearse(organizer(), contest).slug == "cup-rehearsal-2"
     assert not queries.contests_for(making.user()).filter(rehearsal=True).exists()
@@ -298,10 +331,25 @@ def test_a_rehearsal_plays_itself_with_its_bots_to_the_end_even_where_they_are_s
         moment += SECOND
         copy.refresh_from_db()
     assert Counter(job.kind for job in copy.jobs.all())["bot"] == 6, "each bot plays in each phase"
-    turns = [line.removeprefix("cup-rehearsal-1: pre ") for line in told if line.startswith(copy.slug) and "waits" not in line]
+    turns = [
+        line.removeprefix("cup-rehearsal-1: pre ")
+        for line in told
+        if line.startswith(copy.slug) and "waits" not in line
+    ]
     assert turns == [
-        *("is being prepared", "anonymize is open", "anonymize is sealing", "anonymize: sealing 01, 02, 03"),
-        *("anonymize is closed", "attack is open", "attack is sealing", "attack is closed", "cup-rehearsal-1 is over"),
+        *(
+            "is being prepared",
+            "anonymize is open",
+            "anonymize is sealing",
+            "anonymize: sealing 01, 02, 03",
+        ),
+        *(
+            "anonymize is closed",
+            "attack is open",
+            "attack is sealing",
+            "attack is closed",
+            "cup-rehearsal-1 is over",
+        ),
     ]
     phases = list(queries.schedule(copy))
     assert phases[0].closes_at > slow, "it waited for its bots"
@@ -314,6 +362,6 @@ def test_a_contest_that_cannot_be_made_again_is_not_rehearsed() -> None:
     contest = making.contest()
     Contest.objects.update(options={"scale": "small", "forgotten": 1})
     contest.refresh_from_db()
-    with pytest.raises(Refused):
+    with pytest.raises(InputError):
         rehearse(organizer(), contest)
     assert not Contest.objects.filter(rehearsal=True).exists()

@@ -14,11 +14,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from tests.judge import making
-from tests.judge.making import good, organizer
+from tests.judge.making import organizer
 from tests.judge.scoring_helpers import anonymized, hand_in
 from tests.judge.stage import RANKINGS, Stage, commands_of, standings_from_files
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import archive, rules
 from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.scoring.child import ForkServer
@@ -27,7 +27,7 @@ from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.trust.rules import checkpoint, record
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "judge-organizer.md"
 
 GUESSED = [
@@ -83,22 +83,36 @@ def guess(first: int) -> bytes:
 
 def played(stage: Stage) -> dict[str, Team]:
     """Nine teams: three that play to the end, and one of each other kind."""
-    names = ("first", "second", "third", "organizers", "disqualified", "excused", "idle", "came all the same")
-    teams = {name: good(rules.add_team(organizer(), stage.contest, name, unranked=name == "organizers")) for name in names}
+    names = (
+        "first",
+        "second",
+        "third",
+        "organizers",
+        "disqualified",
+        "excused",
+        "idle",
+        "came all the same",
+    )
+    teams = {
+        name: rules.add_team(organizer(), stage.contest, name, unranked=name == "organizers")
+        for name in names
+    }
     stage.open("only", ANONYMIZE)
     round_ = stage.contest.rounds.get()
-    for place, name in enumerate(("first", "second", "third", "organizers", "disqualified", "came all the same")):
+    for place, name in enumerate(
+        ("first", "second", "third", "organizers", "disqualified", "came all the same")
+    ):
         number = teams[name].number
         hand_in(round_, number, anonymized(round_, number, stage.folder / "made", place % 4))
     for name in ("excused", "came all the same"):
-        good(rules.excuse(organizer(), making.entry(teams[name], "only"), "nobody answers"))
+        rules.excuse(organizer(), making.entry(teams[name], "only"), "nobody answers")
     stage.open("only", ATTACK)
-    teams["late"] = good(rules.add_team(organizer(), stage.contest, "late"))
+    teams["late"] = rules.add_team(organizer(), stage.contest, "late")
     for first, (attacker, target) in enumerate(GUESSED):
         at, by = teams[target].number, teams[attacker].number
         hand_in(round_, by, {f"guess_{at}_{by}.csv": guess(3 * first)}, ATTACK)
     hand_in(round_, "01", {"guess_02_01.csv": b"not a guess"}, ATTACK)
-    good(rules.disqualify(organizer(), making.entry(teams["disqualified"], "only"), "shared its handout"))
+    rules.disqualify(organizer(), making.entry(teams["disqualified"], "only"), "shared its handout")
     stage.finish()
     return teams
 
@@ -112,17 +126,27 @@ def test_the_commands_of_the_readme_and_of_the_documentation_make_the_judges_sta
     made = standings_from_files(found, monkeypatch)
     assert made == [{name: shown[name] for name in made[0]}]
     noted = {line["team"]: line.get("note", "") for line in shown["anonymization"]}
-    assert {name: noted[teams[name].number] for name in ("disqualified", "excused", "idle", "late")} == {
+    assert {
+        name: noted[teams[name].number] for name in ("disqualified", "excused", "idle", "late")
+    } == {
         "disqualified": "disqualified",
         "excused": "missing",
         "idle": "missing",
         "late": "missing",
     }
-    assert teams["organizers"].number not in {line["team"] for name in RANKINGS for line in shown[name] if line["rank"]}
-    assert noted[teams["came all the same"].number] == "", "nobody waited for it, and its release is published like all others"
+    assert teams["organizers"].number not in {
+        line["team"] for name in RANKINGS for line in shown[name] if line["rank"]
+    }
+    assert noted[teams["came all the same"].number] == "", (
+        "nobody waited for it, and its release is published like all others"
+    )
     assert teams["idle"].number not in str(shown["awards"])
     assert (found / "rounds" / "only" / "guesses" / teams["idle"].number).is_dir()
-    assert sorted(one.name for one in (found / "rounds" / "only" / "guesses" / "01").iterdir()) == ["0001", "0002", "0003"]
+    assert sorted(one.name for one in (found / "rounds" / "only" / "guesses" / "01").iterdir()) == [
+        "0001",
+        "0002",
+        "0003",
+    ]
     assert commands_of(found) == documented("hide-and-seek", "only", teams["disqualified"].number)
 
 
@@ -132,11 +156,14 @@ def documented(rulebook: str, round_name: str, disqualified: str) -> list[list[s
     block = page[page.index("unzip -q") :].split("```")[0]
     lines = re.findall(r"^\$ kakurenbo (.*)$", block, re.MULTILINE)
     swapped = [re.sub(r"\bpre\b", round_name, line.replace("amic2020", rulebook)) for line in lines]
-    return [re.sub(r"--disqualified \S+", f"--disqualified {disqualified}", line).split() for line in swapped]
+    return [
+        re.sub(r"--disqualified \S+", f"--disqualified {disqualified}", line).split()
+        for line in swapped
+    ]
 
 
 def test_before_the_end_the_readme_names_no_commands_and_no_answers_are_there(stage: Stage) -> None:
-    good(rules.add_team(organizer(), stage.contest, "first"))
+    rules.add_team(organizer(), stage.contest, "first")
     stage.open("only", ANONYMIZE)
     found = unpacked(stage)
     told = (found / "README.txt").read_text(encoding="utf-8")
@@ -146,19 +173,34 @@ def test_before_the_end_the_readme_names_no_commands_and_no_answers_are_there(st
     assert not (found / "rounds" / "only" / "guesses").exists()
 
 
-def test_the_archive_is_handed_out_when_the_last_standings_are_made_and_the_whole_log_is_signed() -> None:
+def test_the_archive_is_handed_out_when_the_last_standings_are_made_and_the_whole_log_is_signed() -> (
+    None
+):
     contest = making.contest()
     Contest.objects.filter(pk=contest.pk).update(ended_at=timezone.now())
     page, api = "/contests/cup/", "/api/v1/contests/cup/archive.zip"
     link = b'href="/contests/cup/archive.zip"'
 
     def is_being_made() -> bool:
-        told, shown, overview = (Client().get(address) for address in (api, page + "archive.zip", page))
-        refused = (told.status_code, shown.status_code, link in overview.content) == (409, 409, False)
+        told, shown, overview = (
+            Client().get(address) for address in (api, page + "archive.zip", page)
+        )
+        refused = (told.status_code, shown.status_code, link in overview.content) == (
+            409,
+            409,
+            False,
+        )
         if refused:
-            assert (told.json()["error"], told.headers["Retry-After"]) == ("archive_incomplete", shown.headers["Retry-After"])
+            assert (told.json()["error"], told.headers["Retry-After"]) == (
+                "archive_incomplete",
+                shown.headers["Retry-After"],
+            )
             assert b"The archive is being made" in shown.content
-        return refused or (told.status_code, shown.status_code, link in overview.content) != (200, 200, True)
+        return refused or (told.status_code, shown.status_code, link in overview.content) != (
+            200,
+            200,
+            True,
+        )
 
     assert is_being_made(), "nothing is signed"
     checkpoint(contest)

@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from tests.calling import call
 from tests.judge import making
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.operations import backup as backups
 from kakurenbo.judge.operations.backup import write_backup
 from kakurenbo.judge.operations.container import Backup
@@ -46,7 +46,12 @@ def judge(judge_home: Path) -> Path:
     contest = making.contest()
     making.team(contest, "foxes")
     round_ = contest.rounds.get()
-    RoundFile.objects.create(round=round_, path="public/a.csv", visible=Visible.PUBLIC, blob=store.put(b"handed out\n" * 300))
+    RoundFile.objects.create(
+        round=round_,
+        path="public/a.csv",
+        visible=Visible.PUBLIC,
+        blob=store.put(b"handed out\n" * 300),
+    )
     digest, size = store.put_secret(b"an answer")
     SecretFile.objects.create(round_id=round_.pk, path="answers/01/a.csv", digest=digest, size=size)
     store.put(b"nobody's")
@@ -55,7 +60,9 @@ def judge(judge_home: Path) -> Path:
 
 
 @pytest.fixture
-def empty_database(embedded_database: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def empty_database(
+    embedded_database: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
     """A database of one's own, by DATABASE_URL."""
     address = make_conninfo(embedded_database.dsn, dbname="elsewhere")
     with psycopg.connect(embedded_database.dsn, autocommit=True) as owner:
@@ -69,7 +76,9 @@ def stores_in(home: Path, settings: Any) -> None:
     """Let the stores be those of a judge that is being restored here, as in a process of its own."""
     backend = "django.core.files.storage.FileSystemStorage"
     places = {"default": home / "new" / "files", "secret": home / "new" / "secret"}
-    stores = {name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()}
+    stores = {
+        name: {"BACKEND": backend, "OPTIONS": {"location": place}} for name, place in places.items()
+    }
     settings.STORAGES = {**settings.STORAGES, **stores}
 
 
@@ -84,10 +93,22 @@ def test_what_is_restored_into_a_database_of_ones_own_is_what_was_backed_up_and_
     made = write_backup(judge, dsn, tmp_path / "out")
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600
     stores_in(tmp_path / "again", settings)
-    assert restore(tmp_path / "out", tmp_path / "again").trees == made.trees == trees_of(empty_database)
-    before = {name: content for name, content in kept_in(judge).items() if name.startswith(("files/", "secret"))}
-    assert kept_in(tmp_path / "again") == {name: content for name, content in before.items() if "incoming" not in name}
-    assert not [path for path in (tmp_path / "again").rglob("*") if path.stat().st_mode & 0o066], "nobody else looks in"
+    assert (
+        restore(tmp_path / "out", tmp_path / "again").trees
+        == made.trees
+        == trees_of(empty_database)
+    )
+    before = {
+        name: content
+        for name, content in kept_in(judge).items()
+        if name.startswith(("files/", "secret"))
+    }
+    assert kept_in(tmp_path / "again") == {
+        name: content for name, content in before.items() if "incoming" not in name
+    }
+    assert not [path for path in (tmp_path / "again").rglob("*") if path.stat().st_mode & 0o066], (
+        "nobody else looks in"
+    )
     with psycopg.connect(empty_database) as there:
         keys = there.execute("SELECT private FROM secret.signing_key").fetchall()
         with pytest.raises(psycopg.errors.RaiseException, match="only ever added to"):
@@ -111,12 +132,21 @@ def test_every_byte_of_a_backup_counts_and_what_is_damaged_is_named_before_anyth
     ]
     before = ""
     for member in members:
-        for place in (member.offset + 3, member.offset + 150, member.offset_data, member.offset_data + member.size - 1):
+        for place in (
+            member.offset + 3,
+            member.offset + 150,
+            member.offset_data,
+            member.offset_data + member.size - 1,
+        ):
             flipped = bytearray(whole)
             flipped[place] ^= 1
             named = damaged(out, bytes(flipped))
             header = place < member.offset_data
-            assert f"from byte {member.offset if header else member.offset_data} on" in named, (member.name, place, named)
+            assert f"from byte {member.offset if header else member.offset_data} on" in named, (
+                member.name,
+                place,
+                named,
+            )
             if header and before:
                 assert f"which follows {before}" in named
             assert member.name in named or place == member.offset + 3 or not before
@@ -159,8 +189,16 @@ def test_a_file_that_the_sweep_forgets_between_snapshot_and_copy_is_no_failure_a
     monkeypatch.setattr(backups.Moment, "dump", dump_and_forget)
     made = write_backup(judge, dsn, tmp_path / "out")
     monkeypatch.setattr(backups.Moment, "dump", dumped)
-    assert [part.name.split("/")[0] for part in made.parts] == ["database.dump", "secret-key", "secret", "files"]
-    for name, digest in (("default", Blob.objects.get().digest), ("secret", SecretFile.objects.get().digest)):
+    assert [part.name.split("/")[0] for part in made.parts] == [
+        "database.dump",
+        "secret-key",
+        "secret",
+        "files",
+    ]
+    for name, digest in (
+        ("default", Blob.objects.get().digest),
+        ("secret", SecretFile.objects.get().digest),
+    ):
         place = Path(storages[name].path(store.name_of(digest)))
         content = place.read_bytes()
         place.write_bytes(content[:-1] + b"x")
@@ -170,10 +208,14 @@ def test_a_file_that_the_sweep_forgets_between_snapshot_and_copy_is_no_failure_a
         with pytest.raises(UsageError, match=f"{digest}.*does not have it"):
             write_backup(judge, dsn, tmp_path / "other")
         place.write_bytes(content)
-    assert sorted(path.name for path in tmp_path.iterdir() if "o" in path.name) == ["out"], "whole, or not at all"
+    assert sorted(path.name for path in tmp_path.iterdir() if "o" in path.name) == ["out"], (
+        "whole, or not at all"
+    )
 
 
-def test_a_backup_replaces_nothing_and_is_restored_into_nothing_that_holds_something(tmp_path: Path) -> None:
+def test_a_backup_replaces_nothing_and_is_restored_into_nothing_that_holds_something(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "out").write_text("mine")
     found = call("backup", "--home", tmp_path / "home", tmp_path / "out")
     assert (found.code, "replaces nothing" in found.json["error"]) == (2, True)
@@ -181,7 +223,10 @@ def test_a_backup_replaces_nothing_and_is_restored_into_nothing_that_holds_somet
     found = call("backup", "--home", tmp_path / "home", tmp_path / "other")
     assert (found.code, "no judge in this folder" in found.json["error"]) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert "no backup of a judge" in call("restore", tmp_path / "out", "--home", tmp_path / "home").json["error"]
+    assert (
+        "no backup of a judge"
+        in call("restore", tmp_path / "out", "--home", tmp_path / "home").json["error"]
+    )
     assert call("restore", tmp_path / "nothing", "--home", tmp_path / "home").code == 2
 
 

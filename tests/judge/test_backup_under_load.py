@@ -34,6 +34,8 @@ from tests.judge.waiting import wait_until
 
 from kakurenbo.trust import Tree, grew
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["served"]
 UPLOADS = int(os.environ.get("KAKURENBO_BACKUP_UPLOADS", "12"))
 PAUSE = 0.0 if "KAKURENBO_BACKUP_UPLOADS" in os.environ else 1.0
@@ -58,10 +60,10 @@ def cookie(user):
 for slug in ("quiet", "busy"):
     contest = rules.make_contest(
         organizer, title=slug, slug=slug, rulebook="hide-and-seek", options={"size": 40}, zone="UTC", places=2, phases=phases
-    ).value
+    )
     for number in ("01", "02"):
-        team = rules.add_team(organizer, contest, "Team " + number).value
-        player = register(number + slug + "@example.com", "another long password", "Player").value
+        team = rules.add_team(organizer, contest, "Team " + number)
+        player = register(number + slug + "@example.com", "another long password", "Player")
         rules.join(player, rules.invite(organizer, team, "member")[1])
         told["tokens"][slug + number] = new_token(player, "program")[1]
 told["cookies"] = {"player": cookie(player.__class__.objects.get(email="01quiet@example.com")), "organizer": cookie(organizer)}
@@ -82,7 +84,11 @@ class Load:
     @contextmanager
     def going_on(self) -> Iterator[None]:
         with ThreadPoolExecutor(4) as pool:
-            running = [pool.submit(self._hand_in, number, place) for number in ("01", "02") for place in range(2)]
+            running = [
+                pool.submit(self._hand_in, number, place)
+                for number in ("01", "02")
+                for place in range(2)
+            ]
             try:
                 yield
             finally:
@@ -99,7 +105,9 @@ class Load:
         while not self._enough.is_set():
             count += 1
             token = self.tokens[f"busy{number}"]
-            content = self.release + f"{number}{place}{count}".encode()  # files that the store has not yet
+            content = (
+                self.release + f"{number}{place}{count}".encode()
+            )  # files that the store has not yet
             pk = handed_in(self.address, token, "busy", f"hidden_{number}.csv", content)
             self.acknowledged.append((pk, token, hashlib.sha256(content).hexdigest()))
             self._enough.wait(PAUSE if len(self.acknowledged) > UPLOADS else 0)
@@ -107,7 +115,13 @@ class Load:
 
 def handed_in(address: str, token: str, contest: str, name: str, content: bytes) -> str:
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/octet-stream"}
-    begun = asked(address, headers, f"/contests/{contest}/rounds/only/phases/anonymize/submissions", "POST", b"")
+    begun = asked(
+        address,
+        headers,
+        f"/contests/{contest}/rounds/only/phases/anonymize/submissions",
+        "POST",
+        b"",
+    )
     asked(address, headers, f"/submissions/{begun['id']}/files/{name}", "PUT", content)
     asked(address, headers, f"/submissions/{begun['id']}/finish", "POST", b"")
     return str(begun["id"])
@@ -118,13 +132,17 @@ def told(address: str, token: str, path: str) -> Any:
 
 
 def fetched(address: str, path: str, headers: Mapping[str, str]) -> tuple[str, bytes]:
-    with urllib.request.urlopen(urllib.request.Request(address + path, headers=dict(headers)), timeout=60) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address + path, headers=dict(headers)), timeout=60
+    ) as answer:
         return answer.headers.get_content_type(), answer.read()
 
 
 def kakurenbo(*arguments: object, **environment: str) -> Any:
     command = [sys.executable, "-m", "kakurenbo", *map(str, arguments), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
     assert done.returncode == 0, done
     return json.loads(done.stdout)
 
@@ -144,8 +162,14 @@ def pages(address: str, cookie: str) -> dict[str, object]:
         found[path] = _comparable(content, timeless="/manage/phases/" in path)
         if kind == "text/html":
             links = re.findall(r'(?:href|hx-get)="([^"]+)"', content.decode())
-            whole = (urldefrag(urljoin(address + path, link.replace("&amp;", "&"))).url for link in links)
-            waiting += [one.removeprefix(address) for one in whole if urlsplit(one).netloc == urlsplit(address).netloc]
+            whole = (
+                urldefrag(urljoin(address + path, link.replace("&amp;", "&"))).url for link in links
+            )
+            waiting += [
+                one.removeprefix(address)
+                for one in whole
+                if urlsplit(one).netloc == urlsplit(address).netloc
+            ]
     return found
 
 
@@ -153,9 +177,15 @@ def _comparable(content: bytes, *, timeless: bool) -> object:
     if content.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             return {name: packed.read(name) for name in packed.namelist()}
-    content = re.sub(rb'(csrfmiddlewaretoken" value=|X-CSRFToken[^A-Za-z0-9]+)"?[A-Za-z0-9]{64}', b"", content)
-    content = re.sub(rb'(data-until="[^"]*" data-words="[^"]*">)[^<]*', rb"\1", content)  # the time that is left now
-    return re.sub(rb"[0-9]", b"", content) if timeless else content  # a page that offers times counted from now
+    content = re.sub(
+        rb'(csrfmiddlewaretoken" value=|X-CSRFToken[^A-Za-z0-9]+)"?[A-Za-z0-9]{64}', b"", content
+    )
+    content = re.sub(
+        rb'(data-until="[^"]*" data-words="[^"]*">)[^<]*', rb"\1", content
+    )  # the time that is left now
+    return (
+        re.sub(rb"[0-9]", b"", content) if timeless else content
+    )  # a page that offers times counted from now
 
 
 @pytest.fixture
@@ -179,7 +209,9 @@ def test_a_backup_under_load_restored_elsewhere_has_the_same_log_the_same_pages_
         {"Authorization": f"Bearer {tokens['quiet01']}"},
     )[1]
     shown = handed_in(address, tokens["quiet01"], "quiet", "hidden_01.csv", handout)
-    judge.wait_until(lambda: told(address, tokens["quiet01"], f"/submissions/{shown}")["state"] == "scored")
+    judge.wait_until(
+        lambda: told(address, tokens["quiet01"], f"/submissions/{shown}")["state"] == "scored"
+    )
     judge.wait_until(lambda: _is_signed_and_ranked(address, tokens["quiet01"], shown))
 
     (receipt := tmp_path / "receipt.json").write_text(
@@ -198,7 +230,9 @@ def test_a_backup_under_load_restored_elsewhere_has_the_same_log_the_same_pages_
     as_it_was = {who: pages(address, cookie) for who, cookie in cookies.items()}
     assert f"/submissions/{shown}/" in as_it_was["player"]
     assert "/contests/quiet/manage/" in as_it_was["organizer"]
-    live = Tree(bytes.fromhex(entry["leaf"]) for entry in told(address, "", "/contests/busy/log")["entries"])
+    live = Tree(
+        bytes.fromhex(entry["leaf"]) for entry in told(address, "", "/contests/busy/log")["entries"]
+    )
     judge.process.send_signal(signal.SIGTERM)
     judge.process.wait()
 
@@ -243,7 +277,9 @@ def _check_log(address: str, live: Tree, trees: list[dict[str, Any]]) -> None:
     size, root = kept["size"], bytes.fromhex(kept["root"])
     assert 0 < size < len(live)
     assert grew(size, len(live), root, live.root(), live.growth(size))
-    leaves = [bytes.fromhex(entry["leaf"]) for entry in told(address, "", "/contests/busy/log")["entries"]]
+    leaves = [
+        bytes.fromhex(entry["leaf"]) for entry in told(address, "", "/contests/busy/log")["entries"]
+    ]
     assert Tree(leaves[:size]).root() == root
 
 
@@ -253,7 +289,12 @@ def _check_acknowledged(judge: Served, address: str, before: list[tuple[str, str
         judge.wait_until(partial(_is_judged, address, token, submission))
         (file,) = told(address, token, f"/submissions/{submission}")["files"]
         path = f"/api/v1/submissions/{submission}/files/{file['name']}"
-        assert hashlib.sha256(fetched(address, path, {"Authorization": f"Bearer {token}"})[1]).hexdigest() == digest
+        assert (
+            hashlib.sha256(
+                fetched(address, path, {"Authorization": f"Bearer {token}"})[1]
+            ).hexdigest()
+            == digest
+        )
 
 
 def _is_judged(address: str, token: str, submission: str) -> bool:

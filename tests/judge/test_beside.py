@@ -22,7 +22,11 @@ def django(scope: Scope, body: IO[bytes]) -> HttpResponse:
     """Says what it was asked, and where."""
     scope[ASKER] = "7"
     scope[NOTED].route, scope[NOTED].about = "/files/", {"team": "01"}
-    response = HttpResponse(f"{os.getpid()} {scope['path']} {body.read()!r}", status=201, headers={"X-Upload-Limit": "9"})
+    response = HttpResponse(
+        f"{os.getpid()} {scope['path']} {body.read()!r}",
+        status=201,
+        headers={"X-Upload-Limit": "9"},
+    )
     response.set_cookie("language", "ja")
     assert scope[KEY] == Question()
     assert "state" not in scope, "what the server keeps for itself stays there"
@@ -37,21 +41,41 @@ def beside() -> Iterator[Beside]:
 
 
 def asked() -> Scope:
-    return {"type": "http", "method": "PUT", "path": "/a", "headers": [], "state": object(), KEY: Question(), NOTED: new_note()}
+    return {
+        "type": "http",
+        "method": "PUT",
+        "path": "/a",
+        "headers": [],
+        "state": object(),
+        KEY: Question(),
+        NOTED: new_note(),
+    }
 
 
-def test_another_process_answers_and_the_web_gets_the_answer_whole_with_what_was_noted_of_the_request(beside: Beside) -> None:
+def test_another_process_answers_and_the_web_gets_the_answer_whole_with_what_was_noted_of_the_request(
+    beside: Beside,
+) -> None:
     scope = asked()
     response = beside.answer(scope)
     assert isinstance(response, HttpResponse)
     pid, *said = response.content.decode().split(maxsplit=1)
     assert int(pid) in beside.pids
     assert said == ["/a b''"]
-    assert (response.status_code, response.headers["X-Upload-Limit"], response.cookies["language"].value) == (201, "9", "ja")
-    assert (scope[ASKER], scope[NOTED].route, scope[NOTED].about) == ("7", "/files/", {"team": "01"})
+    assert (
+        response.status_code,
+        response.headers["X-Upload-Limit"],
+        response.cookies["language"].value,
+    ) == (201, "9", "ja")
+    assert (scope[ASKER], scope[NOTED].route, scope[NOTED].about) == (
+        "7",
+        "/files/",
+        {"team": "01"},
+    )
 
 
-def test_where_a_process_has_ended_whoever_asks_is_told_and_the_others_go_on(beside: Beside) -> None:
+def test_where_a_process_has_ended_whoever_asks_is_told_and_the_others_go_on(
+    beside: Beside,
+) -> None:
     killed = beside.pids[0]
     os.kill(killed, signal.SIGKILL)
     os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)

@@ -16,10 +16,10 @@ from tests.judge.players import ByCommand, ByPage, Player, contents, scores_of
 from tests.judge.rejudged import ready_rejudging
 from tests.judge.stage import Stage, on_page, ranks
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests.models import Contest
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 LENIENT = {
@@ -37,7 +37,9 @@ def test_amic2020_is_held_over_two_rounds_from_the_set_up_page_to_the_awards_and
     _set_up(organizer)
     _make_contest(organizer)
     stage.contest = Contest.objects.get()
-    kitsune = ByPage(stage, "01", _joined(organizer, people(), "Kitsune", "Kitsu", look="team-manage"))
+    kitsune = ByPage(
+        stage, "01", _joined(organizer, people(), "Kitsune", "Kitsu", look="team-manage")
+    )
     friend = ByPage(stage, "01", _joined(organizer, people(), "Kitsune", "Komori", new=False))
     tanuki = ByPage(stage, "02", _joined(organizer, people("ja"), "たぬき", "Tanu", look="join"))
     tanuki.person.look_over("team")
@@ -100,7 +102,9 @@ def _make_contest(organizer: Person) -> None:
     organizer.page.select_option("[name=option-scale]", "small")
     organizer.page.select_option("[name=option-data]", "embedded")
     organizer.fill(**{f"option-{name}": str(value) for name, value in LENIENT.items()})
-    for day, phase in enumerate(("pre-anonymize", "pre-attack", "main-anonymize", "main-attack"), start=2):
+    for day, phase in enumerate(
+        ("pre-anonymize", "pre-attack", "main-anonymize", "main-attack"), start=2
+    ):
         organizer.fill(**{f"{phase}-opens_at": _wall(day), f"{phase}-closes_at": _wall(day + 0.5)})
     organizer.fill(**{"pre-attack-tries_per_target": "2"})
     organizer.press("Make the contest")
@@ -132,7 +136,9 @@ def _link(organizer: Person, team: str) -> str:
     return organizer.page.inner_text("#link")
 
 
-def _joined(organizer: Person, player: Person, team: str, name: str, *, new: bool = True, look: str = "") -> Person:
+def _joined(
+    organizer: Person, player: Person, team: str, name: str, *, new: bool = True, look: str = ""
+) -> Person:
     """Somebody who followed a link to a team, which is new unless it has a member already."""
     if new:
         _add_team(organizer, team)
@@ -157,8 +163,12 @@ def _made(stage: Stage, player: Player, p: float) -> tuple[Path, Path]:
     """The handout of a team, and a release for it."""
     handout = player.fetch() / "teams" / player.number
     given = {place.name for place in handout.parent.iterdir()}
-    assert given == {player.number} or player.number == ORGANIZERS, "nobody has what another team was given"
-    release = stage.folder / f"{stage.round}-{p}" / f"{stage.round}_anonymizeddata_{player.number}.csv"
+    assert given == {player.number} or player.number == ORGANIZERS, (
+        "nobody has what another team was given"
+    )
+    release = (
+        stage.folder / f"{stage.round}-{p}" / f"{stage.round}_anonymizeddata_{player.number}.csv"
+    )
     assert call("anonymize", "amic2020", "rrp", handout, release, "--p", p, "--seed", 1).code == 0
     return handout, release
 
@@ -173,10 +183,17 @@ def _release(stage: Stage, player: Player, p: float) -> dict[str, Any]:
 
 
 def _pre_releases(
-    stage: Stage, kitsune: ByPage, friend: ByPage, tanuki: ByPage, by_command: ByCommand, organizers: ByCommand
+    stage: Stage,
+    kitsune: ByPage,
+    friend: ByPage,
+    tanuki: ByPage,
+    by_command: ByCommand,
+    organizers: ByCommand,
 ) -> None:
     _release(stage, kitsune, 0.99)
-    assert _release(stage, friend, 0.98)["number"] == 2, "the second of the team, from another of its members"
+    assert _release(stage, friend, 0.98)["number"] == 2, (
+        "the second of the team, from another of its members"
+    )
     kitsune.go()
     kitsune.person.says("Komori")
     kitsune.person.look_over("history")
@@ -189,11 +206,16 @@ def _pre_releases(
     broken = {release.name: release.read_bytes().replace(b"Male", b"male", 1)}
     tanuki.person.hand_in(broken)
     stage.go_on()
-    tanuki.person.page.locator(".mark.bad").first.wait_for()  # without a reload: the page asks by itself
+    tanuki.person.page.locator(
+        ".mark.bad"
+    ).first.wait_for()  # without a reload: the page asks by itself
     tanuki.person.says("ではありませんか")
     tanuki.person.look_over("invalid")
     _fill_in(tanuki, release)
-    assert scores_of(tanuki.judged(tanuki.person.handed_in())) == call("measure", "amic2020", handout, release).json["scores"]
+    assert (
+        scores_of(tanuki.judged(tanuki.person.handed_in()))
+        == call("measure", "amic2020", handout, release).json["scores"]
+    )
     _release(stage, by_command, 0.97)
     _release(stage, organizers, 0.96)
 
@@ -212,7 +234,11 @@ def _attack(stage: Stage, *players: Player) -> None:
     """Everybody attacks every release but the own."""
     for player in players:
         guesses = stage.folder / f"guesses-of-{player.number}-{stage.round}"
-        targets = [one for one in sorted((player.fetch() / "targets").iterdir()) if one.name != player.number]
+        targets = [
+            one
+            for one in sorted((player.fetch() / "targets").iterdir())
+            if one.name != player.number
+        ]
         for target in targets:
             guess = guesses / f"inference_{target.name}_{player.number}.index"
             assert call("attack", "amic2020", "nearest", target, "-o", guess).code == 0
@@ -235,7 +261,12 @@ def _disqualify(organizer: Person, team: str, member: Person) -> None:
 
 def _end(stage: Stage, organizer: Person, player: Person) -> None:
     rejudging = ready_rejudging(stage.contest)
-    pages = {"manage": "", "teams": "teams/", "announce": "announcements", "rejudgings": "rejudgings/"}
+    pages = {
+        "manage": "",
+        "teams": "teams/",
+        "announce": "announcements",
+        "rejudgings": "rejudgings/",
+    }
     for name, place in {**pages, "rejudging": f"rejudgings/{rejudging.pk}/"}.items():
         organizer.go(f"/contests/cup/manage/{place}")
         organizer.look_over(name)
@@ -255,7 +286,9 @@ def _end(stage: Stage, organizer: Person, player: Person) -> None:
         assert organizer.rankings() == on_page(told)
     organizer.page.locator(".podium").first.wait_for()
     organizer.look_over("standings-ended")
-    assert ORGANIZERS not in {line["team"] for line in told["overall"] if line["rank"]}, "the organizers' own team has no rank"
+    assert ORGANIZERS not in {line["team"] for line in told["overall"] if line["rank"]}, (
+        "the organizers' own team has no rank"
+    )
     organizer.go("/contests/cup/manage/")
     site = organizer.unpack("results-site.zip")
     assert "cup-results/index.html" in site.namelist()

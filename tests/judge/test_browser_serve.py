@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Response
 from tests.judge.browsing import PASSWORD, Person
 from tests.judge.test_serve import Served, served
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["served"]
 
 
@@ -19,13 +21,22 @@ def running(served: Served, plugins: Path) -> Served:
     return served
 
 
-def test_an_upload_by_the_page_streams_in_and_is_scored_by_the_judges_own_workers(running: Served, chromium: Browser) -> None:
+def test_an_upload_by_the_page_streams_in_and_is_scored_by_the_judges_own_workers(
+    running: Served, chromium: Browser
+) -> None:
     organizer = Person(chromium, f"http://127.0.0.1:{running.port}")
     organizer.go("/")
     organizer.fill(name="Mori Aoi", email="organizer@example.org", new_password=PASSWORD)
     organizer.press("Make the account")
     organizer.go("/contests/new/hide-and-seek/")
-    organizer.fill(**{"title": "Cup", "slug": "cup", "places": "2", "only-anonymize-opens_at": "2020-01-01T00:00"})
+    organizer.fill(
+        **{
+            "title": "Cup",
+            "slug": "cup",
+            "places": "2",
+            "only-anonymize-opens_at": "2020-01-01T00:00",
+        }
+    )
     organizer.press("Make the contest")
     organizer.go("/contests/cup/manage/teams/")
     organizer.fill(team_name="Kitsune")
@@ -38,12 +49,16 @@ def test_an_upload_by_the_page_streams_in_and_is_scored_by_the_judges_own_worker
     running.wait_until(lambda: _is_open(player))
     handout = player.unpack("handout.zip").read("teams/01/hidden.csv")
     streamed: list[int] = []
-    player.page.on("response", lambda answer: streamed.append(answer.status) if _is_upload(answer) else None)
+    player.page.on(
+        "response", lambda answer: streamed.append(answer.status) if _is_upload(answer) else None
+    )
     player.hand_in({"hidden_01.csv": handout})
     assert streamed == [201]
     player.page.locator("#judged .mark.good").first.wait_for()
     assert player.scores() == {"moved": "0.0"}
-    assert not list((running.home / "files").rglob("upload-*")), "the store has taken the body, and nothing is left of it"
+    assert not list((running.home / "files").rglob("upload-*")), (
+        "the store has taken the body, and nothing is left of it"
+    )
     for person in (organizer, player):
         person.close()
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from tests.judge.waiting import lives, wait_until
 
-from kakurenbo import registry
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import write_folder
 from kakurenbo.judge import confinement
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits
-from kakurenbo.tables import write_folder
+from kakurenbo.methods import registry
 
 RULEBOOK = {"name": "trouble", "options": {"size": 20}, "round": "only"}
 needs_landlock = pytest.mark.skipif(not confinement.version(), reason="the kernel has no Landlock")
@@ -60,11 +60,15 @@ def release(server: ForkServer, folder: Path, limits: Limits | None = None) -> d
 def test_a_step_says_what_it_found(server: ForkServer, folder: Path) -> None:
     result = release(server, folder)
     assert result["record"]["state"] == "published", result["record"]["cause"]
-    assert [(one["name"], one["value"]) for one in result["record"]["measurements"]] == [("moved", 0.0)]
+    assert [(one["name"], one["value"]) for one in result["record"]["measurements"]] == [
+        ("moved", 0.0)
+    ]
     assert len(result["fingerprint"]) == 64
 
 
-def test_what_is_wrong_is_said_in_both_languages_with_file_row_and_column(server: ForkServer, folder: Path) -> None:
+def test_what_is_wrong_is_said_in_both_languages_with_file_row_and_column(
+    server: ForkServer, folder: Path
+) -> None:
     lines = (folder / "submitted" / "hidden_01.csv").read_text().splitlines()
     lines[3] = "200," + lines[3].partition(",")[2]
     hand_in(folder, "\n".join(lines).encode())
@@ -88,7 +92,9 @@ def test_an_endless_loop_is_stopped(server: ForkServer, folder: Path) -> None:
         release(server, folder, Limits(1, 2000))
 
 
-def test_a_child_that_dies_leaves_the_server_to_serve_the_next(server: ForkServer, folder: Path) -> None:
+def test_a_child_that_dies_leaves_the_server_to_serve_the_next(
+    server: ForkServer, folder: Path
+) -> None:
     hidden = (folder / "submitted" / "hidden_01.csv").read_bytes()
     hand_in(folder, b"die")
     with pytest.raises(ChildDied, match="signal 9"):
@@ -100,14 +106,21 @@ def test_a_child_that_dies_leaves_the_server_to_serve_the_next(server: ForkServe
 
 def test_a_step_that_cannot_be_done_says_why(server: ForkServer, folder: Path) -> None:
     with pytest.raises(ChildDied, match=r"UsageError: no rulebook is called 'nothing'"):
-        server.run("release", folder, {**REQUEST, "rulebook": {**RULEBOOK, "name": "nothing"}}, Limits(60, 2000))
+        server.run(
+            "release",
+            folder,
+            {**REQUEST, "rulebook": {**RULEBOOK, "name": "nothing"}},
+            Limits(60, 2000),
+        )
 
 
 def test_the_second_step_needs_no_loading(server: ForkServer, folder: Path) -> None:
     release(server, folder)
     release(server, folder)
     assert server.loaded == []
-    assert wait_until(lambda: _seconds(server, folder) < 3), "where libraries are loaded anew, it takes longer each time"
+    assert wait_until(lambda: _seconds(server, folder) < 3), (
+        "where libraries are loaded anew, it takes longer each time"
+    )
 
 
 def _seconds(server: ForkServer, folder: Path) -> float:
@@ -125,7 +138,9 @@ def test_when_the_worker_is_killed_neither_its_server_nor_its_child_lives_on(fol
         "server.run('release', pathlib.Path(sys.argv[1]), json.loads(sys.argv[2]), Limits(60, 2000))\n"
     )
     worker = subprocess.Popen(
-        [sys.executable, "-c", script, str(folder), json.dumps(REQUEST)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, str(folder), json.dumps(REQUEST)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert worker.stdout is not None
     server = int(worker.stdout.readline())
@@ -174,14 +189,28 @@ def test_a_step_reads_its_own_folder_and_libraries_and_nothing_else_whatever_it_
     (folder / "preparation").rename(tree)
     folder.rename(own_made := _made(own))
     (own_made / "preparation").symlink_to(tree)
-    beside = [str(path) for path in home.rglob("*") if path.is_file() and not path.is_relative_to(home / "work" / "1")]
+    beside = [
+        str(path)
+        for path in home.rglob("*")
+        if path.is_file() and not path.is_relative_to(home / "work" / "1")
+    ]
     other_job = home / "work" / "1" / "jobs" / "other"
     other_job.mkdir()
     (other_job / "request.json").write_text("secret")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         told = {
             "read": [*beside, str(other_job / "request.json"), "/etc/shadow"],
-            "list": [str(path) for path in (home, home / "secret", home / "files", home / "work", other_job, Path.home())],
+            "list": [
+                str(path)
+                for path in (
+                    home,
+                    home / "secret",
+                    home / "files",
+                    home / "work",
+                    other_job,
+                    Path.home(),
+                )
+            ],
             "write": [str(home / "secret-key"), str(tree / "more"), str(tmp_path / "elsewhere")],
             "process": os.getpid(),
             "port": listening.getsockname()[1],
@@ -214,7 +243,9 @@ def _made(place: Path) -> Path:
     return place
 
 
-def test_a_link_that_a_step_made_leads_nobody_anywhere(server: ForkServer, folder: Path, tmp_path: Path) -> None:
+def test_a_link_that_a_step_made_leads_nobody_anywhere(
+    server: ForkServer, folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "answer").write_text("secret")
     hand_in(folder, f"link {tmp_path / 'answer'}".encode())
     with pytest.raises(ChildDied, match="a link"):
@@ -230,6 +261,8 @@ def test_what_a_step_leaves_running_ends_with_it(server: ForkServer, folder: Pat
 
 def _children_of(pid: int) -> list[int]:
     try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [
+            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
     except OSError:
         return []

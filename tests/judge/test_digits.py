@@ -18,7 +18,7 @@ from tests.judge.stage import Stage
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions import store
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,10 @@ class Golden:
 
 def _of_amic2020(known: Any) -> Mapping[str, float]:
     found = known["cases"]["rrp90"]
-    return {name: found[name] for name in ("histogram", "vcm_edition1", "vcm_edition2", "max_correlation_difference")}
+    return {
+        name: found[name]
+        for name in ("histogram", "vcm_edition1", "vcm_edition2", "max_correlation_difference")
+    }
 
 
 def _of_darc2019(known: Any) -> Mapping[str, float]:
@@ -58,7 +61,10 @@ def _of_darc2019(known: Any) -> Mapping[str, float]:
 
 
 def _of_pwscup2024(known: Any) -> Mapping[str, float]:
-    return {"U": known["utility_score"], **{f"U_{n}": score for n, score in enumerate(known["utility_score_per_file"])}}
+    return {
+        "U": known["utility_score"],
+        **{f"U_{n}": score for n, score in enumerate(known["utility_score_per_file"])},
+    }
 
 
 GOLDEN = {
@@ -70,7 +76,7 @@ GOLDEN = {
     ),
     "darc2019": Golden(
         "round",
-        ("T.csv", "darc/reference/T400.csv.gz"),
+        ("ground_truth.csv", "darc/reference/T400.csv.gz"),
         {"A_01-1.csv": "darc/reference/ii_dateshuffle_del10_400.csv.gz"},
         _of_darc2019,
     ),
@@ -95,7 +101,9 @@ def test_a_golden_release_has_the_same_digits_on_the_page_by_the_api_and_by_the_
     golden = GOLDEN[rulebook]
     stage.hold(rulebook, (golden.round,), teams=1, scale="small", data="embedded")
     name, place = golden.original
-    dealt = RoundFile.objects.filter(round__contest=stage.contest, path__endswith=f"/{name}")  # whoever was given it
+    dealt = RoundFile.objects.filter(
+        round__contest=stage.contest, path__endswith=f"/{name}"
+    )  # whoever was given it
     assert dealt.update(blob=store.put(_plain(reference_data / place)))
     release = stage.folder / "release"
     release.mkdir()
@@ -107,7 +115,14 @@ def test_a_golden_release_has_the_same_digits_on_the_page_by_the_api_and_by_the_
     found = scores_of(judged)
     measured = call("measure", rulebook, player.fetch() / "teams" / "01", release).json
     assert found == measured["scores"]
-    assert all(one["passes"] is not False for one in judged["judging"]["measurements"]) == measured["passes"]
-    (figures,) = {(reference_data / where).with_name("reference.json") for where in golden.release.values()}
+    assert (
+        all(one["passes"] is not False for one in judged["judging"]["measurements"])
+        == measured["passes"]
+    )
+    (figures,) = {
+        (reference_data / where).with_name("reference.json") for where in golden.release.values()
+    }
     known = golden.known(json.loads(figures.read_text()))
-    assert {name: found[name] for name in known} == pytest.approx(known, abs=0.0005 if rulebook == "pwscup2024" else 1e-9)
+    assert {name: found[name] for name in known} == pytest.approx(
+        known, abs=0.0005 if rulebook == "pwscup2024" else 1e-9
+    )

@@ -35,14 +35,18 @@ Check = Callable[[Order], tuple[bool, str]]
 
 def test_a_folder_without_a_judge_that_runs_is_told_with_what_to_do(tmp_path: Path) -> None:
     examined = call("doctor", "--home", tmp_path)
-    unwell = {check["name"]: check["detail"] for check in examined.json["checks"] if not check["ok"]}
+    unwell = {
+        check["name"]: check["detail"] for check in examined.json["checks"] if not check["ok"]
+    }
     assert examined.code == 1
     assert set(unwell) == {"database", "workers"}
     assert all(f"kakurenbo serve --home {tmp_path}" in detail for detail in unwell.values())
     assert not list(tmp_path.iterdir()), "to look changes nothing"
 
 
-def test_without_the_judges_packages_the_doctor_says_how_to_install_them(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_without_the_judges_packages_the_doctor_says_how_to_install_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     monkeypatch.setattr(verb, "_OF_THE_JUDGE", ("no_such_package",))
     from kakurenbo.cli import main
 
@@ -52,7 +56,10 @@ def test_without_the_judges_packages_the_doctor_says_how_to_install_them(monkeyp
     assert "kakurenbo[judge]" in capsys.readouterr().err
 
 
-PAGES = [Path(__file__).parents[2] / "docs" / place for place in ("how-to/operate-judge.md", "ja/operate-judge.md")]
+PAGES = [
+    Path(__file__).parents[2] / "docs" / place
+    for place in ("how-to/operate-judge.md", "ja/operate-judge.md")
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=["en", "ja"])
@@ -62,7 +69,11 @@ def test_the_pages_name_every_check_as_the_doctor_does_and_everything_in_the_fol
     monkeypatch.setattr(doctor, "tried", lambda name, *_: Finding(name, ok=True, detail=""))
     told = page.read_text(encoding="utf-8")
     checks = {finding.name for finding in doctor.examined(HERE)}
-    documented = {name for row in re.findall(r"^\| (`.*?) \|.*\|$", told, re.M) for name in re.findall(r"`([\w./-]+?)/?`", row)}
+    documented = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|.*\|$", told, re.M)
+        for name in re.findall(r"`([\w./-]+?)/?`", row)
+    }
     assert checks <= documented
     assert {*doctor_storage._FOLDERS, *doctor_storage._FILES} <= documented
 
@@ -71,7 +82,9 @@ def test_a_check_that_breaks_is_a_finding() -> None:
     def broken(_: Order) -> tuple[bool, str]:
         raise ZeroDivisionError("of all things")
 
-    assert doctor.tried("clock", broken, HERE) == Finding("clock", ok=False, detail=doctor.tried("x", broken, HERE).detail)
+    assert doctor.tried("clock", broken, HERE) == Finding(
+        "clock", ok=False, detail=doctor.tried("x", broken, HERE).detail
+    )
     assert "ZeroDivisionError: of all things" in doctor.tried("clock", broken, HERE).detail
 
 
@@ -92,11 +105,15 @@ def test_what_other_accounts_could_read_is_named(tmp_path: Path, name: str) -> N
 
 @pytest.mark.django_db
 class TestStores:
-    def test_a_store_gives_back_what_it_was_given_and_keeps_nothing_of_it(self, judge_home: Path) -> None:
+    def test_a_store_gives_back_what_it_was_given_and_keeps_nothing_of_it(
+        self, judge_home: Path
+    ) -> None:
         assert doctor_storage.stores(HERE)[0]
         assert not [path for path in judge_home.rglob("*") if path.is_file()]
 
-    def test_files_that_were_changed_or_lost_are_named_by_their_digest(self, judge_home: Path) -> None:
+    def test_files_that_were_changed_or_lost_are_named_by_their_digest(
+        self, judge_home: Path
+    ) -> None:
         changed, lost = store.put(b"changed").digest, store.put(b"lost").digest
         store.put(b"kept")
         for order in (HERE, Order("home", every_file=True)):
@@ -132,7 +149,9 @@ class TestDatabase:
         make_web_role("of the moment")
         from kakurenbo.judge.scoring.models import SecretFile
 
-        SecretFile.objects.create(round_id=making.contest().rounds.get().pk, path="answers/01", digest="0" * 64, size=1)
+        SecretFile.objects.create(
+            round_id=making.contest().rounds.get().pk, path="answers/01", digest="0" * 64, size=1
+        )
         assert database.roles(HERE)[0]
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE secret.file DISABLE ROW LEVEL SECURITY")
@@ -152,7 +171,10 @@ class TestDatabase:
         ("change", "said"),
         [
             ("UPDATE trust_checkpoint SET root = decode(repeat('00', 32), 'hex')", "root"),
-            ("UPDATE trust_checkpoint SET signature = decode(repeat('00', 64), 'hex')", "signature"),
+            (
+                "UPDATE trust_checkpoint SET signature = decode(repeat('00', 64), 'hex')",
+                "signature",
+            ),
             ("DELETE FROM trust_logentry WHERE number = 0", "entry 0 is missing"),
         ],
     )
@@ -205,7 +227,9 @@ class TestDatabase:
             cursor.execute("DELETE FROM django_migrations WHERE app = 'operations'")
         assert not database.tables(HERE)[0]
         with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('trust', '9999_later', now())")
+            cursor.execute(
+                "INSERT INTO django_migrations (app, name, applied) VALUES ('trust', '9999_later', now())"
+            )
         assert "newer" in database.tables(HERE)[1]
 
     @staticmethod
@@ -226,7 +250,11 @@ def test_the_judge_is_well_while_workers_and_sweep_are_heard_of_the_log_is_signe
 
     def health() -> dict[str, Any]:
         """What is told as soon as the database answers in time, which it may not while the machine is busy."""
-        answer = wait_until(lambda: next((one for one in [client.get("/health")] if one.json()["checks"]["database"]), None))
+        answer = wait_until(
+            lambda: next(
+                (one for one in [client.get("/health")] if one.json()["checks"]["database"]), None
+            )
+        )
         told: dict[str, Any] = answer.json()
         assert answer.status_code == (200 if told["ok"] else 503)
         return told
@@ -238,7 +266,9 @@ def test_the_judge_is_well_while_workers_and_sweep_are_heard_of_the_log_is_signe
         """Let the sweep give a sign of life now, and the worker have given its last so long ago."""
         beat(SWEEP, timezone.now())
         with connection.cursor() as cursor:
-            cursor.execute("update procrastinate_workers set last_heartbeat = now() - %s::interval", [ago])
+            cursor.execute(
+                "update procrastinate_workers set last_heartbeat = now() - %s::interval", [ago]
+            )
 
     assert unwell() == ["workers", "sweep"]
     with connection.cursor() as cursor:
@@ -249,7 +279,9 @@ def test_the_judge_is_well_while_workers_and_sweep_are_heard_of_the_log_is_signe
     Job.objects.create(kind=JobKind.PREPARE, contest=contest, state=JobState.PARKED)
     heard()
     told = health()
-    assert (told["ok"], told["parked_jobs"]) == (True, 1), "what an organizer has to see to is told, and no fault of the judge"
+    assert (told["ok"], told["parked_jobs"]) == (True, 1), (
+        "what an organizer has to see to is told, and no fault of the judge"
+    )
     assert "cup" not in str(told)
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE trust_logentry DISABLE TRIGGER USER")

@@ -35,7 +35,10 @@ def test_a_zip_that_is_made_while_it_is_sent_comes_whole() -> None:
     stream.add(iter([b"one"]), "1.txt")
     stream.add(iter([b"two"]), "2.txt")
     with zipfile.ZipFile(io.BytesIO(received(stream))) as made:
-        assert {name: made.read(name) for name in made.namelist()} == {"1.txt": b"one", "2.txt": b"two"}
+        assert {name: made.read(name) for name in made.namelist()} == {
+            "1.txt": b"one",
+            "2.txt": b"two",
+        }
 
 
 def test_everybody_may_read_what_is_unpacked_from_an_archive() -> None:

@@ -15,12 +15,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from tests.judge import making
-from tests.judge.making import START, good, organizer
+from tests.judge.making import START, organizer
 from tests.judge.test_permissions import MEASURED, RECORD, RESULT
 
-from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting, Feedback
-from kakurenbo.contracts.rulebook import Rulebook
+from kakurenbo.contest import ANONYMIZE, ATTACK, Counting, Feedback
+from kakurenbo.contest.rulebook import Rulebook
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests import leakage, rules
 from kakurenbo.judge.contests.leakage import leak, leaks
@@ -31,7 +30,8 @@ from kakurenbo.judge.scoring.results import take_snapshot
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.reporting.document import FORMAT
+from kakurenbo.methods import registry
+from kakurenbo.reports.document import FORMAT
 from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
 
 RULEBOOKS = ["amic2020", "darc2019", "pwscup2021", "pwscup2024"]
@@ -58,7 +58,12 @@ def test_the_worked_example_of_the_documentation_comes_out_as_by_hand(plugins: P
     ("rulebook", "options", "outcomes", "bits"),
     [
         ("amic2020", {"scale": "small"}, 101, math.log2(math.comb(10_000, 1_000))),
-        ("pwscup2021", {"order": "sorted"}, 51**3, math.log2(math.comb(100, 50) * math.comb(2095, 50))),
+        (
+            "pwscup2021",
+            {"order": "sorted"},
+            51**3,
+            math.log2(math.comb(100, 50) * math.comb(2095, 50)),
+        ),
         ("pwscup2024", {}, 51 * 51, math.log2(math.factorial(50) * 6**50)),
         ("darc2019", {"scale": "small"}, 3 * 400 * 13 + 1, 13 * math.log2(math.factorial(30))),
     ],
@@ -70,7 +75,9 @@ def test_the_rulebooks_tell_how_many_credits_there_are_and_how_large_an_answer_i
     assert (book.credit_outcomes(), book.answer_bits()) == (outcomes, pytest.approx(bits, rel=1e-9))
 
 
-def test_of_a_rulebook_that_tells_nothing_the_worst_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_rulebook_that_tells_nothing_the_worst_is_assumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("credit_outcomes", "answer_bits"):
         monkeypatch.setattr(Amic2020, name, getattr(Rulebook, name))
     found = leak(Amic2020(), "pre", replace(LIVE, tries_in_all=2), "UTC")
@@ -83,7 +90,10 @@ def test_of_a_rulebook_that_tells_nothing_the_worst_is_assumed(monkeypatch: pyte
     [
         ({"tries_in_all": 9, "tries_per_day": 2, "tries_per_target": 4}, 4),
         ({"tries_in_all": 9, "tries_per_day": 2}, 9),
-        ({"tries_per_day": 1}, 8),  # a week from nine in the morning in Tokyo has a part of eight days
+        (
+            {"tries_per_day": 1},
+            8,
+        ),  # a week from nine in the morning in Tokyo has a part of eight days
         ({"tries_per_day": 1, "reset_hour": 9}, 7),
         ({}, 60 * 6 * 24 * 7),  # as fast as the judge lets anybody
     ],
@@ -96,14 +106,21 @@ def test_nobody_learns_more_than_there_is_and_boards_that_stand_still_tell_nothi
     book = registry.load("rulebooks", "pwscup2024")()
     found = leak(book, "pre", LIVE, "UTC")
     assert (found.bits, found.share) == (found.answer_bits, 1)
-    for changes in ({"visibility": "frozen"}, {"visibility": "hidden"}, {"visibility": ""}, {"kind": ANONYMIZE}):
+    for changes in (
+        {"visibility": "frozen"},
+        {"visibility": "hidden"},
+        {"visibility": ""},
+        {"kind": ANONYMIZE},
+    ):
         still = leak(book, "pre", replace(LIVE, **changes), "UTC")
         assert (still.questions, still.bits, still.share, still.warns) == (0, 0, 0, False)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(language: str) -> None:
+def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(
+    language: str,
+) -> None:
     contest = making.contest(phases=making.plan(visibility="live", tries_in_all=3))
     client = Client(headers={"accept-language": language})
     client.force_login(organizer(), "django.contrib.auth.backends.ModelBackend")
@@ -113,7 +130,12 @@ def test_organizers_see_it_before_a_contest_is_made_on_its_page_and_by_the_api(l
     assert shown in client.get("/contests/cup/manage/").content.decode()
     form = client.get("/contests/new/amic2020/").content.decode()
     assert all(
-        figure in form for figure in (f"{60_480 + len(Amic2020().sample_attacks):,}", f"{math.log2(101):.2f}", "46,891.7")
+        figure in form
+        for figure in (
+            f"{60_480 + len(Amic2020().sample_attacks):,}",
+            f"{math.log2(101):.2f}",
+            "46,891.7",
+        )
     )  # were a week's board live
     assert "= 46,891.7" not in form, "an equation holds"
     assert f"= {(60_480 + len(Amic2020().sample_attacks)) * math.log2(101):,.1f}" in form
@@ -133,10 +155,16 @@ def test_what_the_form_says_of_feedback_follows_its_fields() -> None:
     assert f'hx-post="{address}leaks"' in page.content.decode()
     given = {}
     for form in (*page.context["phases"], page.context["options"]):
-        given |= {f"{form.prefix}-{name}": form[name].value() for name in form.fields if form[name].value() is not None}
+        given |= {
+            f"{form.prefix}-{name}": form[name].value()
+            for name in form.fields
+            if form[name].value() is not None
+        }
 
     def told(**changed: Any) -> str:
-        html = client.post(f"{address}leaks", {**given, "zone": "Asia/Tokyo", **changed}).content.decode()
+        html = client.post(
+            f"{address}leaks", {**given, "zone": "Asia/Tokyo", **changed}
+        ).content.decode()
         return next(one for one in html.split("<p ") if 'id="leak-pre"' in one)
 
     samples = len(Amic2020().sample_attacks)
@@ -146,7 +174,9 @@ def test_what_the_form_says_of_feedback_follows_its_fields() -> None:
     assert "As chosen here" in told(**{"pre-attack-visibility": "live"})
     assert "46,891.7" in told()
     assert "46,891.7" not in told(**{"option-scale": "small"}), "the answer is smaller"
-    assert "when the fields of the phase are filled in" in told(**{"pre-attack-tries_in_all": "many"})
+    assert "when the fields of the phase are filled in" in told(
+        **{"pre-attack-tries_in_all": "many"}
+    )
     assert client.post("/contests/new/nothing/leaks").status_code == 404
 
 
@@ -161,10 +191,20 @@ def handed_in() -> Submission:
     phase = making.opened(contest)
     for number, value in ((1, 0.75), (2, 0.25)):
         made = Submission.objects.create(
-            entry=making.entry(team), phase=phase, number=number, received_at=timezone.now(), state=State.SCORED
+            entry=making.entry(team),
+            phase=phase,
+            number=number,
+            received_at=timezone.now(),
+            state=State.SCORED,
         )
-        record = {**RECORD, "measurements": [{**MEASURED, "value": value}], "notices": ["a notice of 01"]}
-        Judging.objects.create(submission=made, fingerprint="", verdict="scored", result={**RESULT, "record": record})
+        record = {
+            **RECORD,
+            "measurements": [{**MEASURED, "value": value}],
+            "notices": ["a notice of 01"],
+        }
+        Judging.objects.create(
+            submission=made, fingerprint="", verdict="scored", result={**RESULT, "record": record}
+        )
         trust.record(contest, "submission.received", {"submission": str(made.pk)})
     trust.checkpoint(contest)
     return made
@@ -180,7 +220,10 @@ def ways_out(submission: Submission, user: Any) -> bytes:
     one = (f"/submissions/{submission.pk}/", f"/submissions/{submission.pk}/receipt.json")
     got = [client.get(address) for address in (*(f"/contests/cup/{page}" for page in pages), *one)]
     also = (f"/api/v1/submissions/{submission.pk}", f"/api/v1/submissions/{submission.pk}/receipt")
-    got += [Client().get(address, headers=token) for address in (*(f"/api/v1/contests/cup{place}" for place in api), *also)]
+    got += [
+        Client().get(address, headers=token)
+        for address in (*(f"/api/v1/contests/cup{place}" for place in api), *also)
+    ]
     assert {answer.status_code for answer in got} <= {200, 302, 404}
     return b"\n".join(answer.getvalue() for answer in got)
 
@@ -190,14 +233,22 @@ def ways_out(submission: Submission, user: Any) -> bytes:
 def test_figures_of_a_release_leave_before_the_end_only_where_the_feedback_gives_scores(
     handed_in: Submission, feedback: Feedback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    phases = (replace(Amic2020.phases[0], feedback=feedback, counts=Counting.BEST), Amic2020.phases[1])
+    phases = (
+        replace(Amic2020.phases[0], feedback=feedback, counts=Counting.BEST),
+        Amic2020.phases[1],
+    )
     monkeypatch.setattr(Amic2020, "phases", phases)
     monkeypatch.setattr(Amic2020, "utility_score", MEASURED["name"])
     contest = handed_in.entry.team.contest
     take_snapshot(contest, handed_in.phase.round, standings_of({"01": 0.625}))
     seen = ways_out(handed_in, making.user("member"))
     given = feedback is Feedback.SCORES
-    for mark in (MEASURED["name"], "a notice of 01", "0.625", which_counts(Counting.BEST.value, 1, "en")):
+    for mark in (
+        MEASURED["name"],
+        "a notice of 01",
+        "0.625",
+        which_counts(Counting.BEST.value, 1, "en"),
+    ):
         assert (mark.encode() in seen) is given, mark
     Phase.objects.update(state=PhaseState.CLOSED)
     Contest.objects.update(ended_at=timezone.now())
@@ -210,15 +261,26 @@ def test_figures_of_a_release_leave_before_the_end_only_where_the_feedback_gives
 def standings_of(scores: dict[str, float]) -> dict[str, Any]:
     """Standings as the ranking step gives them."""
     order = sorted(scores, key=lambda team: -scores[team])
-    lines = [{"team": team, "score": scores[team], "rank": order.index(team) + 1, "cause": ""} for team in order]
-    made = {"anonymization": lines, "attack": lines, "overall": lines, "awards": {"overall": order[:1]}, "beside": {}}
+    lines = [
+        {"team": team, "score": scores[team], "rank": order.index(team) + 1, "cause": ""}
+        for team in order
+    ]
+    made = {
+        "anonymization": lines,
+        "attack": lines,
+        "overall": lines,
+        "awards": {"overall": order[:1]},
+        "beside": {},
+    }
     return {"results": {"pre": {}, "round": {}}, "standings": made, "document": {"format": FORMAT}}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("visibility", [Visibility.FROZEN, Visibility.HIDDEN])
 @pytest.mark.parametrize("kind", [ANONYMIZE, ATTACK])
-@pytest.mark.parametrize("rulebook", RULEBOOKS if os.environ.get("KAKURENBO_SOAK") else RULEBOOKS[:1])
+@pytest.mark.parametrize(
+    "rulebook", RULEBOOKS if os.environ.get("KAKURENBO_SOAK") else RULEBOOKS[:1]
+)
 def test_a_frozen_board_is_the_same_to_the_byte_while_scores_change_behind_it(
     rulebook: str, kind: str, visibility: Visibility
 ) -> None:
@@ -228,9 +290,11 @@ def test_a_frozen_board_is_the_same_to_the_byte_while_scores_change_behind_it(
     making.team(contest, "owls")
     round_ = contest.rounds.get()
     phase = making.opened(contest, kind, name)
-    Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now() + timedelta(days=30, hours=12), visibility="live")
+    Phase.objects.filter(pk=phase.pk).update(
+        closes_at=timezone.now() + timedelta(days=30, hours=12), visibility="live"
+    )
     take(contest, name, {"01": 0.5, "02": 0.25})
-    good(rules.set_visibility(organizer(), phase, visibility))
+    rules.set_visibility(organizer(), phase, visibility)
     see = seen_by(contest, name)
     before = {who: see(who) for who in ("", "member", "organizer")}
     for score in (0.125, 0.0625, 0.75):
@@ -261,7 +325,9 @@ def seen_by(contest: Contest, name: str) -> Callable[[str], list[bytes]]:
 
     def see(who: str) -> list[bytes]:
         found = [clients[who].get(address).content for address in addresses]
-        board = clients[who].get(f"/contests/{contest.slug}/standings/", headers={"HX-Target": "board"})
+        board = clients[who].get(
+            f"/contests/{contest.slug}/standings/", headers={"HX-Target": "board"}
+        )
         return [_without_token(one) for one in (*found, board.content)]
 
     return see

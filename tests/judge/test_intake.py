@@ -39,7 +39,10 @@ class Route:
         if isinstance(said, Question):
             headers.append((LIMIT_HEADER.encode(), str(self.limit).encode()))
         if isinstance(said, Received):
-            assert (said.size, said.digest) == (said.path.stat().st_size, hashlib.sha256(said.path.read_bytes()).hexdigest())
+            assert (said.size, said.digest) == (
+                said.path.stat().st_size,
+                hashlib.sha256(said.path.read_bytes()).hexdigest(),
+            )
             self.kept[said.digest] = said.path.read_bytes()
             said.path.unlink()  # as the store does: it renames
             status = 201
@@ -48,7 +51,11 @@ class Route:
 
 
 def told(
-    application: Any, pieces: Sequence[bytes | None], path: str, method: str, headers: Mapping[str, str]
+    application: Any,
+    pieces: Sequence[bytes | None],
+    path: str,
+    method: str,
+    headers: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """What is answered to a body in pieces; None among them is a connection that breaks."""
     waiting: list[bytes | None] = list(pieces)
@@ -72,10 +79,17 @@ def told(
 
 
 def put(
-    route: Route, folder: Path, pieces: Sequence[bytes | None], path: str = PLACE, method: str = "PUT", **headers: str
+    route: Route,
+    folder: Path,
+    pieces: Sequence[bytes | None],
+    path: str = PLACE,
+    method: str = "PUT",
+    **headers: str,
 ) -> tuple[int | None, dict[str, Any]]:
     """The status and body of an upload in pieces."""
-    sent = told(Intake(route, lambda: folder, Clients(), route.has_room), pieces, path, method, headers)  # type: ignore[arg-type]
+    sent = told(
+        Intake(route, lambda: folder, Clients(), route.has_room), pieces, path, method, headers
+    )  # type: ignore[arg-type]
     return (sent[0]["status"], json.loads(sent[1]["body"])) if sent else (None, {})
 
 
@@ -95,7 +109,8 @@ def test_a_half_sent_body_leaves_nothing_and_who_still_listens_is_told_so(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("announced", "pieces"), [("11", [b"abcdef", b"ghijk"]), ("", [b"abcdef", b"ghijk"]), ("5", [b"abcdef", b"ghijk"])]
+    ("announced", "pieces"),
+    [("11", [b"abcdef", b"ghijk"]), ("", [b"abcdef", b"ghijk"]), ("5", [b"abcdef", b"ghijk"])],
 )
 def test_more_than_the_limit_is_refused_whether_or_not_it_was_announced(
     tmp_path: Path, announced: str, pieces: list[bytes]
@@ -112,7 +127,9 @@ def test_a_file_of_exactly_the_limit_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("announced", ["7", ""])
-def test_where_the_disk_has_no_room_an_upload_is_refused_and_leaves_nothing(tmp_path: Path, announced: str) -> None:
+def test_where_the_disk_has_no_room_an_upload_is_refused_and_leaves_nothing(
+    tmp_path: Path, announced: str
+) -> None:
     route = Route(room=5)
     status, said = put(route, tmp_path, [b"abcdefg"], content_length=announced)
     assert (status, said["error"]) == (507, "no_room")
@@ -144,7 +161,9 @@ def test_no_byte_is_written_for_whoever_may_not_send(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sender_that_falls_silent_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "_SILENCE_SECONDS", 0.05)
     sent: list[Any] = []
 
@@ -162,7 +181,9 @@ def test_a_sender_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
 
 def test_refusals_are_in_the_language_of_the_sender(tmp_path: Path) -> None:
     def said(language: str) -> str:
-        message: str = put(Route(limit=1), tmp_path, [b"ab"], accept_language=language)[1]["message"]
+        message: str = put(Route(limit=1), tmp_path, [b"ab"], accept_language=language)[1][
+            "message"
+        ]
         return message
 
     assert "1 bytes" in said("en")
@@ -171,7 +192,8 @@ def test_refusals_are_in_the_language_of_the_sender(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", PLACE), ("POST", PLACE), ("PUT", "/api/v1/submissions/5f0c/files"), ("PUT", "/x")]
+    ("method", "path"),
+    [("GET", PLACE), ("POST", PLACE), ("PUT", "/api/v1/submissions/5f0c/files"), ("PUT", "/x")],
 )
 def test_everything_else_is_djangos_with_its_body(tmp_path: Path, method: str, path: str) -> None:
     route = Route()
@@ -191,7 +213,9 @@ def test_what_the_intake_says_cannot_be_said_by_a_header() -> None:
     assert checked(request) is None
 
 
-def test_a_sender_that_drips_is_given_up_though_it_never_falls_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sender_that_drips_is_given_up_though_it_never_falls_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bodies, "_SILENCE_SECONDS", 0.3)
     sent: list[Any] = []
 
@@ -237,7 +261,9 @@ def test_a_body_that_is_no_upload_is_counted_before_django_keeps_it() -> None:
     assert passed([MB] * 9, FORM) == (413, 4 << 20), "nobody that the judge knows"
 
 
-def test_the_files_of_a_form_may_be_large_where_somebody_known_sends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_of_a_form_may_be_large_where_somebody_known_sends_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     known = Client("user 1", shared=False)
     monkeypatch.setattr(Clients, "behind", lambda *_: known)
     assert passed([MB] * 9, FORM) == (200, 9 << 20)

@@ -21,6 +21,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from tests.judge.scoring_helpers import hand_in, new_round, prepare
 from tests.judge.waiting import PATIENCE, wait_until
 
+from kakurenbo.core.messages import retold
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.scoring import handling, queries, rules
 from kakurenbo.judge.scoring.child import ForkServer, Limits
@@ -30,7 +31,6 @@ from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust.models import LogEntry
-from kakurenbo.messages import retold
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,9 @@ MakeContest = Callable[..., Contest]
 
 
 @pytest.fixture
-def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any) -> Iterator[Worker]:
+def worker(
+    judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any
+) -> Iterator[Worker]:
     assert plugins
     settings.HOME = judge_home
     made = Worker(limits=Limits(PATIENCE, 1500), server=fork_server)
@@ -61,7 +63,9 @@ def only_job(kind: str = JobKind.JUDGE) -> Job:
 # -- asking ------------------------------------------------------------------------------------------------------------
 
 
-def test_work_that_was_asked_for_and_is_not_done_is_not_asked_for_again(new_contest: MakeContest) -> None:
+def test_work_that_was_asked_for_and_is_not_done_is_not_asked_for_again(
+    new_contest: MakeContest,
+) -> None:
     contest = new_contest()
     first = rules.enqueue(JobKind.SEAL, contest, subject="01")
     assert rules.enqueue(JobKind.SEAL, contest, subject="01") == first
@@ -71,7 +75,9 @@ def test_work_that_was_asked_for_and_is_not_done_is_not_asked_for_again(new_cont
     assert rules.enqueue(JobKind.SEAL, contest, subject="01") != first
 
 
-def test_what_is_rolled_back_leaves_neither_a_job_nor_something_in_the_queue(new_contest: MakeContest) -> None:
+def test_what_is_rolled_back_leaves_neither_a_job_nor_something_in_the_queue(
+    new_contest: MakeContest,
+) -> None:
     contest = new_contest()
     with transaction.atomic():
         rules.enqueue(JobKind.PREPARE, contest)
@@ -80,7 +86,9 @@ def test_what_is_rolled_back_leaves_neither_a_job_nor_something_in_the_queue(new
     assert not ProcrastinateJob.objects.exists()
 
 
-def test_standings_that_are_asked_for_while_they_are_made_are_made_once_more(new_contest: MakeContest) -> None:
+def test_standings_that_are_asked_for_while_they_are_made_are_made_once_more(
+    new_contest: MakeContest,
+) -> None:
     contest = new_contest()
     job = rules.enqueue(JobKind.STANDINGS, contest)
     lease = rules.lease(job.pk, "one", timezone.now())
@@ -100,7 +108,9 @@ def test_a_job_has_one_worker_at_a_time(new_contest: MakeContest) -> None:
     assert rules.lease(job.pk, "other", timezone.now()) is None
 
 
-def test_a_worker_that_was_lost_costs_its_job_no_try_and_can_change_nothing_any_more(new_contest: MakeContest) -> None:
+def test_a_worker_that_was_lost_costs_its_job_no_try_and_can_change_nothing_any_more(
+    new_contest: MakeContest,
+) -> None:
     job, now = rules.enqueue(JobKind.SEAL, new_contest(), subject="01"), timezone.now()
     lost = rules.lease(job.pk, "lost", now)
     assert lost is not None
@@ -127,7 +137,8 @@ def test_a_lease_given_before_the_clock_was_set_back_runs_out_all_the_same_unles
     contest, now = new_contest(), timezone.now()
     ahead = now + timedelta(hours=3)
     alive, dead = (
-        rules.lease(rules.enqueue(JobKind.SEAL, contest, subject=name).pk, name, ahead) for name in ("alive", "dead")
+        rules.lease(rules.enqueue(JobKind.SEAL, contest, subject=name).pk, name, ahead)
+        for name in ("alive", "dead")
     )
     assert alive is not None
     assert dead is not None
@@ -144,7 +155,9 @@ def test_a_job_of_a_worker_of_this_folder_that_is_gone_waits_again_at_once_and_i
     contest, settings.HOME = new_contest(), judge_home
     with subprocess.Popen(["sleep", "60"]) as process:
         killed = f"{socket.gethostname()}:{process.pid}"
-        for place, name in enumerate((killed, f"elsewhere:{process.pid}", f"{socket.gethostname()}:{2**22 + 1}")):
+        for place, name in enumerate(
+            (killed, f"elsewhere:{process.pid}", f"{socket.gethostname()}:{2**22 + 1}")
+        ):
             job = rules.enqueue(JobKind.SEAL, contest, subject=f"{place}")
             assert rules.lease(job.pk, name, timezone.now()) is not None
         (judge_home / "work" / str(process.pid) / "jobs").mkdir(parents=True)
@@ -203,10 +216,16 @@ def _without_room(*_: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "cause", "seconds"), [(b"die", "signal 9", PATIENCE), (b"loop", "longer than 1 seconds", 1)]
+    ("content", "cause", "seconds"),
+    [(b"die", "signal 9", PATIENCE), (b"loop", "longer than 1 seconds", 1)],
 )
 def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_have_it_done_again(
-    troubled: Round, worker: Worker, content: bytes, cause: str, seconds: float, django_user_model: Any
+    troubled: Round,
+    worker: Worker,
+    content: bytes,
+    cause: str,
+    seconds: float,
+    django_user_model: Any,
 ) -> None:
     worker = Worker(limits=Limits(seconds, 1500), server=worker.server)
     submission = hand_in(troubled, "01", {"hidden_01.csv": content})
@@ -214,7 +233,10 @@ def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_ha
     for attempt in (1, 2, 3):
         worker.work(job.pk)
         job.refresh_from_db()
-        assert (job.attempts, job.state) == (attempt, JobState.PARKED if attempt == 3 else JobState.WAITING)
+        assert (job.attempts, job.state) == (
+            attempt,
+            JobState.PARKED if attempt == 3 else JobState.WAITING,
+        )
     assert cause in job.cause
     assert retold(job.cause, "ja") != job.cause
     submission.refresh_from_db()
@@ -223,14 +245,18 @@ def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_ha
     (queued,) = queries.queue(troubled.contest)
     assert queued.parked
     assert not worker.work(job.pk)
-    organizer = django_user_model.objects.create_user("o@example.org", "password", is_organizer=True)
+    organizer = django_user_model.objects.create_user(
+        "o@example.org", "password", is_organizer=True
+    )
     again = rules.rerun(organizer, job)
     submission.refresh_from_db()
     assert (again.state, again.attempts, submission.state) == (JobState.WAITING, 0, State.RECEIVED)
     assert [one.job for one in queries.queue(troubled.contest)] == [again]
 
 
-def test_a_release_over_which_memory_runs_out_fails_and_nobody_else_waits_for_it(troubled: Round, worker: Worker) -> None:
+def test_a_release_over_which_memory_runs_out_fails_and_nobody_else_waits_for_it(
+    troubled: Round, worker: Worker
+) -> None:
     submission = hand_in(troubled, "01", {"hidden_01.csv": b"hog"})
     worker.drain()
     submission.refresh_from_db()
@@ -250,7 +276,9 @@ def test_a_submission_that_was_taken_back_is_not_judged(troubled: Round, worker:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_at_once_score_nothing_twice(troubled: Round, worker: Worker, tmp_path: Path) -> None:
+def test_two_workers_at_once_score_nothing_twice(
+    troubled: Round, worker: Worker, tmp_path: Path
+) -> None:
     for _ in range(4):
         hand_in(troubled, "01", {"hidden_01.csv": b"wait /"})
     other = Worker(tmp_path / "other", server=worker.server)
@@ -335,5 +363,7 @@ def _worker_process(home: Path, database: EmbeddedPostgres) -> subprocess.Popen[
         "KAKURENBO_JUDGE_HOME": str(home),
         "KAKURENBO_JUDGE_DSN": database.dsn.replace("dbname=postgres", f"dbname={name}"),
     }
-    script = "import django; django.setup(); from kakurenbo.judge.scoring.worker import main; main()"
+    script = (
+        "import django; django.setup(); from kakurenbo.judge.scoring.worker import main; main()"
+    )
     return subprocess.Popen([sys.executable, "-c", script], env=environment)

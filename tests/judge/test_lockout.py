@@ -17,8 +17,15 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "hide and seek 7"
 
 
-def log_in(client: Client, email: str = "aoi@example.org", password: str = PASSWORD, address: str = "192.0.2.1") -> int:
-    return client.post("/login", {"email": email, "password": password}, REMOTE_ADDR=address).status_code
+def log_in(
+    client: Client,
+    email: str = "aoi@example.org",
+    password: str = PASSWORD,
+    address: str = "192.0.2.1",
+) -> int:
+    return client.post(
+        "/login", {"email": email, "password": password}, REMOTE_ADDR=address
+    ).status_code
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +36,9 @@ def people() -> None:
 
 def test_while_an_account_is_locked_the_right_password_is_refused_too() -> None:
     guesser = Client()
-    assert {log_in(guesser, password="wrong") for _ in range(settings.AXES_FAILURE_LIMIT - 1)} == {200}
+    assert {log_in(guesser, password="wrong") for _ in range(settings.AXES_FAILURE_LIMIT - 1)} == {
+        200
+    }
     assert log_in(guesser, password="wrong") == 429
     assert log_in(guesser) == 429
     assert "_auth_user_id" not in guesser.session
@@ -39,7 +48,9 @@ def test_while_an_account_is_locked_the_right_password_is_refused_too() -> None:
 def test_a_lock_is_for_one_account_from_one_address() -> None:
     for _ in range(settings.AXES_FAILURE_LIMIT):
         log_in(Client(), password="wrong")
-    assert log_in(Client(), "ren@example.org", "wrong") == 200, "another account from the same address"
+    assert log_in(Client(), "ren@example.org", "wrong") == 200, (
+        "another account from the same address"
+    )
     assert log_in(Client(), "ren@example.org") == 302
     assert log_in(Client(), address="192.0.2.2") == 302, "the account's owner from elsewhere"
 
@@ -52,7 +63,9 @@ def test_who_logs_in_elsewhere_does_not_open_the_lock_of_who_guesses() -> None:
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "a quarter of an hour"), ("ja", "15 分間")])
-def test_who_is_locked_out_sees_a_page_like_the_others_in_their_language(language: str, words: str) -> None:
+def test_who_is_locked_out_sees_a_page_like_the_others_in_their_language(
+    language: str, words: str
+) -> None:
     guesser = Client(headers={"accept-language": language})
     for _ in range(settings.AXES_FAILURE_LIMIT):
         answer = guesser.post("/login", {"email": "aoi@example.org", "password": "wrong"})
@@ -66,7 +79,12 @@ def test_who_is_locked_out_sees_a_page_like_the_others_in_their_language(languag
 def spray(address: str = "192.0.2.1", times: int = MOST_FROM_AN_ADDRESS) -> None:
     """One wrong password at each of so many accounts, as the log-in leaves it behind."""
     AccessAttempt.objects.bulk_create(
-        AccessAttempt(username=f"{number}@example.org", ip_address=address, failures_since_start=1, attempt_time=timezone.now())
+        AccessAttempt(
+            username=f"{number}@example.org",
+            ip_address=address,
+            failures_since_start=1,
+            attempt_time=timezone.now(),
+        )
         for number in range(times)
     )
 
@@ -75,7 +93,9 @@ def test_who_tries_a_few_passwords_at_each_of_many_accounts_is_slowed_down() -> 
     spray(times=MOST_FROM_AN_ADDRESS - 1)
     assert log_in(Client(), password="wrong") == 200
     assert log_in(Client(), "ren@example.org") == 429, "an account at which nobody failed"
-    assert log_in(Client(), "nobody@example.org") == 429, "an account that is not there: nothing is learnt of which are"
+    assert log_in(Client(), "nobody@example.org") == 429, (
+        "an account that is not there: nothing is learnt of which are"
+    )
     assert log_in(Client(), "ren@example.org", address="192.0.2.2") == 302, "from elsewhere"
 
 
@@ -94,11 +114,18 @@ def test_who_mistyped_and_came_in_is_counted_no_more() -> None:
     assert log_in(Client(), "ren@example.org") == 302
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "Accounts that logged in from here"), ("ja", "別のネットワークから")])
-def test_who_is_kept_out_because_others_guess_is_told_so_and_when_to_come_again(language: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "Accounts that logged in from here"), ("ja", "別のネットワークから")],
+)
+def test_who_is_kept_out_because_others_guess_is_told_so_and_when_to_come_again(
+    language: str, words: str
+) -> None:
     spray()
     sent = {"email": "ren@example.org", "password": PASSWORD}
-    answer = Client(headers={"accept-language": language}).post("/login", sent, REMOTE_ADDR="192.0.2.1")
+    answer = Client(headers={"accept-language": language}).post(
+        "/login", sent, REMOTE_ADDR="192.0.2.1"
+    )
     assert answer.status_code == 429
     assert words in answer.content.decode()
     assert 890 <= int(answer.headers["Retry-After"]) <= 900
@@ -116,10 +143,14 @@ def test_behind_a_proxy_people_are_told_apart_by_what_it_says_of_them(settings: 
     spray("192.0.2.1")
     sent = {"email": "ren@example.org", "password": PASSWORD}
     statuses = [
-        Client().post("/login", sent, REMOTE_ADDR="127.0.0.1", headers={"x-forwarded-for": given}).status_code
+        Client()
+        .post("/login", sent, REMOTE_ADDR="127.0.0.1", headers={"x-forwarded-for": given})
+        .status_code
         for given in ("198.51.100.1, 192.0.2.1", "192.0.2.1, 198.51.100.1")
     ]
-    assert statuses == [429, 302], "the last address is the proxy's word, those before it are anybody's"
+    assert statuses == [429, 302], (
+        "the last address is the proxy's word, those before it are anybody's"
+    )
 
 
 def test_all_addresses_that_one_customer_has_are_one() -> None:

@@ -42,7 +42,14 @@ def written(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 
 def logged(**fields: Any) -> logging.LogRecord:
-    given: dict[str, Any] = {"name": "kakurenbo.x", "level": logging.INFO, "pathname": "", "lineno": 0, "msg": "x", "args": ()}
+    given: dict[str, Any] = {
+        "name": "kakurenbo.x",
+        "level": logging.INFO,
+        "pathname": "",
+        "lineno": 0,
+        "msg": "x",
+        "args": (),
+    }
     return logging.LogRecord(**{**given, "exc_info": None, **fields})
 
 
@@ -51,21 +58,33 @@ def test_a_line_of_json_is_one_object_with_time_level_process_logger_and_event()
     assert "\n" not in line
     told = json.loads(line)
     assert list(told) == ["time", "level", "process", "logger", "event"]
-    assert (told["level"], told["logger"], told["event"]) == ("INFO", "kakurenbo.x", "two\nlines of it")
+    assert (told["level"], told["logger"], told["event"]) == (
+        "INFO",
+        "kakurenbo.x",
+        "two\nlines of it",
+    )
     assert told["time"].endswith("+00:00")
 
 
-def test_a_line_names_the_request_it_belongs_to_by_its_id_its_pattern_and_what_it_was_about() -> None:
+def test_a_line_names_the_request_it_belongs_to_by_its_id_its_pattern_and_what_it_was_about() -> (
+    None
+):
     token = current.set(Noted("0123", "contests/<slug:slug>/", {"contest": "cup"}))
     try:
         told = json.loads(JsonLines().format(logged()))
-        assert (told["request"], told["route"], told["contest"]) == ("0123", "contests/<slug:slug>/", "cup")
+        assert (told["request"], told["route"], told["contest"]) == (
+            "0123",
+            "contests/<slug:slug>/",
+            "cup",
+        )
         assert "0123" in TextLines().format(logged())
     finally:
         current.reset(token)
 
 
-def test_an_exception_is_told_by_its_kind_and_place_and_never_by_its_words_or_values(written: list[str]) -> None:
+def test_an_exception_is_told_by_its_kind_and_place_and_never_by_its_words_or_values(
+    written: list[str],
+) -> None:
     held = SECRET
     try:
         try:
@@ -82,7 +101,9 @@ def test_an_exception_is_told_by_its_kind_and_place_and_never_by_its_words_or_va
 
 def test_of_what_a_library_says_nothing_is_kept_that_was_filled_in(written: list[str]) -> None:
     logging.getLogger("library").error("no such thing: %s", SECRET)
-    logging.getLogger("asyncio").error(f"Task exception was never retrieved\nfuture: <Task exception=ValueError('{SECRET}')>")
+    logging.getLogger("asyncio").error(
+        f"Task exception was never retrieved\nfuture: <Task exception=ValueError('{SECRET}')>"
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         logging.captureWarnings(True)
@@ -102,11 +123,20 @@ def test_a_log_in_that_fails_is_a_line_of_its_own_with_everything_filled_in_and_
     making.user("aoi")
     settings.AXES_FAILURE_LIMIT = 2
     for _ in range(2):
-        client.post("/login", {"email": f"{SECRET}@example.org", "password": SECRET}, REMOTE_ADDR="192.0.2.7")
+        client.post(
+            "/login",
+            {"email": f"{SECRET}@example.org", "password": SECRET},
+            REMOTE_ADDR="192.0.2.7",
+        )
     told = [json.loads(line) if line.startswith("{") else line for line in written]
     events = [one["event"] if isinstance(one, dict) else one for one in told]
-    assert [sum("a log-in failed" in event for event in events), sum("are refused" in event for event in events)] == [2, 1]
-    assert not any("%s" in line or SECRET in line or "192.0.2.7" in line or "AXES" in line for line in written)
+    assert [
+        sum("a log-in failed" in event for event in events),
+        sum("are refused" in event for event in events),
+    ] == [2, 1]
+    assert not any(
+        "%s" in line or SECRET in line or "192.0.2.7" in line or "AXES" in line for line in written
+    )
 
 
 @pytest.mark.django_db
@@ -160,14 +190,23 @@ def test_a_database_that_restarts_is_one_line_when_it_goes_and_one_when_it_is_ba
     assert [steps.begin() for _ in range(7)] == [False] * 7
     monkeypatch.setattr(sweep, "beat", lambda *_: None)
     assert [steps.begin() for _ in range(2)] == [True] * 2
-    assert ["does not answer" in written[0], "answers again after" in written[1], len(written)] == [True, True, 2]
-    assert steps.attempt(fails(OperationalError("full"), psycopg.errors.DiskFull("no room"))), "the database is there"
+    assert ["does not answer" in written[0], "answers again after" in written[1], len(written)] == [
+        True,
+        True,
+        2,
+    ]
+    assert steps.attempt(fails(OperationalError("full"), psycopg.errors.DiskFull("no room"))), (
+        "the database is there"
+    )
     assert steps.attempt(fails(ZeroDivisionError()))
     assert sum("the sweep failed, and goes on" in line for line in written) == 2
 
 
 def test_every_request_has_a_number_of_its_own(client: Client) -> None:
-    numbers = {client.get("/nowhere", headers={"X-Request-Id": "mine"}).headers["X-Request-Id"] for _ in range(2)}
+    numbers = {
+        client.get("/nowhere", headers={"X-Request-Id": "mine"}).headers["X-Request-Id"]
+        for _ in range(2)
+    }
     assert len(numbers) == 2
     assert "mine" not in numbers
 
@@ -178,7 +217,9 @@ def test_what_a_scoring_process_prints_reaches_no_log(server: ForkServer, folder
 
 
 def test_text_is_for_people_and_leaves_single_requests_to_json() -> None:
-    levels = {form: logs.configuration(form)["loggers"][logs.REQUESTS]["level"] for form in logs.FORMATS}
+    levels = {
+        form: logs.configuration(form)["loggers"][logs.REQUESTS]["level"] for form in logs.FORMATS
+    }
     assert levels == {"text": "WARNING", "json": "INFO"}
 
 

@@ -20,8 +20,15 @@ def test_the_migrations_make_what_the_models_say() -> None:
 
 def test_secrets_are_in_a_schema_of_their_own() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("select table_name from information_schema.tables where table_schema = 'secret'")
-        assert {name for (name,) in cursor.fetchall()} == {"file", "earned", "signing_key", "rejudged_credit"}
+        cursor.execute(
+            "select table_name from information_schema.tables where table_schema = 'secret'"
+        )
+        assert {name for (name,) in cursor.fetchall()} == {
+            "file",
+            "earned",
+            "signing_key",
+            "rejudged_credit",
+        }
 
 
 def test_json_keeps_the_order_of_its_keys_and_is_found_by_its_content() -> None:

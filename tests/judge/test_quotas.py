@@ -17,8 +17,14 @@ def utc(text: str) -> datetime:
 
 def test_a_day_in_tokyo_begins_at_three_in_the_afternoon_of_the_day_before_in_utc() -> None:
     quota = Quota(per_day=3)
-    assert quota.day_of(utc("2024-10-01T14:59:59")) == (utc("2024-09-30T15:00"), utc("2024-10-01T15:00"))
-    assert quota.day_of(utc("2024-10-01T15:00")) == (utc("2024-10-01T15:00"), utc("2024-10-02T15:00"))
+    assert quota.day_of(utc("2024-10-01T14:59:59")) == (
+        utc("2024-09-30T15:00"),
+        utc("2024-10-01T15:00"),
+    )
+    assert quota.day_of(utc("2024-10-01T15:00")) == (
+        utc("2024-10-01T15:00"),
+        utc("2024-10-02T15:00"),
+    )
 
 
 def test_the_reset_hour_is_read_in_the_contests_zone() -> None:
@@ -27,7 +33,10 @@ def test_the_reset_hour_is_read_in_the_contests_zone() -> None:
     assert quota.day_of(utc("2024-09-30T23:59:59"))[1] == utc("2024-10-01T00:00")
 
 
-@pytest.mark.parametrize(("moment", "hours"), [("2024-03-31T12:00", 23), ("2024-10-27T12:00", 25), ("2024-06-01T12:00", 24)])
+@pytest.mark.parametrize(
+    ("moment", "hours"),
+    [("2024-03-31T12:00", 23), ("2024-10-27T12:00", 25), ("2024-06-01T12:00", 24)],
+)
 def test_where_clocks_are_turned_a_day_has_23_or_25_hours(moment: str, hours: int) -> None:
     begins, ends = Quota(per_day=1, zone="Europe/Paris").day_of(utc(moment))
     assert ends - begins == timedelta(hours=hours)
@@ -40,7 +49,16 @@ def test_an_hour_that_is_skipped_is_a_reset_all_the_same() -> None:
 
 @given(
     st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
-    st.sampled_from(["Asia/Tokyo", "UTC", "Europe/Paris", "America/Sao_Paulo", "Australia/Lord_Howe", "Asia/Kathmandu"]),
+    st.sampled_from(
+        [
+            "Asia/Tokyo",
+            "UTC",
+            "Europe/Paris",
+            "America/Sao_Paulo",
+            "Australia/Lord_Howe",
+            "Asia/Kathmandu",
+        ]
+    ),
     st.integers(0, 23),
 )
 def test_days_have_no_gap_and_no_overlap(moment: datetime, zone: str, hour: int) -> None:

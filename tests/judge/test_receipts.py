@@ -15,7 +15,7 @@ from tests.judge import making
 
 from kakurenbo.cli.judge_client import judge_of
 from kakurenbo.cli.submit import receipt_of
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust import rules as trust
@@ -43,9 +43,15 @@ def release(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_team_gets_its_receipt_when_the_log_is_signed(contest: Contest, release: Path, tmp_path: Path) -> None:
+def test_a_team_gets_its_receipt_when_the_log_is_signed(
+    contest: Contest, release: Path, tmp_path: Path
+) -> None:
     first = call("submit", "cup", release, "--wait", 0, "--receipt", tmp_path / "none.json")
-    assert (first.code, first.json["receipt"], (tmp_path / "none.json").exists()) == (0, None, False)
+    assert (first.code, first.json["receipt"], (tmp_path / "none.json").exists()) == (
+        0,
+        None,
+        False,
+    )
     pk = first.json["id"]
     client = Client()
     client.force_login(making.user("member"), "django.contrib.auth.backends.ModelBackend")
@@ -63,7 +69,9 @@ def test_a_team_gets_its_receipt_when_the_log_is_signed(contest: Contest, releas
     assert receipt.checkpoint.public_key.hex() in shown
 
 
-def test_submit_keeps_a_receipt_only_of_the_files_it_sent(contest: Contest, release: Path, live_server: Any) -> None:
+def test_submit_keeps_a_receipt_only_of_the_files_it_sent(
+    contest: Contest, release: Path, live_server: Any
+) -> None:
     pk = call("submit", "cup", release, "--wait", 0).json["id"]
     trust.checkpoint(contest)
     judge = judge_of(live_server.url, None)
@@ -88,21 +96,33 @@ def test_a_log_that_grew_holds_and_one_that_was_made_anew_does_not(
     grown = call("verify", receipt, "--log", address)
     assert (grown.code, grown.json["log_size"]) == (0, size)
     whole = call("verify", address, "--receipt", receipt)
-    assert (whole.code, whole.json["complete"], whole.json["checked"]["entries"]) == (0, False, size)
+    assert (whole.code, whole.json["complete"], whole.json["checked"]["entries"]) == (
+        0,
+        False,
+        size,
+    )
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE trust_logentry, trust_checkpoint")
     trust.record(contest, "contest.made", {})
     trust.checkpoint(contest)
-    assert call("verify", receipt, "--log", address).json["difference"]["code"] == "verification.short_log"
+    assert (
+        call("verify", receipt, "--log", address).json["difference"]["code"]
+        == "verification.short_log"
+    )
     for number in range(size):
         trust.record(contest, "phase.opened", {"phase": str(number)})
     trust.checkpoint(contest)
     rewritten = call("verify", receipt, "--log", address)
     assert (rewritten.code, rewritten.json["difference"]["code"]) == (1, "verification.rewritten")
-    assert call("verify", address, "--receipt", receipt).json["difference"]["code"] == "verification.other_than_kept"
+    assert (
+        call("verify", address, "--receipt", receipt).json["difference"]["code"]
+        == "verification.other_than_kept"
+    )
 
 
-def test_a_receipt_is_the_teams_own_and_tells_nothing_of_others(contest: Contest, release: Path) -> None:
+def test_a_receipt_is_the_teams_own_and_tells_nothing_of_others(
+    contest: Contest, release: Path
+) -> None:
     pk = call("submit", "cup", release, "--wait", 0).json["id"]
     trust.checkpoint(contest)
     other = making.user("other")
@@ -111,5 +131,7 @@ def test_a_receipt_is_the_teams_own_and_tells_nothing_of_others(contest: Contest
     client.force_login(other, "django.contrib.auth.backends.ModelBackend")
     assert client.get(f"/submissions/{pk}/receipt.json").status_code == 404
     token = accounts.new_token(other, "of a program")[1]
-    answer = Client().get(f"/api/v1/submissions/{pk}/receipt", headers={"Authorization": f"Bearer {token}"})
+    answer = Client().get(
+        f"/api/v1/submissions/{pk}/receipt", headers={"Authorization": f"Bearer {token}"}
+    )
     assert answer.status_code == 404

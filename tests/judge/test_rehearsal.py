@@ -16,9 +16,8 @@ from tests.judge import making
 from tests.judge.making import organizer, plan
 from tests.judge.waiting import PATIENCE
 
-from kakurenbo import registry
 from kakurenbo.arena.teams_file import default_teams
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import advancing
 from kakurenbo.judge.contests.models import Contest, Entry
 from kakurenbo.judge.contests.rehearsal import rehearse
@@ -27,10 +26,15 @@ from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.methods import registry
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any) -> Iterator[Worker]:
+def worker(
+    judge_home: Path, plugins: Path, fork_server: ForkServer, settings: Any
+) -> Iterator[Worker]:
     assert plugins
     settings.HOME = judge_home
     made = Worker(server=fork_server)
@@ -39,10 +43,15 @@ def worker(judge_home: Path, plugins: Path, fork_server: ForkServer, settings: A
 
 
 @pytest.mark.django_db(transaction=True)
-def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(advancing, "_PATIENCE", timedelta(seconds=6))
     held = making.contest(
-        rulebook="hide-and-seek", options={"size": 40}, places=4, phases=plan(timezone.now() + timedelta(days=30), ("only",))
+        rulebook="hide-and-seek",
+        options={"size": 40},
+        places=4,
+        phases=plan(timezone.now() + timedelta(days=30), ("only",)),
     )
     contest = rehearse(organizer(), held, minutes=0.05)
     swept = threading.Event()
@@ -56,13 +65,24 @@ def test_bots_play_a_whole_contest_in_its_own_order_and_are_ranked(worker: Worke
     swept.set()
     sweep.join()
     worker.drain()
-    assert contest.ended_at is not None, list(Job.objects.values("kind", "state", "subject", "cause"))
+    assert contest.ended_at is not None, list(
+        Job.objects.values("kind", "state", "subject", "cause")
+    )
     assert not Job.objects.exclude(state=JobState.DONE).exists()
     handed_in = Submission.objects.values_list("phase__kind", "entry__team__number", "state")
-    assert set(handed_in) == {(kind, number, "scored") for kind in (ANONYMIZE, ATTACK) for number in ("01", "02", "03", "04")}
+    assert set(handed_in) == {
+        (kind, number, "scored")
+        for kind in (ANONYMIZE, ATTACK)
+        for number in ("01", "02", "03", "04")
+    }
     snapshot = StandingSnapshot.objects.get(round=contest.rounds.get())
     assert snapshot.shown
-    assert {line["team"] for line in snapshot.standings["overall"] if line["rank"]} == {"01", "02", "03", "04"}
+    assert {line["team"] for line in snapshot.standings["overall"] if line["rank"]} == {
+        "01",
+        "02",
+        "03",
+        "04",
+    }
 
 
 @pytest.mark.parametrize("rulebook", ["amic2020", "darc2019", "pwscup2021", "pwscup2024"])
@@ -70,23 +90,39 @@ def test_every_bot_attacks_also_one_that_only_anonymizes_in_a_tournament(ruleboo
     rules = registry.load("rulebooks", rulebook)()
     field = default_teams(rules).entrants
     assert not all(entrant.attacks for entrant in field)
-    bots = [steps._bot(rules, {"name": one.name, "place": place}) for place, one in enumerate(field)]
+    bots = [
+        steps._bot(rules, {"name": one.name, "place": place}) for place, one in enumerate(field)
+    ]
     assert all(bot.attack is not None for bot in bots)
-    assert [bot.attack for bot in bots if bot.attack in [one.attack for one in field]] == [bot.attack for bot in bots]
-    assert [(bot.name, bot.anonymizer) for bot in bots] == [(one.name, one.anonymizer) for one in field]
+    assert [bot.attack for bot in bots if bot.attack in [one.attack for one in field]] == [
+        bot.attack for bot in bots
+    ]
+    assert [(bot.name, bot.anonymizer) for bot in bots] == [
+        (one.name, one.anonymizer) for one in field
+    ]
 
 
 @pytest.mark.django_db
-def test_a_bots_entry_that_is_refused_lies_in_the_queue_with_its_cause_and_the_rehearsal_goes_on(worker: Worker) -> None:
+def test_a_bots_entry_that_is_refused_lies_in_the_queue_with_its_cause_and_the_rehearsal_goes_on(
+    worker: Worker,
+) -> None:
     held = making.contest(
-        rulebook="hide-and-seek", options={"size": 40}, places=3, phases=plan(timezone.now() + timedelta(days=30), ("only",))
+        rulebook="hide-and-seek",
+        options={"size": 40},
+        places=3,
+        phases=plan(timezone.now() + timedelta(days=30), ("only",)),
     )
     contest = rehearse(organizer(), held, minutes=60)
     while advancing.advance(timezone.now()) or worker.drain():
-        Entry.objects.filter(round__contest=contest, team__number="02").update(disqualified="for a trial")
+        Entry.objects.filter(round__contest=contest, team__number="02").update(
+            disqualified="for a trial"
+        )
     (parked,) = queries.queue(contest)
     assert (parked.job.kind, parked.job.subject, parked.job.state) == ("bot", "02", "parked")
-    assert parked.job.cause == "what the bot handed in is refused: the team is out of this round: for a trial"
+    assert (
+        parked.job.cause
+        == "what the bot handed in is refused: the team is out of this round: for a trial"
+    )
     assert "job.parked" in {logged.kind for logged in contest.log.all()}
     assert {one.entry.team.number for one in Submission.objects.all()} == {"01", "03"}
     assert not advancing._bots_at_work(contest.rounds.get()), "nothing waits for it"

@@ -16,22 +16,29 @@ from django.core.files.storage import storages
 from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 from django.utils import timezone
-from tests.judge.making import good
 from tests.judge.scoring_helpers import change_phase, hand_in, new_round, prepare
 
 from kakurenbo.cli import serve
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold
 from kakurenbo.judge.contests.models import Contest, PhaseState
 from kakurenbo.judge.scoring import rejudging as rejudgings
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ForkServer
-from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, RoundFile, StandingSnapshot, Target
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    Job,
+    JobKind,
+    JobState,
+    RoundFile,
+    StandingSnapshot,
+    Target,
+)
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.serve import parts, postgres
 from kakurenbo.judge.serve.closed import ClosedStore
 from kakurenbo.judge.serve.roles import WORKER, make_web_role, make_worker_role
 from kakurenbo.judge.submissions import store
-from kakurenbo.messages import retold
 
 pytestmark = pytest.mark.django_db
 MakeContest = Callable[..., Contest]
@@ -58,7 +65,9 @@ def worker(judge_home: Path, plugins: Path, fork_server: ForkServer) -> Iterator
 # -- the account of workers ------------------------------------------------------------------------------------------------
 
 
-def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(worker: Worker) -> None:
+def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(
+    worker: Worker,
+) -> None:
     round_ = new_round("trouble", {"size": 20}, "only", teams=2, places=2)
     with as_worker():
         prepare(round_, worker)
@@ -79,16 +88,19 @@ def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(wo
         worker.drain()
     organizer = round_.contest.made_by
     organizer.is_organizer = True
-    rejudging = good(rejudgings.ask(organizer, round_.contest, "the scorer was wrong"))
+    rejudging = rejudgings.ask(organizer, round_.contest, "the scorer was wrong")
     with as_worker():
         worker.drain()
     rejudging.refresh_from_db()
-    good(rejudgings.apply(organizer, rejudging))
+    rejudgings.apply(organizer, rejudging)
     with as_worker():
         worker.drain()
     assert not [(job.kind, job.cause) for job in Job.objects.exclude(state=JobState.DONE)]
     assert set(Job.objects.values_list("kind", flat=True)) == set(JobKind)
-    assert (Target.objects.count(), Earned.objects.filter(attacker__team__number="01").count()) == (2, 1)
+    assert (Target.objects.count(), Earned.objects.filter(attacker__team__number="01").count()) == (
+        2,
+        1,
+    )
     assert StandingSnapshot.objects.exists()
 
 
@@ -115,10 +127,16 @@ def test_a_worker_needs_no_other_rights_from_the_preparation_to_the_standings(wo
         "COPY contests_contest TO PROGRAM 'cat'",
     ],
 )
-def test_a_worker_sees_no_password_token_session_invitation_or_key_and_decides_nothing(attempt: str) -> None:
+def test_a_worker_sees_no_password_token_session_invitation_or_key_and_decides_nothing(
+    attempt: str,
+) -> None:
     make_web_role("of the moment")
     make_worker_role()
-    with pytest.raises(ProgrammingError, match=r"permission denied|must be"), as_worker(), connection.cursor() as cursor:
+    with (
+        pytest.raises(ProgrammingError, match=r"permission denied|must be"),
+        as_worker(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(attempt)
 
 
@@ -154,13 +172,18 @@ def test_a_worker_whose_clock_is_wrong_takes_nothing_and_leases_go_by_the_databa
 ) -> None:
     job = rules.enqueue(JobKind.PREPARE, new_contest())
     before = rules.database_now()
-    monkeypatch.setattr("kakurenbo.judge.scoring.worker.timezone.now", lambda: before + timedelta(hours=1))
+    monkeypatch.setattr(
+        "kakurenbo.judge.scoring.worker.timezone.now", lambda: before + timedelta(hours=1)
+    )
     assert not worker.work(job.pk)
     job.refresh_from_db()
     assert (job.state, "seconds off" in retold(job.cause)) == (JobState.WAITING, True)
     held: list[Any] = []
     monkeypatch.setattr("kakurenbo.judge.scoring.worker._CLOCK_SECONDS", 7200)
-    monkeypatch.setattr("kakurenbo.judge.scoring.handling.handle", lambda job, _bench: held.append(job.lease_until) or _nothing)
+    monkeypatch.setattr(
+        "kakurenbo.judge.scoring.handling.handle",
+        lambda job, _bench: held.append(job.lease_until) or _nothing,
+    )
     assert worker.work(job.pk)
     assert before + rules.LEASE <= held[0] <= rules.database_now() + rules.LEASE
 
@@ -177,12 +200,18 @@ def _nothing() -> None:
     [
         ({}, [], "needs DATABASE_URL"),
         ({"DATABASE_URL": "host=127.0.0.1 port=1"}, [], "needs KAKURENBO_JUDGE_S3_BUCKET"),
-        ({"DATABASE_URL": "host=127.0.0.1 port=1", "KAKURENBO_JUDGE_S3_BUCKET": "b"}, [], "cannot be reached"),
+        (
+            {"DATABASE_URL": "host=127.0.0.1 port=1", "KAKURENBO_JUDGE_S3_BUCKET": "b"},
+            [],
+            "cannot be reached",
+        ),
         ({}, ["--port", "8000"], "--port"),
         ({}, ["--workers", "0"], "start nothing"),
     ],
 )
-def test_workers_alone_say_in_one_line_what_they_lack(given: dict[str, str], arguments: list[str], said: str) -> None:
+def test_workers_alone_say_in_one_line_what_they_lack(
+    given: dict[str, str], arguments: list[str], said: str
+) -> None:
     command = [sys.executable, "-m", "kakurenbo", "serve", "--workers-only", *arguments]
     environment = {**os.environ, "KAKURENBO_LANG": "en", **given}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
@@ -190,7 +219,9 @@ def test_workers_alone_say_in_one_line_what_they_lack(given: dict[str, str], arg
     assert said in done.stderr
 
 
-def test_workers_alone_do_not_start_on_a_machine_whose_clock_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_alone_do_not_start_on_a_machine_whose_clock_is_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("DATABASE_URL", "host=db")
     monkeypatch.setattr(postgres, "check_given", lambda _url: -61.0)
     with pytest.raises(UsageError, match="61"):
@@ -200,7 +231,9 @@ def test_workers_alone_do_not_start_on_a_machine_whose_clock_is_off(monkeypatch:
 
 def test_workers_of_another_version_than_the_database_do_not_start() -> None:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('scoring', '9999_later', now())")
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('scoring', '9999_later', now())"
+        )
         with pytest.raises(SystemExit) as newer:
             parts.check_worker_host()
         cursor.execute("DELETE FROM django_migrations WHERE app = 'trust' OR name = '9999_later'")
@@ -233,8 +266,12 @@ def test_workers_without_the_store_or_the_rights_of_workers_do_not_start(
 
 
 @pytest.mark.parametrize("path", ["teams/01/../../../x", "teams/01//x"])
-def test_no_path_in_the_database_leads_a_worker_out_of_its_folder(path: str, worker: Worker, tmp_path: Path) -> None:
+def test_no_path_in_the_database_leads_a_worker_out_of_its_folder(
+    path: str, worker: Worker, tmp_path: Path
+) -> None:
     round_ = new_round("trouble", {"size": 20}, "only")
-    RoundFile.objects.create(round=round_, path=path, visible="team", subject="01", blob=store.put(b"x"))
+    RoundFile.objects.create(
+        round=round_, path=path, visible="team", subject="01", blob=store.put(b"x")
+    )
     with pytest.raises(ValueError, match="out of its folder"):
         worker.workspace.copy_handout(tmp_path / "step", round_, "01")

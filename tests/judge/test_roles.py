@@ -53,7 +53,9 @@ def test_answers_and_credits_are_not_there_for_the_web_before_the_end() -> None:
     assert (SecretFile.objects.count(), Earned.objects.count()) == (1, 1)
 
 
-def test_they_are_there_when_the_signed_log_tells_that_the_contest_is_over(contest: Contest) -> None:
+def test_they_are_there_when_the_signed_log_tells_that_the_contest_is_over(
+    contest: Contest,
+) -> None:
     checkpoint(contest)
     with as_web():  # whoever runs code in the web says so, and may take it back
         end_contest(contest, timezone.now())
@@ -71,12 +73,23 @@ def test_the_web_adds_keys_and_never_reads_one(contest: Contest) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE trust_logentry SET kind = 'x'", "DELETE FROM trust_logentry", "DELETE FROM secret.file"]
+    "change",
+    [
+        "UPDATE trust_logentry SET kind = 'x'",
+        "DELETE FROM trust_logentry",
+        "DELETE FROM secret.file",
+    ],
 )
-def test_the_web_adds_to_the_log_and_changes_nothing_that_is_sealed(contest: Contest, change: str) -> None:
+def test_the_web_adds_to_the_log_and_changes_nothing_that_is_sealed(
+    contest: Contest, change: str
+) -> None:
     with as_web():
         record(contest, "team.added", {})
-    with pytest.raises(ProgrammingError, match="permission denied"), as_web(), connection.cursor() as cursor:
+    with (
+        pytest.raises(ProgrammingError, match="permission denied"),
+        as_web(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(change)
     assert LogEntry.objects.filter(contest=contest).count() == 2
 
@@ -149,7 +162,9 @@ def test_no_function_of_the_database_runs_with_another_accounts_rights() -> None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_logs_in_as_web_or_worker_becomes_nobody_else_and_sees_no_query_of_the_owner() -> None:
+def test_whoever_logs_in_as_web_or_worker_becomes_nobody_else_and_sees_no_query_of_the_owner() -> (
+    None
+):
     assert make_web_role("x")
     assert make_worker_role()
     settings = connection.get_connection_params()
@@ -158,7 +173,9 @@ def test_whoever_logs_in_as_web_or_worker_becomes_nobody_else_and_sees_no_query_
         cursor.execute(f"ALTER ROLE {WORKER} LOGIN PASSWORD 'x'")
         try:
             for role, other in ((WEB, WORKER), (WORKER, WEB)):
-                with psycopg.connect(**place, user=role, password="x", autocommit=True) as logged_in:
+                with psycopg.connect(
+                    **place, user=role, password="x", autocommit=True
+                ) as logged_in:
                     for attempt in (
                         f"ROLE {OWNER}",
                         f"ROLE {other}",
@@ -167,7 +184,9 @@ def test_whoever_logs_in_as_web_or_worker_becomes_nobody_else_and_sees_no_query_
                     ):
                         with pytest.raises(psycopg.errors.InsufficientPrivilege):
                             logged_in.execute(f"SET {attempt}")  # type: ignore[call-overload]
-                    seen = logged_in.execute("SELECT query FROM pg_stat_activity WHERE usename = %s", [OWNER]).fetchall()
+                    seen = logged_in.execute(
+                        "SELECT query FROM pg_stat_activity WHERE usename = %s", [OWNER]
+                    ).fetchall()
                     assert {query for (query,) in seen} == {"<insufficient privilege>"}
         finally:
             cursor.execute(f"DROP OWNED BY {WEB}, {WORKER}; DROP ROLE {WEB}, {WORKER}")

@@ -17,7 +17,7 @@ from django.utils.module_loading import import_string
 from psycopg.conninfo import make_conninfo
 from tests.judge.scoring_helpers import anonymized, hand_in, new_round, prepare
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.operations.backup import write_backup
 from kakurenbo.judge.operations.restore import restore
 from kakurenbo.judge.scoring.child import ForkServer
@@ -28,8 +28,12 @@ from kakurenbo.judge.serve.settings import _store
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Blob, State
 
-pytest.importorskip("boto3", reason="what speaks to S3 is not installed: pip install 'kakurenbo[s3]'")
-moto_server = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[s3]' flask flask-cors")
+pytest.importorskip(
+    "boto3", reason="what speaks to S3 is not installed: pip install 'kakurenbo[s3]'"
+)
+moto_server = pytest.importorskip(
+    "moto.server", reason="moto is not installed: pip install 'moto[s3]' flask flask-cors"
+)
 
 pytestmark = pytest.mark.django_db
 _BUCKET = "contest"
@@ -50,7 +54,9 @@ def service() -> Iterator[Mapping[str, Storage]]:
     }
     with mock.patch.dict(os.environ, found):
         described = {"default": _store("files"), "secret": _store("secret")}
-        yield {name: import_string(one["BACKEND"])(**one["OPTIONS"]) for name, one in described.items()}
+        yield {
+            name: import_string(one["BACKEND"])(**one["OPTIONS"]) for name, one in described.items()
+        }
     server.stop()
 
 
@@ -69,14 +75,18 @@ def names_in(bucket: Any) -> list[str]:
     return sorted(one.key for one in bucket.objects.all())
 
 
-def test_bytes_are_kept_once_under_their_digest_and_nothing_is_left_on_this_machine(bucket: Any, tmp_path: Path) -> None:
+def test_bytes_are_kept_once_under_their_digest_and_nothing_is_left_on_this_machine(
+    bucket: Any, tmp_path: Path
+) -> None:
     with mock.patch("tempfile.tempdir", str(tmp_path)):
         first, second = store.put(b"hidden"), store.put(part for part in (b"hid", b"den"))
         upload = store.incoming() / "upload"
         upload.write_bytes(b"sent")
         adopted = store.adopt(upload, hashlib.sha256(b"sent").hexdigest(), 4)
     assert first == second
-    assert names_in(bucket) == sorted(f"files/{store.name_of(blob.digest)}" for blob in (first, adopted))
+    assert names_in(bucket) == sorted(
+        f"files/{store.name_of(blob.digest)}" for blob in (first, adopted)
+    )
     assert list(tmp_path.iterdir()) == []
     with store.open_blob(adopted.digest) as file:
         assert file.read() == b"sent"
@@ -106,7 +116,9 @@ def test_a_large_file_goes_through_piece_by_piece(bucket: Any) -> None:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_hand_in_is_scored_with_the_bucket_as_the_only_store(bucket: Any, fork_server: ForkServer, tmp_path: Path) -> None:
+def test_a_hand_in_is_scored_with_the_bucket_as_the_only_store(
+    bucket: Any, fork_server: ForkServer, tmp_path: Path
+) -> None:
     worker = Worker(tmp_path / "work", server=fork_server)
     round_ = new_round("hide-and-seek", {"size": 20}, "only")
     prepare(round_, worker)
@@ -115,12 +127,17 @@ def test_a_hand_in_is_scored_with_the_bucket_as_the_only_store(bucket: Any, fork
     submission.refresh_from_db()
     assert submission.state == State.SCORED
     assert {name.split("/")[0] for name in names_in(bucket)} == {"files", "secret"}
-    assert all(storages["secret"].exists(store.name_of(one.digest)) for one in SecretFile.objects.all())
+    assert all(
+        storages["secret"].exists(store.name_of(one.digest)) for one in SecretFile.objects.all()
+    )
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_judge_whose_files_are_in_a_bucket_is_backed_up_and_restored_into_an_empty_one(
-    bucket: Any, embedded_database: EmbeddedPostgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Any,
+    embedded_database: EmbeddedPostgres,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     SecretFile.objects.all().delete()  # of which Django does not know that other tests left some
     blob = store.put(b"open")
@@ -131,7 +148,9 @@ def test_a_judge_whose_files_are_in_a_bucket_is_backed_up_and_restored_into_an_e
     assert [part.name.split("/")[0] for part in made.parts] == ["database.dump", "secret", "files"]
     with psycopg.connect(embedded_database.dsn, autocommit=True) as owner:
         owner.execute("CREATE DATABASE of_a_bucket")
-        monkeypatch.setenv("DATABASE_URL", make_conninfo(embedded_database.dsn, dbname="of_a_bucket"))
+        monkeypatch.setenv(
+            "DATABASE_URL", make_conninfo(embedded_database.dsn, dbname="of_a_bucket")
+        )
         with pytest.raises(UsageError, match="empty bucket"):
             restore(tmp_path / "out", tmp_path / "again")
         kept = sorted(one.key for one in bucket.objects.all())

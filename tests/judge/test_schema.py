@@ -48,18 +48,22 @@ def contest(judge_home: Path) -> Contest:
     member = making.user("member")
     team = making.team(made, "foxes", member)
     phase = making.opened(made)
-    RoundFile.objects.create(round=phase.round, path="public/a.csv", visible=Visible.PUBLIC, blob=store.put(b"1,2\n"))
+    RoundFile.objects.create(
+        round=phase.round, path="public/a.csv", visible=Visible.PUBLIC, blob=store.put(b"1,2\n")
+    )
     for sent in ("handed in", ""):
-        begun = making.good(rules.begin(member, making.entry(team), phase, timezone.now()))
+        begun = rules.begin(member, making.entry(team), phase, timezone.now())
         rules.add_file(begun, "pre_anonymizeddata_01.csv", store.put(b"1,2\n"))
         if sent:
-            making.good(rules.finish(begun, timezone.now()))
+            rules.finish(begun, timezone.now())
     checkpoint(made)
     return made
 
 
 @pytest.mark.parametrize("asker", ["organizer", "member", "anonymous"])
-def test_whatever_is_described_can_be_sent_and_is_answered_as_described(contest: Contest, asker: str) -> None:
+def test_whatever_is_described_can_be_sent_and_is_answered_as_described(
+    contest: Contest, asker: str
+) -> None:
     headers = {}
     if asker != "anonymous":
         user = making.organizer() if asker == "organizer" else making.user("member")
@@ -73,7 +77,9 @@ def test_whatever_is_described_can_be_sent_and_is_answered_as_described(contest:
 
 def _send(operation: Any, headers: dict[str, str]) -> None:
     @seed(11)
-    @settings(max_examples=EXAMPLES, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=EXAMPLES, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(case=operation.as_strategy())
     def send(case: Any) -> None:
         case.call_and_validate(headers=headers, checks=list(_CHECKS))
@@ -98,7 +104,9 @@ def _with_what_there_is(contest: Contest) -> dict[str, Any]:
         for operation in methods.values():
             for parameter in operation.get("parameters", []):
                 if parameter["name"] in known:
-                    parameter["schema"] = {"anyOf": [{"enum": list(known[parameter["name"]])}, parameter["schema"]]}
+                    parameter["schema"] = {
+                        "anyOf": [{"enum": list(known[parameter["name"]])}, parameter["schema"]]
+                    }
     return described
 
 

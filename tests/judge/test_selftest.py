@@ -49,7 +49,10 @@ def test_what_is_as_it_is_known_is_told_and_a_scorer_that_counts_otherwise_is_fo
     begun: list[str] = []
     played = play(RULEBOOK, worker, begun.append)
     assert tuple(begun) == selftest.STEPS
-    assert ["0.123" in played.wrong[0], "the answer itself earns everything" in played.wrong[1]] == [True, True]
+    assert [
+        "0.123" in played.wrong[0],
+        "the answer itself earns everything" in played.wrong[1],
+    ] == [True, True]
     assert len(played.wrong) == 2, played.wrong
     seen = "; ".join(played.seen)
     for entry in ("identity", "identity again", "random"):
@@ -60,7 +63,9 @@ def test_what_is_as_it_is_known_is_told_and_a_scorer_that_counts_otherwise_is_fo
 
 
 @pytest.mark.django_db
-def test_a_rulebook_that_breaks_is_a_finding_and_not_the_end(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rulebook_that_breaks_is_a_finding_and_not_the_end(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("in the rulebook")
 
@@ -73,12 +78,20 @@ def test_a_rulebook_that_breaks_is_a_finding_and_not_the_end(worker: Worker, mon
 def test_every_step_is_told_on_a_line_while_it_is_played_and_no_line_is_longer_than_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    finding = {"name": "self-test:amic2020", "ok": True, "detail": ", ".join(["the table is as useful as it is"] * 30)}
+    finding = {
+        "name": "self-test:amic2020",
+        "ok": True,
+        "detail": ", ".join(["the table is as useful as it is"] * 30),
+    }
 
     def tested(command: list[str], _environment: object, tell: Any) -> tuple[int, str, str]:
         """What the process of the self-test says, without what takes minutes."""
         program = f"from {selftest_home.__name__} import _say; [_say('amic2020', 1, 2, one) for one in {selftest.STEPS}]"
-        return listened([*command[:2], "-c", f"{program}; print({json.dumps([finding])!r})"], dict(os.environ), tell)
+        return listened(
+            [*command[:2], "-c", f"{program}; print({json.dumps([finding])!r})"],
+            dict(os.environ),
+            tell,
+        )
 
     listened = selftest_home._listened
     monkeypatch.setattr(selftest_home, "_listened", tested)
@@ -88,16 +101,22 @@ def test_every_step_is_told_on_a_line_while_it_is_played_and_no_line_is_longer_t
     printed = capsys.readouterr()
     assert left.value.code == 0
     told = [line for line in printed.err.splitlines() if line.startswith("self-test")]
-    assert told == [f"self-test amic2020 (1 of 2): {what}" for what in ("data", "releases", "guesses")]
+    assert told == [
+        f"self-test amic2020 (1 of 2): {what}" for what in ("data", "releases", "guesses")
+    ]
     assert max(map(len, printed.out.splitlines())) <= 160
     assert finding["detail"] in " ".join(line.strip() for line in printed.out.splitlines())
 
 
-@pytest.mark.skipif(not os.environ.get("KAKURENBO_SOAK"), reason="takes minutes: make soak plays all, here one is")
+@pytest.mark.skipif(
+    not os.environ.get("KAKURENBO_SOAK"), reason="takes minutes: make soak plays all, here one is"
+)
 def test_every_installed_rulebook_is_as_it_is_known_and_nothing_is_left_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # its own: others on this machine have judges, too
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as folder:  # its own: others on this machine have judges, too
         Path(folder).chmod(0o711)
         monkeypatch.setattr(tempfile, "tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
@@ -106,7 +125,11 @@ def test_every_installed_rulebook_is_as_it_is_known_and_nothing_is_left_behind(
 
 
 def _play_all() -> None:
-    found = [check for check in call("doctor", "--self-test").json["checks"] if check["name"].startswith("self-test")]
+    found = [
+        check
+        for check in call("doctor", "--self-test").json["checks"]
+        if check["name"].startswith("self-test")
+    ]
     names = ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
     assert {check["name"] for check in found} >= {f"self-test:{name}" for name in names}
     assert all(check["ok"] for check in found), found

@@ -31,10 +31,22 @@ class Served:
             self.port: int = probe.getsockname()[1]
 
     def start(self, *options: str) -> None:
-        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port), *options]
+        command = [
+            sys.executable,
+            "-m",
+            "kakurenbo",
+            "serve",
+            "--home",
+            str(self.home),
+            "--port",
+            str(self.port),
+            *options,
+        ]
         environment = {**os.environ, "KAKURENBO_LANG": "en"}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env=environment
+            )
         self.wait_until(self.is_well)
 
     def is_well(self) -> bool:
@@ -57,7 +69,9 @@ class Served:
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: that of pytest may be too long for a socket
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as folder:  # a short path: that of pytest may be too long for a socket
         Path(folder).chmod(0o711)  # under root the database has another account
         served = Served(Path(folder) / "home")
         yield served
@@ -66,7 +80,9 @@ def served() -> Iterator[Served]:
         _wait_until_gone(set(_members_of(served.home)))
 
 
-def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_goes_on(served: Served) -> None:
+def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_goes_on(
+    served: Served,
+) -> None:
     served.start()
     with served.database() as connection:
         connection.execute("create table kept (n int)")
@@ -74,16 +90,27 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
     parts = family(served.process.pid)[1:]
     if os.geteuid() == 0:  # nobody else looks into the memory of others
         password = (served.home / "postgres.password").read_bytes()
-        ours = [pid for pid in family(served.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        ours = [
+            pid
+            for pid in family(served.process.pid)
+            if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
         workers_and_sweep = {pid for pid in ours if holds(pid, password)}
-        web_and_beside_it = {pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()}
+        web_and_beside_it = {
+            pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()
+        }
         assert len(web_and_beside_it) == 1 + AT_ONCE
         assert workers_and_sweep == set(ours) - {served.process.pid} - web_and_beside_it
     web_workers_sweep_and_database = [pid for pid in parts if _parent(pid) == served.process.pid]
     assert len(web_workers_sweep_and_database) == 5
     for pid in web_workers_sweep_and_database:
         os.kill(pid, signal.SIGKILL)
-    served.wait_until(lambda: len([pid for pid in family(served.process.pid) if _parent(pid) == served.process.pid]) == 5)
+    served.wait_until(
+        lambda: (
+            len([pid for pid in family(served.process.pid) if _parent(pid) == served.process.pid])
+            == 5
+        )
+    )
     served.wait_until(served.is_well)
     _kill_what_answers_for_uploads(served)
 
@@ -101,7 +128,11 @@ def test_whatever_part_is_killed_comes_back_ctrl_c_ends_all_and_the_next_start_g
 def _kill_what_answers_for_uploads(served: Served) -> None:
     """Nobody uploads; all the same the web ends with it, and both come back."""
     supervisor = served.process.pid
-    ours = [pid for pid in family(supervisor) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    ours = [
+        pid
+        for pid in family(supervisor)
+        if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
     beside_the_web = [pid for pid in ours if _parent(_parent(pid)) == supervisor]
     assert len(beside_the_web) == AT_ONCE
     web = _parent(beside_the_web[0])
@@ -110,7 +141,9 @@ def _kill_what_answers_for_uploads(served: Served) -> None:
     served.wait_until(served.is_well)
 
 
-def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(served: Served) -> None:
+def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(
+    served: Served,
+) -> None:
     served.start()
     parts = set(family(served.process.pid)) - {served.process.pid}
     served.process.kill()
@@ -121,7 +154,10 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_can_be_started_at_once(se
 
 def holds(pid: int, secret: bytes) -> bool:
     """Whether a process has something in its memory; root alone may know."""
-    with Path(f"/proc/{pid}/maps").open() as maps, Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+    with (
+        Path(f"/proc/{pid}/maps").open() as maps,
+        Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory,
+    ):
         for line in maps:
             span, rights, *_ = line.split()
             first, last = (int(end, 16) for end in span.split("-"))

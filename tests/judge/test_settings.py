@@ -14,7 +14,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
 from tests.judge import making
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.contests.permissions import SHOWN_REHEARSAL
 from kakurenbo.judge.serve import postgres, supervisor
 from kakurenbo.judge.serve.credentials import Credentials
@@ -47,7 +47,13 @@ def test_djangos_check_for_deployment_finds_nothing_under_https() -> None:
 )
 def test_a_wrong_call_ends_with_a_sentence_and_code_2(arguments: list[str], said: str) -> None:
     command = [sys.executable, "-m", "kakurenbo", "serve", "--port", "8999", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "KAKURENBO_LANG": "en"})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "KAKURENBO_LANG": "en"},
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert said in done.stderr
 
@@ -77,7 +83,10 @@ def test_under_https_a_probe_on_this_machine_sees_how_the_judge_is_by_the_machin
 ) -> None:
     settings.HOME, settings.PUBLIC_URL = tmp_path, "https://contest.example"
     settings.ALLOWED_HOSTS, settings.METRICS_TOKEN = ["contest.example"], "a token of somebody"
-    settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = (
+        True,
+        ("HTTP_X_FORWARDED_PROTO", "https"),
+    )
 
     def status(path: str, host: str, peer: str = "127.0.0.1", **more: str) -> int:
         return client.get(path, headers={"host": host, **more}, REMOTE_ADDR=peer).status_code
@@ -95,21 +104,34 @@ def test_under_https_a_probe_on_this_machine_sees_how_the_judge_is_by_the_machin
 
 @pytest.mark.parametrize(
     ("host", "url"),
-    [("127.0.0.1", "http://127.0.0.1:8020"), ("0.0.0.0", "http://127.0.0.1:8020"), ("::", "http://[::1]:8020")],
+    [
+        ("127.0.0.1", "http://127.0.0.1:8020"),
+        ("0.0.0.0", "http://127.0.0.1:8020"),
+        ("::", "http://[::1]:8020"),
+    ],
 )
 def test_it_is_told_where_the_judge_listens_beside_how_people_reach_it(
-    host: str, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    host: str,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(supervisor, "_answers", lambda _plan: True)
     Supervisor(Plan(tmp_path, host, 8020, "https://contest.example", 1), Credentials())._is_ready()
     said = capsys.readouterr().out
     assert "https://contest.example" in said
     assert f"listens at {url}, " in said
-    Supervisor(Plan(tmp_path, "127.0.0.1", 8020, "http://127.0.0.1:8020", 1), Credentials())._is_ready()
+    Supervisor(
+        Plan(tmp_path, "127.0.0.1", 8020, "http://127.0.0.1:8020", 1), Credentials()
+    )._is_ready()
     assert "listens at" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/judge", "no address at all", "postgresql://x:y@[::1/judge"])
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://nobody@127.0.0.1:1/judge", "no address at all", "postgresql://x:y@[::1/judge"],
+)
 def test_a_database_of_ones_own_that_cannot_be_reached_is_told_in_one_line(url: str) -> None:
     with pytest.raises(UsageError) as told:
         postgres.check_given(url)
@@ -152,7 +174,9 @@ def test_a_folder_that_cannot_be_used_is_told_in_one_line(tmp_path: Path) -> Non
         ("192.0.2.7", "http://192.0.2.7:8020", False),
     ],
 )
-def test_it_is_known_whether_passwords_travel_unencrypted(host: str, url: str, private: bool) -> None:
+def test_it_is_known_whether_passwords_travel_unencrypted(
+    host: str, url: str, private: bool
+) -> None:
     assert Plan(Path("home"), host, 8020, url, 2).is_private is private
 
 
@@ -168,7 +192,10 @@ def test_only_a_folder_that_began_as_a_demo_shows_its_rehearsals(tmp_path: Path)
 
 @pytest.mark.django_db
 def test_a_visitor_sees_the_rehearsal_of_a_demo_and_no_other(client: Client, settings: Any) -> None:
-    rehearsed, other = making.contest(rehearsal=True, slug=SHOWN_REHEARSAL), making.contest(rehearsal=True, slug="other")
+    rehearsed, other = (
+        making.contest(rehearsal=True, slug=SHOWN_REHEARSAL),
+        making.contest(rehearsal=True, slug="other"),
+    )
     assert client.get(f"/contests/{rehearsed.slug}/").status_code == 404
     settings.SHOW_REHEARSALS = True
     assert client.get(f"/contests/{rehearsed.slug}/").status_code == 200

@@ -34,8 +34,16 @@ def page() -> Client:
     """A browser of an organizer who has a contest with a team."""
     organizer = _person("organizer@example.org")
     plan = rules.default_plan("amic2020", timezone.now() + timedelta(days=1), "Asia/Tokyo")
-    given = {"title": "Spring", "slug": "spring", "rulebook": "amic2020", "options": {"scale": "small"}, "zone": "Asia/Tokyo"}
-    rules.add_team(organizer, rules.make_contest(organizer, places=3, phases=plan, **given).value, "Kitsune")
+    given = {
+        "title": "Spring",
+        "slug": "spring",
+        "rulebook": "amic2020",
+        "options": {"scale": "small"},
+        "zone": "Asia/Tokyo",
+    }
+    rules.add_team(
+        organizer, rules.make_contest(organizer, places=3, phases=plan, **given), "Kitsune"
+    )
     return _browser(organizer)
 
 
@@ -68,7 +76,9 @@ def test_a_secret_that_is_shown_once_outlives_a_switch_of_the_language_for_ten_m
     assert secret not in address
     shown = page.get(address)
     assert "no-store" in shown.headers["Cache-Control"]
-    switched = page.post("/preferences", {"language": "ja", "next": _next(shown.content.decode())}, follow=True)
+    switched = page.post(
+        "/preferences", {"language": "ja", "next": _next(shown.content.decode())}, follow=True
+    )
     assert switched.status_code == 200
     assert secret in switched.content.decode()
     assert not any(secret in str(session.get_decoded()) for session in Session.objects.all())
@@ -80,7 +90,9 @@ def test_a_secret_that_is_shown_once_outlives_a_switch_of_the_language_for_ten_m
 def test_another_user_of_the_same_browser_does_not_see_the_token(page: Client) -> None:
     address, secret = _with_token(page)
     page.post(reverse("logout"))
-    page.force_login(_person("other@example.org"), backend="django.contrib.auth.backends.ModelBackend")
+    page.force_login(
+        _person("other@example.org"), backend="django.contrib.auth.backends.ModelBackend"
+    )
     assert secret not in page.get(address).content.decode()
 
 
@@ -94,6 +106,8 @@ def test_another_user_of_the_same_browser_does_not_see_the_token(page: Client) -
     ],
     ids=["invite", "team", "token", "password"],
 )
-def test_a_page_with_a_refused_form_switches_to_a_page_that_opens(page: Client, refused: str, given: dict[str, str]) -> None:
+def test_a_page_with_a_refused_form_switches_to_a_page_that_opens(
+    page: Client, refused: str, given: dict[str, str]
+) -> None:
     html = page.post(refused, given).content.decode()
     assert page.get(_next(html)).status_code == 200

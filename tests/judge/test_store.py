@@ -14,7 +14,6 @@ import pytest
 from django.core.files.storage import InMemoryStorage, storages
 from django.utils import timezone
 from tests.judge import making
-from tests.judge.making import good
 
 from kakurenbo.judge import halves
 from kakurenbo.judge.scoring.models import SecretFile
@@ -33,7 +32,9 @@ def test_bytes_are_kept_once_under_their_digest(judge_home: Path) -> None:
     second = store.put(part for part in (b"hid", b"den"))
     assert first == second
     assert (first.digest, first.size) == (hashlib.sha256(b"hidden").hexdigest(), 6)
-    assert files_in(judge_home / "files") == [judge_home / "files" / first.digest[:2] / first.digest]
+    assert files_in(judge_home / "files") == [
+        judge_home / "files" / first.digest[:2] / first.digest
+    ]
     with store.open_blob(first.digest) as file:
         assert file.read() == b"hidden"
 
@@ -49,16 +50,25 @@ def test_a_body_that_breaks_off_leaves_nothing(judge_home: Path) -> None:
     assert not Blob.objects.exists()
 
 
-def test_what_a_process_left_half_that_is_gone_is_removed_and_what_is_being_written_stays(judge_home: Path) -> None:
+def test_what_a_process_left_half_that_is_gone_is_removed_and_what_is_being_written_stays(
+    judge_home: Path,
+) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         of_another = halves.prefix().replace(str(os.getpid()), str(process.pid))
-        for folder, name in (("files", halves.prefix()), ("files", of_another), ("secret", of_another), ("files", "other:1:")):
+        for folder, name in (
+            ("files", halves.prefix()),
+            ("files", of_another),
+            ("secret", of_another),
+            ("files", "other:1:"),
+        ):
             (judge_home / folder / "incoming").mkdir(parents=True, exist_ok=True)
             (judge_home / folder / "incoming" / f"{name}x").touch()
         assert store.forget_halves() == 0
         process.kill()
     assert store.forget_halves() == 2
-    assert sorted(file.name for file in files_in(judge_home)) == sorted([f"{halves.prefix()}x", "other:1:x"])
+    assert sorted(file.name for file in files_in(judge_home)) == sorted(
+        [f"{halves.prefix()}x", "other:1:x"]
+    )
 
 
 def test_a_file_that_the_intake_wrote_is_taken_over_by_a_rename(judge_home: Path) -> None:
@@ -92,7 +102,9 @@ def test_a_name_that_is_no_digest_opens_nothing() -> None:
             store.open_blob(name)
 
 
-def test_a_remote_store_is_used_through_the_same_functions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_remote_store_is_used_through_the_same_functions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     remote = InMemoryStorage()
     monkeypatch.setitem(storages._storages, "default", remote)  # type: ignore[attr-defined]
     blob = store.put(b"far away")
@@ -113,17 +125,19 @@ def test_what_nothing_refers_to_is_forgotten_and_nothing_else(judge_home: Path) 
     now = making.START + timedelta(hours=1)
 
     def handed_in(content: bytes, *, finished: bool) -> Submission:
-        begun = good(rules.begin(hanako, entry, phase, now))
+        begun = rules.begin(hanako, entry, phase, now)
         rules.add_file(begun, name, store.put(content))
-        return good(rules.finish(begun, now)) if finished else begun
+        return rules.finish(begun, now) if finished else begun
 
     handed_in(b"received", finished=True)
-    good(rules.withdraw(hanako, handed_in(b"taken back, but logged", finished=True), now))
+    rules.withdraw(hanako, handed_in(b"taken back, but logged", finished=True), now)
     handed_in(b"still coming", finished=False)
     for content in (b"never handed in", b"received"):
-        good(rules.withdraw(hanako, handed_in(content, finished=False), now))
+        rules.withdraw(hanako, handed_in(content, finished=False), now)
     secret, size = store.put_secret(b"secret")
-    SecretFile.objects.create(round_id=phase.round_id, path="secret/seed.json", digest=secret, size=size)
+    SecretFile.objects.create(
+        round_id=phase.round_id, path="secret/seed.json", digest=secret, size=size
+    )
     store.reveal(secret)
     for content in (b"replaced", b"secret"):
         store.put(content)

@@ -29,6 +29,8 @@ from kakurenbo.judge.serve.arrival import arrived_at
 from kakurenbo.judge.serve.clients import ASKER, Clients
 from kakurenbo.judge.serve.turns import OF_MANY, OF_ONE, Turns
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["served"]
 NOBODY, FOXES, OWLS = "", "foxes", "owls"
 
@@ -83,7 +85,13 @@ class Door:
                 statuses.append(message["status"])
 
         headers = [(b"authorization", who.encode())] if who else []
-        scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "client": ("192.0.2.1", 5)}
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "headers": headers,
+            "client": ("192.0.2.1", 5),
+        }
         await self.turns(scope, receive, send)
         return statuses[0]
 
@@ -145,7 +153,9 @@ def test_invented_sessions_and_tokens_count_as_the_address_they_come_from() -> N
     asyncio.run(play())
 
 
-def test_whoever_reads_slowly_keeps_nobody_waiting_and_health_never_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_reads_slowly_keeps_nobody_waiting_and_health_never_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(turns, "AT_ONCE", 4)
 
     async def play() -> None:
@@ -178,13 +188,17 @@ def test_who_goes_away_while_waiting_leaves_the_turn_to_others() -> None:
         await settled()
         assert door.work.in_work[FOXES] == OF_ONE.in_work + 1, "one of which was cut off"
         door.work.let_go.set()
-        assert [task for task in await asyncio.gather(*tasks, return_exceptions=True) if task == 200] == [200] * OF_ONE.in_work
+        assert [
+            task for task in await asyncio.gather(*tasks, return_exceptions=True) if task == 200
+        ] == [200] * OF_ONE.in_work
         assert await door.ask(FOXES) == 200
 
     asyncio.run(play())
 
 
-def test_who_is_still_sending_a_body_has_a_turn_though_others_of_the_same_client_came_and_went() -> None:
+def test_who_is_still_sending_a_body_has_a_turn_though_others_of_the_same_client_came_and_went() -> (
+    None
+):
     async def play() -> None:
         door = Door()
         await door.introduce(FOXES)
@@ -204,7 +218,9 @@ def test_no_header_says_when_a_request_arrived() -> None:
     assert arrived_at(request).year > 2020
 
 
-@pytest.mark.parametrize(("path", "kind"), [("/login", "text/html"), ("/api/v1/contests", "application/json")])
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/login", "text/html"), ("/api/v1/contests", "application/json")]
+)
 def test_where_no_connection_is_free_the_answer_is_to_come_again(path: str, kind: str) -> None:
     try:
         try:
@@ -219,7 +235,10 @@ def test_where_no_connection_is_free_the_answer_is_to_come_again(path: str, kind
 
 
 def test_where_the_disk_is_full_a_program_is_told_so_whoever_noticed() -> None:
-    for error in (OSError(errno.ENOSPC, "no space left on device"), DiskFull("could not extend file")):
+    for error in (
+        OSError(errno.ENOSPC, "no space left on device"),
+        DiskFull("could not extend file"),
+    ):
         try:
             raise OperationalError from error
         except OperationalError:
@@ -247,12 +266,12 @@ phases = [
 with transaction.atomic():
     contest = rules.make_contest(
         organizer, title="Cup", slug="cup", rulebook="amic2020", options={}, zone="UTC", places=2, phases=phases
-    ).value
+    )
     Round.objects.update(prepared_at=now)
     Phase.objects.filter(kind="anonymize").update(state="open")
 for name in ("foxes", "owls"):
-    team = rules.add_team(organizer, contest, name).value
-    player = register(f"{name}@example.com", f"a long password of {name}", name).value
+    team = rules.add_team(organizer, contest, name)
+    player = register(f"{name}@example.com", f"a long password of {name}", name)
     rules.join(player, rules.invite(organizer, team, "member")[1])
     print(new_token(player, "test")[1])
 """
@@ -263,10 +282,15 @@ class Player:
     """Somebody who sends requests to the API."""
 
     def __init__(self, served: Served, token: str) -> None:
-        self._place, self._headers = f"http://127.0.0.1:{served.port}/api/v1", {"Authorization": f"Bearer {token}"}
+        self._place, self._headers = (
+            f"http://127.0.0.1:{served.port}/api/v1",
+            {"Authorization": f"Bearer {token}"},
+        )
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None) -> tuple[int, Any]:
-        request = urllib.request.Request(f"{self._place}{path}", method=method, data=body, headers=self._headers)
+        request = urllib.request.Request(
+            f"{self._place}{path}", method=method, data=body, headers=self._headers
+        )
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 assert answer.headers["Cache-Control"] == "private, no-store"
@@ -309,7 +333,9 @@ def _a_flood_by_one_leaves_the_other_quick(foxes: Player, owls: Player) -> None:
         loop.start()
     try:
         wait_until(lambda: statuses.total() >= len(loops))  # the flood is there
-        wait_until(lambda: owls.seconds(8) < max(10 * alone, 1.0), lambda: f"{alone} s without the flood")
+        wait_until(
+            lambda: owls.seconds(8) < max(10 * alone, 1.0), lambda: f"{alone} s without the flood"
+        )
     finally:
         over.set()
         for loop in loops:

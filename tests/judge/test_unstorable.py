@@ -45,7 +45,9 @@ def page() -> Client:
     ],
 )
 @pytest.mark.parametrize("unstorable", ["\0", "a\0b", b"\xed\xa0\x80"])
-def test_an_address_that_cannot_be_stored_is_that_of_nothing(page: Client, address: str, unstorable: str | bytes) -> None:
+def test_an_address_that_cannot_be_stored_is_that_of_nothing(
+    page: Client, address: str, unstorable: str | bytes
+) -> None:
     token = accounts.new_token(making.organizer(), "of a program")[1]
     headers = {"Authorization": f"Bearer {token}"} if address.startswith("/api") else {}
     assert page.get(address.format(quote(unstorable, safe="")), headers=headers).status_code == 404
@@ -58,14 +60,19 @@ def test_an_address_that_cannot_be_stored_is_that_of_nothing(page: Client, addre
         ("/login", {"email": "a@example.org", "password": "x", "next": "/\0"}),
         ("/contests/cup/manage/teams/add", {"team_name": "fox\0es"}),
         ("/contests/cup/manage/teams/add", {"team_name": "foxes", "number": "\0"}),
-        ("/contests/cup/manage/announcements", {"announcement_title": "x", "announcement_text": "a\0b"}),
+        (
+            "/contests/cup/manage/announcements",
+            {"announcement_title": "x", "announcement_text": "a\0b"},
+        ),
         ("/contests/cup/manage/end", {"confirm": "\0"}),
         ("/profile", {"name": "\0", "language": "\0"}),
         ("/profile/tokens", {"label": "\0"}),
         ("/preferences", {"language": "\0", "theme": "\0", "next": "/\0"}),
     ],
 )
-def test_words_that_cannot_be_stored_are_refused_by_every_form(page: Client, address: str, given: dict[str, str]) -> None:
+def test_words_that_cannot_be_stored_are_refused_by_every_form(
+    page: Client, address: str, given: dict[str, str]
+) -> None:
     assert page.post(address, given).status_code < 500
 
 
@@ -77,10 +84,15 @@ def test_a_cookie_that_cannot_be_stored_is_nobodys() -> None:
 
 
 @pytest.mark.parametrize("unseen", ["\t", "\n", "\r\n", "\x9b", "\u2028"])
-def test_names_that_people_give_have_no_character_that_nobody_sees(page: Client, unseen: str) -> None:
+def test_names_that_people_give_have_no_character_that_nobody_sees(
+    page: Client, unseen: str
+) -> None:
     name = f"fox{unseen}es"
     assert page.post("/contests/cup/manage/teams/add", {"team_name": name}).status_code < 400
-    for address, given in (("/profile", {"name": name, "language": "en"}), ("/profile/tokens", {"label": name})):
+    for address, given in (
+        ("/profile", {"name": name, "language": "en"}),
+        ("/profile/tokens", {"label": name}),
+    ):
         answer = page.post(address, given)
         assert answer.status_code == 200
         assert "a character in it that nobody sees (U+" in answer.content.decode()

@@ -18,10 +18,10 @@ from tests.judge.players import ByCommand, ByPage, Player, scores_of
 from tests.judge.stage import Stage, on_page, ranks
 from tests.pwscup2024 import zipped
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests.models import Contest
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 Meet = Callable[..., Person]
 
 
@@ -34,8 +34,12 @@ def check_standings(stage: Stage, person: Person) -> Path:
     archive = stage.archive()
     assert json.loads((archive / "standings.json").read_text())["standings"] == told
     assert ranks(told) == ranks(stage.standings_from_files(archive))
-    for folder in (archive / "rounds").iterdir():  # to the byte, order and all: verify makes the file again
-        prepared, published = (list(_settings(folder / part).items()) for part in ("preparation", "phase"))
+    for folder in (
+        archive / "rounds"
+    ).iterdir():  # to the byte, order and all: verify makes the file again
+        prepared, published = (
+            list(_settings(folder / part).items()) for part in ("preparation", "phase")
+        )
         assert prepared == published
     return archive
 
@@ -62,17 +66,37 @@ def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage, pe
     for player, reach in zip(players, (0, 2, 4), strict=True):
         handout = player.fetch() / "teams" / player.number
         release = stage.folder / f"hidden_{player.number}.csv"
-        assert call("anonymize", "hide-and-seek", "blur", handout, release, "--reach", reach, "--seed", 7).code == 0
+        assert (
+            call(
+                "anonymize",
+                "hide-and-seek",
+                "blur",
+                handout,
+                release,
+                "--reach",
+                reach,
+                "--seed",
+                7,
+            ).code
+            == 0
+        )
         judged = player.hand_in(release)
         assert (judged["state"], judged["number"]) == ("scored", 1), judged
-        assert scores_of(judged) == call("measure", "hide-and-seek", handout, release).json["scores"]
+        assert (
+            scores_of(judged) == call("measure", "hide-and-seek", handout, release).json["scores"]
+        )
     stage.open("only", ATTACK)
     for player in players:
         guesses = stage.folder / f"guesses{player.number}"
         for target in sorted((player.fetch() / "targets").iterdir()):
             if target.name != player.number:
                 guess = guesses / f"guess_{target.name}_{player.number}.csv"
-                assert call("attack", "hide-and-seek", "nearest", target, "-o", guess, "--seed", 1).code == 0
+                assert (
+                    call(
+                        "attack", "hide-and-seek", "nearest", target, "-o", guess, "--seed", 1
+                    ).code
+                    == 0
+                )
         assert player.hand_in(guesses)["state"] == "scored"
     stage.close()
     organizer.go("/contests/cup/manage/")
@@ -85,7 +109,9 @@ def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage, pe
     assert {"cup-results/index.html", "cup-results/results.json"} <= set(site.namelist())
 
 
-def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_attacks_on_each(stage: Stage, people: Meet) -> None:
+def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_attacks_on_each(
+    stage: Stage, people: Meet
+) -> None:
     stage.hold("darc2019", ("round",), teams=2, scale="small", data="embedded")
     owner, attacker = ByPage.of(stage, "01", people()), ByPage.of(stage, "02", people())
     handout = owner.fetch() / "teams" / "01"
@@ -93,16 +119,27 @@ def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_atta
         release = stage.folder / f"A_01-{number}.csv"
         assert call("anonymize", "darc2019", method, handout, release, "--seed", 1).code == 0
         judged = owner.hand_in(release)
-        assert (judged["state"], scores_of(judged)) == ("scored", call("measure", "darc2019", handout, release).json["scores"])
+        assert (judged["state"], scores_of(judged)) == (
+            "scored",
+            call("measure", "darc2019", handout, release).json["scores"],
+        )
     owner.go()
-    counting = owner.person.page.locator("#history tr", has=owner.person.page.locator(".mark", has_text="Counts"))
-    assert [re.findall(r"\d+", line)[0] for line in counting.locator("th").all_inner_texts()] == ["4", "3", "2"]
+    counting = owner.person.page.locator(
+        "#history tr", has=owner.person.page.locator(".mark", has_text="Counts")
+    )
+    assert [re.findall(r"\d+", line)[0] for line in counting.locator("th").all_inner_texts()] == [
+        "4",
+        "3",
+        "2",
+    ]
     stage.open("round", ATTACK)
     targets = attacker.fetch() / "targets"
     assert sorted(target.name for target in targets.iterdir()) == ["01-2", "01-3", "01-4"]
     made = {method: stage.folder / f"{method}.csv" for method in ("tfidf", "keys")}
     for method, place in made.items():
-        assert call("attack", "darc2019", method, targets / "01-2", "-o", place, "--seed", 1).code == 0
+        assert (
+            call("attack", "darc2019", method, targets / "01-2", "-o", place, "--seed", 1).code == 0
+        )
     by_program = ByCommand(stage, "02")
     for number in range(1, 12):
         guess = stage.folder / f"guess_01-2_02-{number}.csv"
@@ -113,10 +150,16 @@ def test_darc2019_takes_the_last_three_tables_of_a_team_and_the_best_of_ten_atta
     attacker.go()
     assert "01-2" in attacker.person.is_refused({guess.name: guess.read_bytes()})
     refused = stage.call("02", "submit", "cup", guess, "--wait", 0)
-    assert (refused.code, refused.json["problems"][0]["code"]) == (2, "submissions.no_try_on_target")
+    assert (refused.code, refused.json["problems"][0]["code"]) == (
+        2,
+        "submissions.no_try_on_target",
+    )
     for target in ("01-3", "01-4"):
         guess = stage.folder / f"guess_{target}_02.csv"
-        assert call("attack", "darc2019", "tfidf", targets / target, "-o", guess, "--seed", 1).code == 0
+        assert (
+            call("attack", "darc2019", "tfidf", targets / target, "-o", guess, "--seed", 1).code
+            == 0
+        )
         assert by_program.hand_in(guess)["state"] == "scored"
     stage.finish()
     check_standings(stage, attacker.person)
@@ -130,13 +173,29 @@ def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage, peopl
         handout = player.fetch() / "teams" / team
         made = stage.folder / f"made{team}"
         candidate = handout / f"Bi{team}-1.csv"
-        assert call("anonymize", "pwscup2024", "pseudo_olh", candidate, made, "--epsilon", 4, "--seed", 1).code == 0
+        assert (
+            call(
+                "anonymize",
+                "pwscup2024",
+                "pseudo_olh",
+                candidate,
+                made,
+                "--epsilon",
+                4,
+                "--seed",
+                1,
+            ).code
+            == 0
+        )
         packed = {f"{box}{file.name}": file.read_bytes() for file in sorted(made.iterdir())}
         junk = {f"__MACOSX/{box}._C{team}_0.csv": b"junk", f"{box}.DS_Store": b"junk"}
         release = stage.folder / f"C{team}.zip"
         release.write_bytes(zipped({**packed, **junk}))
         judged = player.hand_in(release)
-        assert (judged["state"], scores_of(judged)) == ("scored", call("measure", "pwscup2024", handout, made).json["scores"])
+        assert (judged["state"], scores_of(judged)) == (
+            "scored",
+            call("measure", "pwscup2024", handout, made).json["scores"],
+        )
     stage.open("pre", ATTACK)
     for attacker, target in ((first, "02"), (ByCommand(stage, "02"), "01")):
         guess = stage.folder / f"E{attacker.number}_{target}.csv"
@@ -148,27 +207,53 @@ def test_pwscup2024_takes_zips_as_macos_and_others_pack_them(stage: Stage, peopl
 
 
 def test_pwscup2021_deals_each_attacker_a_test_table_of_its_own(stage: Stage) -> None:
-    stage.hold("pwscup2021", ("main",), teams=3, rows=400, data="embedded", uniqrt=1.0, odds_ratio=9.0, rate=1.0, cor=1.0)
+    stage.hold(
+        "pwscup2021",
+        ("main",),
+        teams=3,
+        rows=400,
+        data="embedded",
+        uniqrt=1.0,
+        odds_ratio=9.0,
+        rate=1.0,
+        cor=1.0,
+    )
     players = [ByCommand(stage, number) for number in ("01", "02", "03")]
     for player in players:
         handout = player.fetch() / "teams" / player.number
         made = stage.folder / f"made{player.number}"
         assert call("anonymize", "pwscup2021", "swap_near", handout, made, "--seed", 1).code == 0
         judged = player.hand_in(*sorted(made.iterdir()))
-        assert (judged["state"], scores_of(judged)) == ("scored", call("measure", "pwscup2021", handout, made).json["scores"])
+        assert (judged["state"], scores_of(judged)) == (
+            "scored",
+            call("measure", "pwscup2021", handout, made).json["scores"],
+        )
     stage.open("main", ATTACK)
     for player in players[:2]:
         fetched = player.fetch() / "targets"
-        assert {part.name for part in fetched.glob("*/for_*")} == {f"for_{player.number}"}, "no part of anybody else"
-        guesses = [stage.folder / f"main_attack_{target}_from_{player.number}.csv" for target in {"01", "02"} - {player.number}]
+        assert {part.name for part in fetched.glob("*/for_*")} == {f"for_{player.number}"}, (
+            "no part of anybody else"
+        )
+        guesses = [
+            stage.folder / f"main_attack_{target}_from_{player.number}.csv"
+            for target in {"01", "02"} - {player.number}
+        ]
         for guess in guesses:
             target = fetched / guess.name.split("_")[2]
-            assert call("attack", "pwscup2021", "likelihood_link", target, "-o", guess, "--seed", 1).code == 0
+            assert (
+                call(
+                    "attack", "pwscup2021", "likelihood_link", target, "-o", guess, "--seed", 1
+                ).code
+                == 0
+            )
         assert player.hand_in(*guesses)["state"] == "scored"
     stage.finish()
     told = stage.get(f"contests/{stage.contest.slug}/standings")["standings"]
     archive = stage.archive()
     assert ranks(told) == ranks(stage.standings_from_files(archive))
     phase = archive / "rounds" / "main" / "phase"
-    answers = {place.parent.name: place.read_bytes() for place in (phase / "answers" / "01").glob("for_*/*_ea.csv")}
+    answers = {
+        place.parent.name: place.read_bytes()
+        for place in (phase / "answers" / "01").glob("for_*/*_ea.csv")
+    }
     assert len(set(answers.values())) == len(answers) >= 2

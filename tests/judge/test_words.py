@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import kakurenbo
-from kakurenbo.messages import LANGUAGES, render
+from kakurenbo.core.messages import LANGUAGES, render
 
 PACKAGE = Path(kakurenbo.__file__).resolve().parent
 PAGES = PACKAGE / "judge" / "pages"
-CATALOGUE = [tomllib.loads(path.read_text("utf-8")) for path in (PACKAGE / "messages" / "en").glob("judge_*.toml")]
+CATALOGUE = [
+    tomllib.loads(path.read_text("utf-8"))
+    for path in (PACKAGE / "core" / "messages" / "en").glob("judge_*.toml")
+]
 WORDS = {code for file in CATALOGUE for code in file if code.startswith("page.")}
 BY_VALUE = {
     *(
@@ -43,7 +46,10 @@ BY_VALUE = {
 def named() -> Iterator[str]:
     """Every code that templates and views name whole."""
     for path in PAGES.rglob("*.html"):
-        yield from (f"page.{code}" for code in re.findall(r"""\{%\s*t\s+["']([\w.]+)["']""", path.read_text("utf-8")))
+        yield from (
+            f"page.{code}"
+            for code in re.findall(r"""\{%\s*t\s+["']([\w.]+)["']""", path.read_text("utf-8"))
+        )
     for path in PAGES.rglob("*.py"):
         yield from re.findall(r"""["'](page\.[\w.]+)["']""", path.read_text("utf-8"))
 
@@ -53,8 +59,12 @@ def test_every_code_that_a_page_names_has_words() -> None:
 
 
 def test_no_words_of_the_pages_are_unused() -> None:
-    decided = {f"page.{what}_done" for what in ("disqualify", "excuse")}  # put together from the decision
-    assert {code for code in WORDS - set(named()) - decided if code.split(".")[1] not in BY_VALUE} == set()
+    decided = {
+        f"page.{what}_done" for what in ("disqualify", "excuse")
+    }  # put together from the decision
+    assert {
+        code for code in WORDS - set(named()) - decided if code.split(".")[1] not in BY_VALUE
+    } == set()
 
 
 def test_every_state_and_kind_has_a_word() -> None:
@@ -73,7 +83,7 @@ def test_every_state_and_kind_has_a_word() -> None:
 
 
 def test_the_judge_has_one_name_in_japanese() -> None:
-    japanese = PACKAGE / "messages" / "ja"
+    japanese = PACKAGE / "core" / "messages" / "ja"
     files = [*japanese.glob("judge_*.toml"), japanese / "verification.toml"]
     assert [path.name for path in files if "審判" in path.read_text("utf-8")] == []
 
@@ -93,9 +103,14 @@ OTHER_WORDS = (
 """What the glossary of the operators' page has another word for."""
 
 
-def test_operators_read_one_japanese_word_for_one_thing_on_their_page_and_in_what_the_judge_prints() -> None:
-    catalogue = PACKAGE / "messages" / "ja"
+def test_operators_read_one_japanese_word_for_one_thing_on_their_page_and_in_what_the_judge_prints() -> (
+    None
+):
+    catalogue = PACKAGE / "core" / "messages" / "ja"
     printed = [catalogue / f"judge_{part}.toml" for part in ("doctor", "operations", "serve")]
     page = Path(__file__).parents[2] / "docs" / "ja" / "operate-judge.md"
-    found = {path.name: re.findall("|".join(OTHER_WORDS), path.read_text("utf-8")) for path in (page, *printed)}
+    found = {
+        path.name: re.findall("|".join(OTHER_WORDS), path.read_text("utf-8"))
+        for path in (page, *printed)
+    }
     assert not any(found.values()), found

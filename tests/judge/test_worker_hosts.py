@@ -38,8 +38,14 @@ from kakurenbo.judge.serve.settings import _store
 from kakurenbo.judge.serve.uploads import AT_ONCE
 from kakurenbo.judge.submissions.models import Submission
 
-pytest.importorskip("boto3", reason="what speaks to S3 is not installed: pip install 'kakurenbo[s3]'")
-moto_server = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[s3]' flask flask-cors")
+pytestmark = pytest.mark.slow
+
+pytest.importorskip(
+    "boto3", reason="what speaks to S3 is not installed: pip install 'kakurenbo[s3]'"
+)
+moto_server = pytest.importorskip(
+    "moto.server", reason="moto is not installed: pip install 'moto[s3]' flask flask-cors"
+)
 
 _RUNNING = "SELECT worker FROM scoring_job WHERE state = 'running' AND kind = 'judge'"
 _WHOLE = bool(os.environ.get("KAKURENBO_SOAK"))
@@ -50,7 +56,12 @@ class Beside:
 
     def __init__(self, site: Site, pool: ProcessPoolExecutor) -> None:
         self._pool = pool
-        self.ask(_be_on_the_judges_machine, site.judge.space, site.dsn, site.judge.environment(OWNER, site.password))
+        self.ask(
+            _be_on_the_judges_machine,
+            site.judge.space,
+            site.dsn,
+            site.judge.environment(OWNER, site.password),
+        )
 
     def ask(self, do: Callable[..., Any], *arguments: object) -> Any:
         return self._pool.submit(do, *arguments).result(240)
@@ -68,7 +79,10 @@ def site() -> Iterator[Site]:
 def beside(site: Site, plugins: Path, django_db_blocker: Any) -> Iterator[Beside]:
     """A process of its own: a namespace is entered for good."""
     assert plugins
-    with django_db_blocker.unblock(), ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+    with (
+        django_db_blocker.unblock(),
+        ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool,
+    ):
         yield Beside(site, pool)
 
 
@@ -79,7 +93,10 @@ def test_both_hosts_score_one_that_ends_or_is_cut_off_loses_its_job_to_the_other
     _web_has_neither_password_nor_keys_to_secrets(site)
     site.start_workers()
     beside.ask(_begin)
-    wait_until(lambda: site.ask("SELECT 1 FROM contests_round WHERE prepared_at IS NOT NULL"), lambda: _logs(site))
+    wait_until(
+        lambda: site.ask("SELECT 1 FROM contests_round WHERE prepared_at IS NOT NULL"),
+        lambda: _logs(site),
+    )
 
     _both_score(site, beside, plugins / "both")
     waits = plugins / "told to end"
@@ -93,7 +110,12 @@ def test_both_hosts_score_one_that_ends_or_is_cut_off_loses_its_job_to_the_other
         site.start_workers()
         _cut_off_in_mid_scoring(site, beside, plugins / "cut off")
 
-    kept = [path for host in site.hosts for store in ("files", "secret") for path in (host.home / store).rglob("*")]
+    kept = [
+        path
+        for host in site.hosts
+        for store in ("files", "secret")
+        for path in (host.home / store).rglob("*")
+    ]
     assert not [path for path in kept if path.is_file()]
     for host in site.hosts:
         host.stop()
@@ -106,15 +128,23 @@ def test_both_hosts_score_one_that_ends_or_is_cut_off_loses_its_job_to_the_other
 def _web_has_neither_password_nor_keys_to_secrets(site: Site) -> None:
     """Neither in what it was started with nor in its memory; nor does the supervisor, whose memory it was given."""
     assert site.judge.process is not None
-    ours = [pid for pid in family(site.judge.process.pid) if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    web_and_beside_it = {pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()}
+    ours = [
+        pid
+        for pid in family(site.judge.process.pid)
+        if b"judge.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+    web_and_beside_it = {
+        pid for pid in ours if "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()
+    }
     assert len(web_and_beside_it) == 1 + AT_ONCE
     (sweep,) = set(ours) - web_and_beside_it - {site.judge.process.pid}
     for secret in (site.password.encode(), *(key.encode() for key in KEYS_TO_SECRETS)):
         assert [pid for pid in ours if holds(pid, secret)] == [sweep]
         assert not any(secret in Path(f"/proc/{pid}/environ").read_bytes() for pid in ours)
         assert not any(secret in _open_files(pid) for pid in web_and_beside_it)
-    assert KEYS_TO_SECRETS[0].encode() in _open_files(site.judge.process.pid)  # which nobody else can open
+    assert KEYS_TO_SECRETS[0].encode() in _open_files(
+        site.judge.process.pid
+    )  # which nobody else can open
 
 
 def _open_files(pid: int) -> bytes:
@@ -171,8 +201,12 @@ def _is_idle(site: Site) -> bool:
 
 
 def _logs(site: Site) -> str:
-    told = [machine.log.read_text() for machine in (site.judge, *site.hosts) if machine.log.exists()]
-    return "\n---\n".join([*told, str(site.ask("SELECT kind, state, worker, cause FROM scoring_job"))])
+    told = [
+        machine.log.read_text() for machine in (site.judge, *site.hosts) if machine.log.exists()
+    ]
+    return "\n---\n".join(
+        [*told, str(site.ask("SELECT kind, state, worker, cause FROM scoring_job"))]
+    )
 
 
 # -- beside the judge ------------------------------------------------------------------------------------------------------
@@ -185,7 +219,9 @@ def _be_on_the_judges_machine(space: str, dsn: str, environment: dict[str, str])
     given = conninfo_to_dict(dsn)
     fields = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST"}
     connections.close_all()
-    connections["default"].settings_dict.update({fields[key]: value for key, value in given.items()})
+    connections["default"].settings_dict.update(
+        {fields[key]: value for key, value in given.items()}
+    )
     storages.backends.update({"default": _store("files"), "secret": _store("secret")})
     storages._storages.clear()  # type: ignore[attr-defined]
     storages["default"].bucket.create()  # type: ignore[attr-defined]
@@ -201,8 +237,14 @@ def _hand_in(team: str, words: str) -> None:
 
 
 def _found() -> dict[str, Any]:
-    judged = Job.objects.filter(kind=JobKind.JUDGE).order_by("pk").values_list("worker", "submission_id")
-    return {"judged": list(judged), "submissions": Submission.objects.count(), "results": _results()}
+    judged = (
+        Job.objects.filter(kind=JobKind.JUDGE).order_by("pk").values_list("worker", "submission_id")
+    )
+    return {
+        "judged": list(judged),
+        "submissions": Submission.objects.count(),
+        "results": _results(),
+    }
 
 
 def _results() -> list[Any]:
@@ -210,7 +252,9 @@ def _results() -> list[Any]:
     assert not [(one.kind, one.cause) for one in Job.objects.exclude(state=JobState.DONE)]
     judgings = Judging.objects.filter(in_effect=True).order_by("submission__received_at")
     assert judgings.count() == Submission.objects.count()
-    results: list[Any] = [(str(one.submission_id), one.verdict, one.fingerprint, one.result) for one in judgings]
+    results: list[Any] = [
+        (str(one.submission_id), one.verdict, one.fingerprint, one.result) for one in judgings
+    ]
     snapshot = StandingSnapshot.objects.first()
     assert snapshot is not None
     return [*results, snapshot.results, snapshot.standings]

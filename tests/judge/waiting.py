@@ -26,7 +26,9 @@ def wait_until(condition: Callable[[], T | None], told: Callable[[], str] = str)
     """
     until = time.monotonic() + PATIENCE
     while not (found := condition()):
-        assert time.monotonic() < until, f"it did not come about within {PATIENCE:.0f} seconds: {told()}"
+        assert time.monotonic() < until, (
+            f"it did not come about within {PATIENCE:.0f} seconds: {told()}"
+        )
         time.sleep(_LOOK_SECONDS)
     assert found is not None
     return found

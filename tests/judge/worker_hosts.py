@@ -40,7 +40,9 @@ def skip_without_namespaces() -> None:
     if missing:
         pytest.skip(f"{', '.join(missing)} is not there: apt-get install iproute2 util-linux")
     if subprocess.run(["ip", "netns", "add", f"{_MARK}probe"], capture_output=True).returncode:
-        pytest.skip("this machine lets nobody make network namespaces: give the container CAP_SYS_ADMIN and CAP_NET_ADMIN")
+        pytest.skip(
+            "this machine lets nobody make network namespaces: give the container CAP_SYS_ADMIN and CAP_NET_ADMIN"
+        )
     subprocess.run(["ip", "netns", "del", f"{_MARK}probe"], check=True)
 
 
@@ -68,7 +70,20 @@ class Machine:
     def link(self, judge: Machine) -> None:
         """A cable to the judge; there is no way from one machine of workers to another."""
         here, there = f"{_MARK}h{self.number}", f"{_MARK}j{self.number}"
-        _ip("link", "add", here, "netns", self.space, "type", "veth", "peer", "name", there, "netns", judge.space)
+        _ip(
+            "link",
+            "add",
+            here,
+            "netns",
+            self.space,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            there,
+            "netns",
+            judge.space,
+        )
         for machine, device, end in ((self, here, 2), (judge, there, 1)):
             machine._ip("address", "add", f"10.77.{self.number}.{end}/24", "dev", device)
             machine._ip("link", "set", device, "up")
@@ -100,13 +115,29 @@ class Machine:
     def command(self, *command: str) -> list[str]:
         """A command as it is run on this machine."""
         named = 'echo "$0" > /proc/sys/kernel/hostname; exec "$@"'
-        return ["ip", "netns", "exec", self.space, "unshare", "--uts", "sh", "-c", named, self.name, *command]
+        return [
+            "ip",
+            "netns",
+            "exec",
+            self.space,
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            named,
+            self.name,
+            *command,
+        ]
 
     def serve(self, environment: Mapping[str, str], *arguments: str) -> None:
         """Start ``kakurenbo serve``."""
-        command = self.command(sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), *arguments)
+        command = self.command(
+            sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), *arguments
+        )
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **environment})
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, env={**os.environ, **environment}
+            )
 
     def stop(self) -> None:
         """End what was started, in time."""
@@ -135,7 +166,10 @@ class Site:
     """The three machines."""
 
     def __init__(self, folder: Path) -> None:
-        self.judge, *self.hosts = (Machine(name, number, folder / name) for number, name in enumerate(("judge", "one", "two")))
+        self.judge, *self.hosts = (
+            Machine(name, number, folder / name)
+            for number, name in enumerate(("judge", "one", "two"))
+        )
         for host in self.hosts:
             host.link(self.judge)
         self._database = EmbeddedPostgres(folder / "database")
@@ -149,11 +183,22 @@ class Site:
         with (data / "pg_hba.conf").open("a") as rules:
             rules.write("host all all 10.77.0.0/16 scram-sha-256\n")
         account = Account.found()
-        as_account = ["setpriv", f"--reuid={account.user}", f"--regid={account.group}", "--clear-groups"]
-        settings = (f"listen_addresses=*,port={DATABASE_PORT},unix_socket_directories={self._sockets},fsync=off").split(",")
+        as_account = [
+            "setpriv",
+            f"--reuid={account.user}",
+            f"--regid={account.group}",
+            "--clear-groups",
+        ]
+        settings = (
+            f"listen_addresses=*,port={DATABASE_PORT},unix_socket_directories={self._sockets},fsync=off"
+        ).split(",")
         options = [word for setting in settings for word in ("-c", setting)]
-        command = self.judge.command(*as_account, str(_binaries() / "postgres"), "-D", str(data), *options)
-        self._server = subprocess.Popen(command, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = self.judge.command(
+            *as_account, str(_binaries() / "postgres"), "-D", str(data), *options
+        )
+        self._server = subprocess.Popen(
+            command, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         wait_until(lambda: PGconn.ping(self._database.address.encode()) == Ping.OK)
 
     @property
@@ -179,7 +224,12 @@ class Site:
         """Start those that do not run."""
         for host in (one for one in self.hosts if one.process is None):
             host.log.unlink(missing_ok=True)
-            host.serve(host.environment("kakurenbo_worker", WORKERS_PASSWORD), "--workers-only", "--workers", "1")
+            host.serve(
+                host.environment("kakurenbo_worker", WORKERS_PASSWORD),
+                "--workers-only",
+                "--workers",
+                "1",
+            )
         for host in self.hosts:
             wait_until(lambda host=host: host.has_told("wait for work"), host.log.read_text)  # type: ignore[misc]
 
@@ -195,7 +245,9 @@ class Site:
 
 @contextlib.contextmanager
 def new_site() -> Iterator[Site]:
-    with tempfile.TemporaryDirectory(prefix="kk") as name:  # a short path: that of pytest may be too long for a socket
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as name:  # a short path: that of pytest may be too long for a socket
         folder = Path(name)
         folder.chmod(0o711)
         site = Site(folder)

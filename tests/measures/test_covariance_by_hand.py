@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from kakurenbo.core import Integer, Moments, Schema, Table
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
-from kakurenbo.tables import Integer, Moments, Schema, Table
 
 
 def column(*values: int) -> Moments:
@@ -24,7 +24,10 @@ def test_a_difference_below_1_is_more_than_none(edition: int) -> None:
 
 def test_tables_that_are_equal_are_limited_by_no_pair() -> None:
     same = column(1, 4, 7)
-    assert (covariance_utility(same, same).value, covariance_utility(same, same).limit) == (math.inf, {})
+    assert (covariance_utility(same, same).value, covariance_utility(same, same).limit) == (
+        math.inf,
+        {},
+    )
     assert correlation_difference(same, same).limit == {}
 
 
@@ -35,4 +38,7 @@ def test_one_column_has_no_pair_whose_correlation_could_differ() -> None:
 
 def test_a_difference_of_exactly_1_is_told() -> None:
     """Variances 2 of 0, 2 and 1 of 0, 1, 2."""
-    assert covariance_utility(column(0, 2), column(0, 1, 2)).limit == {"pair": ["x", "x"], "difference": 1.0}
+    assert covariance_utility(column(0, 2), column(0, 1, 2)).limit == {
+        "pair": ["x", "x"],
+        "difference": 1.0,
+    }

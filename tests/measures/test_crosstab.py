@@ -6,19 +6,28 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.contracts import Score
+from kakurenbo.contest import Score
+from kakurenbo.core import Category, Integer, Schema, Table
+from kakurenbo.core.statistics import crosstab, crosstab_errors
 from kakurenbo.measures.crosstab import crosstab_utility, least_utility
-from kakurenbo.tables import Category, Integer, Schema, Table
-from kakurenbo.tables.crosstabs import crosstab, crosstab_errors
 
-SCHEMA = Schema([Category("Gender", ("F", "M")), Category("Age", ("1", "18")), Integer("2", 0, 5), Integer("56", 0, 5)])
+SCHEMA = Schema(
+    [
+        Category("Gender", ("F", "M")),
+        Category("Age", ("1", "18")),
+        Integer("2", 0, 5),
+        Integer("56", 0, 5),
+    ]
+)
 
 
 def table(*rows: tuple[object, ...]) -> Table:
     return Table.from_rows(SCHEMA, rows)
 
 
-def test_e_is_the_sum_over_cells_of_absolute_frequency_differences_and_u_100_times_1_minus_max_e_over_2n() -> None:
+def test_e_is_the_sum_over_cells_of_absolute_frequency_differences_and_u_100_times_1_minus_max_e_over_2n() -> (
+    None
+):
     before = table(("F", "1", 0, 3), ("M", "1", 1, 3), ("M", "18", 2, 3), ("F", "18", 3, 3))
     after = table(("F", "1", 0, 3), ("M", "1", 1, 3), ("M", "18", 2, 3), ("F", "18", 3, 4))
     # (2, 56): (3, 3) lost one row and (3, 4) gained one: e = 2, U = 100 (1 - 2 / 8)
@@ -46,8 +55,12 @@ def test_all_pairs_at_once_are_the_same_as_one_table_after_the_other(seed: int, 
     rng = np.random.default_rng(seed)
     sizes = (2, 7, 21, 30, 6, 6, 6, 6, 6)
     schema = Schema(Integer(f"c{index}", 0, size - 1) for index, size in enumerate(sizes))
-    before, after = (Table(schema, {c.name: rng.integers(c.size, size=rows) for c in schema}) for _ in range(2))
+    before, after = (
+        Table(schema, {c.name: rng.integers(c.size, size=rows) for c in schema}) for _ in range(2)
+    )
     pairs = [(a, b) for i, a in enumerate(schema.names) for b in schema.names[i + 1 :]]
-    expected = [int(np.abs(crosstab(before, *pair) - crosstab(after, *pair)).sum()) for pair in pairs]
+    expected = [
+        int(np.abs(crosstab(before, *pair) - crosstab(after, *pair)).sum()) for pair in pairs
+    ]
     assert crosstab_errors(before, after, pairs).tolist() == expected
     assert crosstab_errors(before, after, pairs[::-1]).tolist() == expected[::-1]

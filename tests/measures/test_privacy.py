@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Mechanism
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Category, Integer, Schema, Table
 from kakurenbo.measures.privacy import (
     delta_presence,
     entropy_l_diversity,
@@ -25,11 +26,15 @@ from kakurenbo.measures.privacy import (
     pk_anonymity,
     t_closeness,
 )
-from kakurenbo.tables import Category, Integer, Schema, Table
 
 HERE = Path(__file__).resolve().parent / "pycanon"
 SCHEMA = Schema(
-    [Integer("age", 0, 9), Category("job", ("cook", "tailor")), Integer("pay", 0, 9), Category("ill", ("no", "yes"))]
+    [
+        Integer("age", 0, 9),
+        Category("job", ("cook", "tailor")),
+        Integer("pay", 0, 9),
+        Category("ill", ("no", "yes")),
+    ]
 )
 KNOWN = ("age", "job")
 # Cooks of 1 earn 3, 4, 5; tailors of 2 earn 6, 8, 8 (the textbook's salaries, in thousands, in groups of three).
@@ -80,11 +85,17 @@ def test_t_of_numbers_moves_earth_over_the_values_that_occur() -> None:
 def test_a_secret_of_one_value_and_a_table_without_rows_have_distance_0() -> None:
     assert t_closeness(TABLE.take([0, 0]), KNOWN, "pay") == 0
     assert [t_closeness(NOBODY, KNOWN, name) for name in ("pay", "ill")] == [0, 0]
-    assert (k_anonymity(NOBODY), l_diversity(NOBODY, KNOWN, "pay"), entropy_l_diversity(NOBODY, KNOWN, "pay")) == (0, 0, 0)
+    assert (
+        k_anonymity(NOBODY),
+        l_diversity(NOBODY, KNOWN, "pay"),
+        entropy_l_diversity(NOBODY, KNOWN, "pay"),
+    ) == (0, 0, 0)
 
 
 def test_more_groups_than_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Table.from_rows(SCHEMA, [(age, "cook", (age * pay) % 10, "no") for age in range(10) for pay in range(4)])
+    table = Table.from_rows(
+        SCHEMA, [(age, "cook", (age * pay) % 10, "no") for age in range(10) for pay in range(4)]
+    )
     at_once = t_closeness(table, ["age"], "pay")
     monkeypatch.setattr("kakurenbo.measures.privacy._BLOCK", 25)
     assert t_closeness(table, ["age"], "pay") == at_once
@@ -93,13 +104,20 @@ def test_more_groups_than_are_looked_at_together(monkeypatch: pytest.MonkeyPatch
 def test_presence_is_the_share_of_equal_rows_of_the_population() -> None:
     population = Table.from_rows(SCHEMA, [ROWS[0], ROWS[0], ROWS[1], ROWS[3], ROWS[3], ROWS[3]])
     assert delta_presence(population, population.take([0, 2, 3])) == (pytest.approx(1 / 3), 1.0)
-    assert delta_presence(population, population.take([0, 0, 0])) == (0.0, 1.0), "more than there are is certain"
+    assert delta_presence(population, population.take([0, 0, 0])) == (0.0, 1.0), (
+        "more than there are is certain"
+    )
 
 
 # -- properties --------------------------------------------------------------------------------------------------------
 
 tables = st.lists(
-    st.tuples(st.integers(0, 2), st.sampled_from(("cook", "tailor")), st.integers(0, 3), st.sampled_from(("no", "yes"))),
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from(("cook", "tailor")),
+        st.integers(0, 3),
+        st.sampled_from(("no", "yes")),
+    ),
     min_size=1,
     max_size=12,
 ).map(lambda rows: Table.from_rows(SCHEMA, rows))
@@ -112,18 +130,35 @@ def test_who_knows_fewer_columns_is_told_less(table: Table, fewer: list[str], se
     assert k_anonymity(table, fewer) >= k_anonymity(table, KNOWN)
     assert l_diversity(table, fewer, secret) >= l_diversity(table, KNOWN, secret)
     # A mixture of groups has at least the entropy of its least, and is as near to the whole as its farthest.
-    assert entropy_l_diversity(table, fewer, secret) >= entropy_l_diversity(table, KNOWN, secret) - 1e-9
+    assert (
+        entropy_l_diversity(table, fewer, secret)
+        >= entropy_l_diversity(table, KNOWN, secret) - 1e-9
+    )
     for ordered in (False, True):
-        assert t_closeness(table, fewer, secret, ordered=ordered) <= t_closeness(table, KNOWN, secret, ordered=ordered) + 1e-9
+        assert (
+            t_closeness(table, fewer, secret, ordered=ordered)
+            <= t_closeness(table, KNOWN, secret, ordered=ordered) + 1e-9
+        )
 
 
 @given(tables, secrets)
 def test_the_order_of_l_and_the_range_of_t(table: Table, secret: str) -> None:
     known = KNOWN
-    assert 1 - 1e-9 <= entropy_l_diversity(table, known, secret) <= l_diversity(table, known, secret) + 1e-9
+    assert (
+        1 - 1e-9
+        <= entropy_l_diversity(table, known, secret)
+        <= l_diversity(table, known, secret) + 1e-9
+    )
     assert l_diversity(table, known, secret) <= max(k_anonymity(table, known), 1) * len(table)
-    assert 0 <= t_closeness(table, known, secret, ordered=True) <= t_closeness(table, known, secret, ordered=False) + 1e-9 <= 2
-    assert t_closeness(table, (), secret) == pytest.approx(0), "the whole table is as near to itself as can be"
+    assert (
+        0
+        <= t_closeness(table, known, secret, ordered=True)
+        <= t_closeness(table, known, secret, ordered=False) + 1e-9
+        <= 2
+    )
+    assert t_closeness(table, (), secret) == pytest.approx(0), (
+        "the whole table is as near to itself as can be"
+    )
 
 
 @given(tables, st.randoms(use_true_random=False))
@@ -137,7 +172,10 @@ def _figures(table: Table) -> dict[str, float]:
     return {
         "k": k_anonymity(table, KNOWN),
         **{f"l of {name}": l_diversity(table, KNOWN, name) for name in ("pay", "ill")},
-        **{f"entropy l of {name}": entropy_l_diversity(table, KNOWN, name) for name in ("pay", "ill")},
+        **{
+            f"entropy l of {name}": entropy_l_diversity(table, KNOWN, name)
+            for name in ("pay", "ill")
+        },
         **{f"t of {name}": t_closeness(table, KNOWN, name) for name in ("pay", "ill")},
     }
 
@@ -159,7 +197,9 @@ def test_pk_of_retention_and_uniform_replacement_is_the_formula_of_the_paper() -
 def test_pk_is_the_number_of_rows_where_nothing_is_kept_and_1_where_something_is_certain() -> None:
     assert pk_anonymity(Mechanism({"age": keep(0, 10)}), ["age"], 50) == pytest.approx(50)
     assert pk_anonymity(Mechanism({"age": keep(1, 10)}), ["age"], 50) == 1
-    assert pk_anonymity(Mechanism({"age": keep(0, 10)}), ["age", "job"], 50) == 1, "job is released as it is"
+    assert pk_anonymity(Mechanism({"age": keep(0, 10)}), ["age", "job"], 50) == 1, (
+        "job is released as it is"
+    )
     assert pk_anonymity(Mechanism({"age": keep(0, 10)}), ["age"], 0) == 1
 
 
@@ -182,10 +222,14 @@ def test_nobody_is_tied_to_a_row_with_a_chance_above_one_over_pk(
     matrix = np.array(weights) / np.sum(weights, axis=1, keepdims=True)
     rows = [data.draw(st.integers(0, 2)) for _ in people]
     orders = list(itertools.permutations(range(len(people))))
-    likelihoods = [math.prod(matrix[people[i], rows[order[i]]] for i in range(len(people))) for order in orders]
+    likelihoods = [
+        math.prod(matrix[people[i], rows[order[i]]] for i in range(len(people))) for order in orders
+    ]
     bound = 1 / pk_anonymity(Mechanism({"age": matrix}), ["age"], len(people))
     for person, row in itertools.product(range(len(people)), repeat=2):
-        chance = sum(one for one, order in zip(likelihoods, orders, strict=True) if order[person] == row) / sum(likelihoods)
+        chance = sum(
+            one for one, order in zip(likelihoods, orders, strict=True) if order[person] == row
+        ) / sum(likelihoods)
         assert chance <= bound + 1e-9
 
 
@@ -193,10 +237,14 @@ def test_nobody_is_tied_to_a_row_with_a_chance_above_one_over_pk(
 
 
 def read_case(name: str) -> Table:
-    return Table.from_rows(SCHEMA, json.loads((HERE / "cases.json").read_text(encoding="utf-8"))[name])
+    return Table.from_rows(
+        SCHEMA, json.loads((HERE / "cases.json").read_text(encoding="utf-8"))[name]
+    )
 
 
-@pytest.mark.parametrize("name", list(json.loads((HERE / "cases.json").read_text(encoding="utf-8"))))
+@pytest.mark.parametrize(
+    "name", list(json.loads((HERE / "cases.json").read_text(encoding="utf-8")))
+)
 def test_our_figures_are_those_that_pycanon_gave(name: str) -> None:
     """``expected.json`` was written by ``python tests/measures/pycanon/compare.py`` in an environment of pycanon's own."""
     expected = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))["figures"][name]
@@ -207,7 +255,8 @@ def test_our_figures_are_those_that_pycanon_gave(name: str) -> None:
 
 
 @pytest.mark.skipif(
-    not os.environ.get("KAKURENBO_SOAK"), reason="installs pycanon into an environment of its own: KAKURENBO_SOAK=1 asks for it"
+    not os.environ.get("KAKURENBO_SOAK"),
+    reason="installs pycanon into an environment of its own: KAKURENBO_SOAK=1 asks for it",
 )
 def test_pycanon_still_gives_these_figures(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -226,4 +275,6 @@ def test_pycanon_still_gives_these_figures(tmp_path: Path) -> None:
     if done.returncode == 3:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "now.json").read_text(encoding="utf-8") == (HERE / "expected.json").read_text(encoding="utf-8")
+    assert (tmp_path / "now.json").read_text(encoding="utf-8") == (
+        HERE / "expected.json"
+    ).read_text(encoding="utf-8")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.datasets.adult import SCHEMA as CENSUS
-from kakurenbo.errors import ParameterError
+from kakurenbo.core import Category, Integer, Moments, Schema, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.adult import SCHEMA as CENSUS
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.privacy import delta_presence, k_anonymity
 from kakurenbo.measures.trees import TreeTask, f_measure, tree_utility
-from kakurenbo.tables import Category, Integer, Moments, Schema, Table
 
 SCHEMA = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
 C = Table.from_rows(SCHEMA, [(20, "Male"), (20, "Male"), (30, "Female"), (40, "Female")])
@@ -27,7 +27,11 @@ def random_census(rng: np.random.Generator, rows: int) -> Table:
     """Census rows in which everything depends a little on age."""
     age = rng.integers(0, 74, rows)
     return Table(
-        CENSUS, {column.name: (age + rng.integers(0, column.size or 1, rows)) % (column.size or 1) for column in CENSUS}
+        CENSUS,
+        {
+            column.name: (age + rng.integers(0, column.size or 1, rows)) % (column.size or 1)
+            for column in CENSUS
+        },
     )
 
 
@@ -53,7 +57,9 @@ def test_histogram_error_of_the_main_round_is_the_worst_attribute() -> None:
 def test_covariance_utility_is_the_inverse_of_the_summed_differences() -> None:
     # C: var(age) 275/3, cov(age, Female) 5, var 1/3. D: var(age) 80.25 * ..., computed by hand with numpy's definition
     difference = np.abs(np.cov(D.dummies(), rowvar=False) - np.cov(C.dummies(), rowvar=False))
-    assert covariance_utility(Moments.of(C), Moments.of(D), 1).value == pytest.approx(1 / difference.sum(), abs=1e-12)
+    assert covariance_utility(Moments.of(C), Moments.of(D), 1).value == pytest.approx(
+        1 / difference.sum(), abs=1e-12
+    )
     assert covariance_utility(Moments.of(C), Moments.of(D), 2).value == pytest.approx(
         1 / difference.sum(axis=1).max(), abs=1e-12
     )
@@ -74,7 +80,9 @@ def test_there_are_two_editions_only() -> None:
 
 
 def test_correlation_difference_is_the_worst_pair_of_distinct_columns() -> None:
-    difference = np.abs(np.corrcoef(D.dummies(), rowvar=False) - np.corrcoef(C.dummies(), rowvar=False))
+    difference = np.abs(
+        np.corrcoef(D.dummies(), rowvar=False) - np.corrcoef(C.dummies(), rowvar=False)
+    )
     score = correlation_difference(Moments.of(C), Moments.of(D))
     assert score.value == pytest.approx(difference.max(), abs=1e-12)
     assert not score.higher_is_better
@@ -122,16 +130,36 @@ def test_an_evenly_split_leaf_is_never_of_the_positive_class_whichever_that_is()
     schema = Schema([Integer("age", 17, 90), Category("income", (">50K", "<=50K"))])
     even = Table.from_rows(schema, [(20, ">50K"), (20, "<=50K")])
     for level in ("<=50K", ">50K"):
-        assert tree_utility(TreeTask("income", level, 5), even, even, even).value == 0, "nobody is predicted: 0/0"
+        assert tree_utility(TreeTask("income", level, 5), even, even, even).value == 0, (
+            "nobody is predicted: 0/0"
+        )
 
 
 def test_trees_say_where_they_first_differ() -> None:
-    schema = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male")), Category("income", (">50K", "<=50K"))])
+    schema = Schema(
+        [
+            Integer("age", 17, 90),
+            Category("sex", ("Female", "Male")),
+            Category("income", (">50K", "<=50K")),
+        ]
+    )
     by_age = Table.from_rows(
-        schema, [(20, "Male", "<=50K"), (60, "Male", ">50K"), (21, "Female", "<=50K"), (61, "Female", ">50K")]
+        schema,
+        [
+            (20, "Male", "<=50K"),
+            (60, "Male", ">50K"),
+            (21, "Female", "<=50K"),
+            (61, "Female", ">50K"),
+        ],
     )
     by_sex = Table.from_rows(
-        schema, [(20, "Male", "<=50K"), (60, "Male", "<=50K"), (20, "Female", ">50K"), (60, "Female", ">50K")]
+        schema,
+        [
+            (20, "Male", "<=50K"),
+            (60, "Male", "<=50K"),
+            (20, "Female", ">50K"),
+            (60, "Female", ">50K"),
+        ],
     )
     score = tree_utility(TreeTask("income", "<=50K", 5), by_age, by_sex, by_age)
     # by age: rows 0 and 2 are <=50K; by sex: rows 0 and 1: one hit, one missed, one invented: 2 / (2 + 2)
@@ -161,7 +189,11 @@ def test_more_noise_never_helps_beyond_tolerance() -> None:
     values = []
     for share in (0.0, 0.1, 0.3, 0.9):
         noisy = {
-            name: np.where(rng.random(len(codes)) < share, rng.integers(0, CENSUS[name].size or 1, len(codes)), codes)
+            name: np.where(
+                rng.random(len(codes)) < share,
+                rng.integers(0, CENSUS[name].size or 1, len(codes)),
+                codes,
+            )
             for name, codes in sample.codes.items()
         }
         released = sample.with_codes(noisy)

@@ -10,7 +10,9 @@ from types import ModuleType
 
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "hide-and-seek" / "hide_and_seek.py"
+EXAMPLE = (
+    Path(__file__).resolve().parents[2] / "docs" / "examples" / "hide-and-seek" / "hide_and_seek.py"
+)
 
 
 @cache

@@ -11,16 +11,24 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.reading import attempt
 
 from kakurenbo import testing
 from kakurenbo.cli import publish
-from kakurenbo.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
-from kakurenbo.contracts import read_facts
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.reporting import read_results, scored_document
-from kakurenbo.rng import stream
-from kakurenbo.rounds import PublishedRound, Refusal, handing_in, publish_round, score_round, verify_round
-from kakurenbo.tables import ProblemCollector, Problems, json_bytes, read_folder, write_folder
+from kakurenbo.contest import read_facts
+from kakurenbo.contest.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
+from kakurenbo.core import ProblemCollector, Problems, json_bytes, read_folder, write_folder
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.reports import read_results, scored_document
+from kakurenbo.rounds import (
+    PublishedRound,
+    Refusal,
+    handing_in,
+    publish_round,
+    score_round,
+    verify_round,
+)
 
 SEED = 2**100 + 1
 TEAMS = ("01", "03", "07", "12")
@@ -39,7 +47,7 @@ class Contest:
             self.hand_in(team)
 
     def hand_in(self, team: str, reach: int = 1, name: str = "hidden.csv") -> None:
-        handout = self.rulebook.read_handout(self.preparation / "teams" / team).value
+        handout = self.rulebook.read_handout(self.preparation / "teams" / team)
         release = self.rulebook.anonymize(handout, self.module.Blur(reach=reach), stream(1, team))
         (self.submissions / team).mkdir(parents=True, exist_ok=True)
         for data in self.rulebook.release_files(handout, release).values():
@@ -52,8 +60,10 @@ class Contest:
         return published
 
     def guess(self, attacker: str, target: str, name: str | None = None) -> Path:
-        read = self.rulebook.read_target(self.phase / "targets" / target)
-        guess = self.rulebook.sample_attacks["sample attack"](read.value.knowledge, stream(2, attacker))
+        read = attempt(self.rulebook.read_target, self.phase / "targets" / target)
+        guess = self.rulebook.sample_attacks["sample attack"](
+            read.value.knowledge, stream(2, attacker)
+        )
         (self.guesses / attacker).mkdir(parents=True, exist_ok=True)
         path = self.guesses / attacker / (name or f"guess_{target}_{attacker}.csv")
         path.write_bytes(self.rulebook.guess_bytes(guess))
@@ -72,14 +82,23 @@ def states(published: PublishedRound) -> dict[str, str]:
 # -- who is who --------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_that_names_another_team_than_its_folder_is_refused_and_touches_nobody(contest: Contest) -> None:
+def test_a_file_that_names_another_team_than_its_folder_is_refused_and_touches_nobody(
+    contest: Contest,
+) -> None:
     (contest.submissions / "03" / "hidden.csv").rename(contest.submissions / "03" / "hidden_01.csv")
     published = contest.publish()
-    assert states(published) == {"01": "published", "03": "refused", "07": "published", "12": "published"}
+    assert states(published) == {
+        "01": "published",
+        "03": "refused",
+        "07": "published",
+        "12": "published",
+    }
     assert "the name says team 01, but team 03 handed it in" in published.records[1].cause
 
 
-def test_what_is_published_depends_on_the_team_and_not_on_the_name_of_a_file(contest: Contest) -> None:
+def test_what_is_published_depends_on_the_team_and_not_on_the_name_of_a_file(
+    contest: Contest,
+) -> None:
     contest.publish()
     before = read_folder(contest.phase / "targets" / "03")
     (contest.submissions / "03" / "hidden.csv").rename(contest.submissions / "03" / "anything.csv")
@@ -94,7 +113,12 @@ def test_files_that_name_their_team_need_no_folders(contest: Contest, tmp_path: 
         shutil.copy(contest.submissions / team / "hidden.csv", flat / f"hidden_{team}.csv")
     (flat / "readme.txt").write_text("hello")
     published = publish_round(contest.rulebook, contest.preparation, flat)
-    assert states(published) == {"01": "published", "03": "missing", "07": "published", "12": "missing"}
+    assert states(published) == {
+        "01": "published",
+        "03": "missing",
+        "07": "published",
+        "12": "missing",
+    }
     assert [file for file, _ in published.unassigned] == ["readme.txt"]
     assert not published.complete
 
@@ -111,7 +135,9 @@ def test_team_numbers_are_checked_when_a_round_is_prepared(contest: Contest) -> 
     for teams in ([], ["1"], ["01", "01"], ["00"], ["100"], ["xx"]):
         with pytest.raises(ParameterError):
             contest.rulebook.prepare(SEED, teams)
-    with pytest.raises(UsageError, match=r"there is no team '12' in this round \(there are 01, 02\)"):
+    with pytest.raises(
+        UsageError, match=r"there is no team '12' in this round \(there are 01, 02\)"
+    ):
         contest.rulebook.prepare(SEED, ["01", "02"], ["12"])
 
 
@@ -123,15 +149,24 @@ def test_a_bad_a_missing_and_a_weak_release_cost_their_own_teams_alone(contest: 
     contest.hand_in("03", reach=40)
     shutil.rmtree(contest.submissions / "07")
     published = contest.publish()
-    assert states(published) == {"01": "refused", "03": "disqualified", "07": "missing", "12": "published"}
+    assert states(published) == {
+        "01": "refused",
+        "03": "disqualified",
+        "07": "missing",
+        "12": "published",
+    }
     assert not published.complete
     assert "moved is" in published.records[1].cause
-    assert not (contest.phase / "targets" / "03").exists(), "a release below a threshold is not published"
+    assert not (contest.phase / "targets" / "03").exists(), (
+        "a release below a threshold is not published"
+    )
     contest.publish(with_disqualified=True)
     assert (contest.phase / "targets" / "03").exists()
 
 
-def test_a_step_that_breaks_on_one_release_does_not_stop_the_others(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_breaks_on_one_release_does_not_stop_the_others(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = type(contest.rulebook).publish
 
     def publish(self: Any, secrets: Any, submission: Any) -> Any:
@@ -141,7 +176,12 @@ def test_a_step_that_breaks_on_one_release_does_not_stop_the_others(contest: Con
 
     monkeypatch.setattr(type(contest.rulebook), "publish", publish)
     published = contest.publish()
-    assert states(published) == {"01": "published", "03": "failed", "07": "published", "12": "published"}
+    assert states(published) == {
+        "01": "published",
+        "03": "failed",
+        "07": "published",
+        "12": "published",
+    }
     assert "a bug that only this release shows" in published.records[1].cause
 
 
@@ -177,13 +217,17 @@ def test_of_a_place_that_nobody_took_no_guess_is_missed(contest: Contest) -> Non
     contest.guess("01", "03")
     for folder in ("public", "answers"):
         told = contest.phase / folder / "releases.json"
-        told.write_text(json.dumps([one for one in json.loads(told.read_text()) if one["target"] != "07"]))
+        told.write_text(
+            json.dumps([one for one in json.loads(told.read_text()) if one["target"] != "07"])
+        )
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
     assert "07" in scored.facts.teams
     assert {attacker for attacker, _ in scored.missing} == {"01", "03"}
 
 
-def test_folders_with_numbers_are_hand_ins_one_after_the_other_each_read_for_itself(contest: Contest) -> None:
+def test_folders_with_numbers_are_hand_ins_one_after_the_other_each_read_for_itself(
+    contest: Contest,
+) -> None:
     contest.publish()
     good, late = contest.guess("01", "03"), contest.guess("01", "07")
     kept = score_round(contest.rulebook, contest.phase, contest.guesses).results
@@ -211,7 +255,9 @@ def test_folders_with_numbers_are_hand_ins_one_after_the_other_each_read_for_its
     alone.mkdir()
     (alone / "1").symlink_to(own / "0010")
     refused = score_round(contest.rulebook, contest.phase, contest.guesses).refused
-    assert {(one.file, one.problems[0].code) for one in refused if one.team == "03"} == {("03/1", "release.link")}
+    assert {(one.file, one.problems[0].code) for one in refused if one.team == "03"} == {
+        ("03/1", "release.link")
+    }
 
 
 def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) -> None:
@@ -229,7 +275,11 @@ def test_the_organizers_own_team_is_attacked_and_not_ranked(contest: Contest) ->
 def test_a_late_team_is_published_later_and_nobody_elses_target_changes(contest: Contest) -> None:
     shutil.move(contest.submissions / "07", contest.folder / "late")
     contest.publish()
-    before = {name: data for name, data in read_folder(contest.phase).items() if name.startswith(("targets/01", "answers/01"))}
+    before = {
+        name: data
+        for name, data in read_folder(contest.phase).items()
+        if name.startswith(("targets/01", "answers/01"))
+    }
     shutil.move(contest.folder / "late", contest.submissions / "07")
     contest.publish()
     after = read_folder(contest.phase)
@@ -253,7 +303,10 @@ def test_a_target_says_which_contest_and_preparation_it_belongs_to(contest: Cont
 def test_every_byte_of_every_published_or_revealed_file_is_bound(contest: Contest) -> None:
     (contest.submissions / "01" / "hidden.csv").write_bytes(b"\0 no table")
     contest.publish()
-    assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation, contest.phase)} == {KEPT}
+    assert {
+        finding.state
+        for finding in verify_round(contest.rulebook, contest.preparation, contest.phase)
+    } == {KEPT}
     for root in (contest.preparation, contest.phase):
         for name, data in read_folder(root).items():
             place = root / name
@@ -326,7 +379,9 @@ def test_the_commitments_that_were_published_decide(contest: Contest, tmp_path: 
     shutil.copy(contest.preparation / "public" / COMMITMENTS_FILE, kept)
     shutil.rmtree(contest.preparation)
     write_folder(contest.preparation, contest.rulebook.prepare(SEED + 1, TEAMS).files())
-    assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation)} == {KEPT}
+    assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation)} == {
+        KEPT
+    }
     findings = verify_round(contest.rulebook, contest.preparation, published=kept)
     assert any(finding.state != KEPT for finding in findings)
 
@@ -339,8 +394,16 @@ def forge(contest: Contest, change: Callable[[dict[str, bytes]], None]) -> set[s
     change(files)
     committed, opening = commit(SEED, files, contest.rulebook.scope("publication"))
     shutil.rmtree(contest.phase)
-    write_folder(contest.phase, {**files, "public/commitments.json": committed, "answers/opening.json": opening})
-    return {finding.state for finding in verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)}
+    write_folder(
+        contest.phase,
+        {**files, "public/commitments.json": committed, "answers/opening.json": opening},
+    )
+    return {
+        finding.state
+        for finding in verify_round(
+            contest.rulebook, contest.preparation, contest.phase, again=True
+        )
+    }
 
 
 def edit_records(files: dict[str, bytes], change: Callable[[list[dict[str, Any]]], object]) -> None:
@@ -361,7 +424,12 @@ def superseded(files: dict[str, bytes]) -> None:
 
 
 def invented(files: dict[str, bytes]) -> None:
-    edit_records(files, lambda records: records[2].update(state="published", measurements=records[0]["measurements"]))
+    edit_records(
+        files,
+        lambda records: records[2].update(
+            state="published", measurements=records[0]["measurements"]
+        ),
+    )
 
 
 def forgotten(files: dict[str, bytes]) -> None:
@@ -393,14 +461,20 @@ def test_the_announced_commitments_of_a_phase_decide(contest: Contest, tmp_path:
     announced = tmp_path / "announced.json"
     shutil.copy(contest.phase / "public" / COMMITMENTS_FILE, announced)
     forge(contest, answered)
-    findings = verify_round(contest.rulebook, contest.preparation, contest.phase, phase_published=announced)
-    assert "phase: answers/01/members.csv" in {finding.name for finding in findings if finding.state == BROKEN}
+    findings = verify_round(
+        contest.rulebook, contest.preparation, contest.phase, phase_published=announced
+    )
+    assert "phase: answers/01/members.csv" in {
+        finding.name for finding in findings if finding.state == BROKEN
+    }
 
 
 def test_commitments_of_something_else_are_told_in_a_sentence(contest: Contest) -> None:
     contest.publish()
     other = contest.phase / "public" / COMMITMENTS_FILE
-    with pytest.raises(UsageError, match="the commitments of 'hide-and-seek only publication', not of"):
+    with pytest.raises(
+        UsageError, match="the commitments of 'hide-and-seek only publication', not of"
+    ):
         verify_round(contest.rulebook, contest.preparation, contest.phase, published=other)
 
 
@@ -409,10 +483,10 @@ def test_results_of_another_round_are_refused(contest: Contest, tmp_path: Path) 
     contest.guess("01", "03")
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
     (tmp_path / "results.json").write_bytes(scored_document(contest.rulebook, scored).as_bytes())
-    read = read_results(contest.rulebook, tmp_path / "results.json", "only")
+    read = attempt(read_results, contest.rulebook, tmp_path / "results.json", "only")
     assert not isinstance(read, Problems)
     assert set(read.value.rounds) == {"only"}
-    refused = read_results(contest.rulebook, tmp_path / "results.json", "main")
+    refused = attempt(read_results, contest.rulebook, tmp_path / "results.json", "main")
     assert isinstance(refused, Problems)
     assert [problem.code for problem in refused] == ["results.other_round"]
 
@@ -421,7 +495,9 @@ def test_a_link_in_a_contests_folder_is_named(contest: Contest) -> None:
     contest.publish()
     (contest.phase / "targets" / "99").symlink_to(contest.phase / "targets" / "01")
     findings = verify_round(contest.rulebook, contest.preparation, contest.phase)
-    assert [(one.name, one.why) for one in findings if one.state != KEPT] == [("phase: targets/99", "this is a link")]
+    assert [(one.name, one.why) for one in findings if one.state != KEPT] == [
+        ("phase: targets/99", "this is a link")
+    ]
     contest.guesses.mkdir()
     assert "99" not in score_round(contest.rulebook, contest.phase, contest.guesses).results.credits
 
@@ -435,21 +511,31 @@ def test_links_pipes_and_empty_folders_are_listed_with_all_other_findings(contes
         (root / "public" / "extra.csv").write_text("x")
     (contest.phase / "targets" / "01" / "contest.json").write_text("{}")
     found = verify_round(contest.rulebook, contest.preparation, contest.phase, again=True)
-    told = {(one.name, one.state, one.why) for one in found if one.state != KEPT and not one.name.startswith("made again")}
+    told = {
+        (one.name, one.state, one.why)
+        for one in found
+        if one.state != KEPT and not one.name.startswith("made again")
+    }
     strays = {
         ("public/link.csv", "this is a link"),
         ("public/pipe", "this is a pipe, a socket or a device"),
         ("empty/inside/", "this folder is empty"),
         ("public/extra.csv", ""),
     }
-    expected = {(f"{place}{name}", "not committed", why) for place in ("", "phase: ") for name, why in strays}
+    expected = {
+        (f"{place}{name}", "not committed", why)
+        for place in ("", "phase: ")
+        for name, why in strays
+    }
     assert told == expected | {("phase: targets/01/contest.json", "broken", "")}
 
 
 # -- hostile folders ------------------------------------------------------------------------------------------------------
 
 
-def test_names_that_cannot_be_written_links_pipes_and_folders_cost_that_file_alone(contest: Contest) -> None:
+def test_names_that_cannot_be_written_links_pipes_and_folders_cost_that_file_alone(
+    contest: Contest,
+) -> None:
     folder = contest.submissions / "01"
     for name in (b"D\xff.csv", b"a\nevery commitment was kept\n.csv", b"a\x1b[31m.csv"):
         (folder / os.fsdecode(name)).write_bytes(b"x")
@@ -467,11 +553,15 @@ def test_names_that_cannot_be_written_links_pipes_and_folders_cost_that_file_alo
         "01/pipe.csv": "release.not_a_file",
         "01/folder.csv": "release.not_a_file",
     }
-    assert all(text.isprintable() for _, problems in published.unassigned for text in map(str, problems))
+    assert all(
+        text.isprintable() for _, problems in published.unassigned for text in map(str, problems)
+    )
 
 
 @pytest.mark.parametrize("make", ["link", "folder", "linked folder"])
-def test_a_team_that_hands_in_a_link_or_a_folder_alone_is_refused_with_that_sentence(contest: Contest, make: str) -> None:
+def test_a_team_that_hands_in_a_link_or_a_folder_alone_is_refused_with_that_sentence(
+    contest: Contest, make: str
+) -> None:
     folder = contest.submissions / "03"
     shutil.rmtree(folder)
     if make == "linked folder":
@@ -479,7 +569,9 @@ def test_a_team_that_hands_in_a_link_or_a_folder_alone_is_refused_with_that_sent
     else:
         folder.mkdir()
         file = folder / "hidden.csv"
-        file.symlink_to(contest.submissions / "01" / "hidden.csv") if make == "link" else file.mkdir()
+        file.symlink_to(
+            contest.submissions / "01" / "hidden.csv"
+        ) if make == "link" else file.mkdir()
     published = contest.publish()
     (record,) = [record for record in published.records if record.team == "03"]
     said = "this is a folder, a pipe or a device" if make == "folder" else "this is a link"
@@ -500,7 +592,9 @@ def test_what_a_file_manager_puts_beside_a_release_is_left_aside(contest: Contes
     assert published.complete
 
 
-def test_a_bad_guess_is_named_with_its_folder_and_told_in_english(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_guess_is_named_with_its_folder_and_told_in_english(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     contest.publish()
     contest.guess("01", "03")
     (contest.guesses / "01" / "notes.txt").write_text("x")
@@ -510,12 +604,16 @@ def test_a_bad_guess_is_named_with_its_folder_and_told_in_english(contest: Conte
         monkeypatch.setenv("KAKURENBO_LANG", language)
         scored = score_round(contest.rulebook, contest.phase, contest.guesses)
         assert {refusal.file for refusal in scored.refused} == {"01/notes.txt", "01/link.csv"}
-        assert all(str(refusal.problems[0]).startswith(f"{refusal.file}: ") for refusal in scored.refused)
+        assert all(
+            str(refusal.problems[0]).startswith(f"{refusal.file}: ") for refusal in scored.refused
+        )
         documents.add(scored_document(contest.rulebook, scored).as_bytes())
     assert len(documents) == 1
 
 
-def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(contest: Contest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(handing_in, "MOST_FILES", 3)
     monkeypatch.setattr(handing_in, "MOST_BYTES", 5000)
     for number in range(5):
@@ -528,7 +626,9 @@ def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(contest: Co
 
 
 @pytest.mark.parametrize("stray", ["hidden_01.csv", "hidden_01.zip.csv", "01.csv", "hidden_99.csv"])
-def test_a_stray_file_beside_the_folder_of_a_team_is_nobodys_and_leaves_the_folder_valid(contest: Contest, stray: str) -> None:
+def test_a_stray_file_beside_the_folder_of_a_team_is_nobodys_and_leaves_the_folder_valid(
+    contest: Contest, stray: str
+) -> None:
     alone = contest.publish()
     (contest.submissions / stray).write_bytes(b"1\n")
     published = contest.publish()
@@ -537,16 +637,21 @@ def test_a_stray_file_beside_the_folder_of_a_team_is_nobodys_and_leaves_the_fold
     assert not published.complete
 
 
-def test_a_stray_guess_beside_the_folder_of_an_attacker_is_nobodys_and_leaves_the_folder_valid(contest: Contest) -> None:
+def test_a_stray_guess_beside_the_folder_of_an_attacker_is_nobodys_and_leaves_the_folder_valid(
+    contest: Contest,
+) -> None:
     contest.publish()
     shutil.copy(contest.guess("01", "03"), contest.guesses / "guess_03_01.csv")
     contest.guess("01", "07")
     (contest.guesses / "guess_07_01.csv").write_bytes(b"stray\n")
     scored = score_round(contest.rulebook, contest.phase, contest.guesses, sample_attacks=False)
-    assert {target for target in TEAMS if scored.results.credit(target, "01") is not None} == {"03", "07"}
-    assert [(refusal.team, refusal.file, refusal.problems[0].code) for refusal in scored.refused] == [
-        ("", name, "guess.beside_folder") for name in ("guess_03_01.csv", "guess_07_01.csv")
-    ]
+    assert {target for target in TEAMS if scored.results.credit(target, "01") is not None} == {
+        "03",
+        "07",
+    }
+    assert [
+        (refusal.team, refusal.file, refusal.problems[0].code) for refusal in scored.refused
+    ] == [("", name, "guess.beside_folder") for name in ("guess_03_01.csv", "guess_07_01.csv")]
 
 
 def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
@@ -560,14 +665,21 @@ def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
     listed = [refusal for refusal in scored.refused if refusal.team == "01"]
     assert len(listed) == 21
-    assert (listed[-1].file, listed[-1].more_files, listed[-1].as_json()["more_files"]) == ("01", 1980, 1980)
+    assert (listed[-1].file, listed[-1].more_files, listed[-1].as_json()["more_files"]) == (
+        "01",
+        1980,
+        1980,
+    )
     assert str(listed[-1].problems[0]).startswith("01: further files that are refused: 1,980")
     assert len(scored_document(contest.rulebook, scored).as_bytes()) < 50_000
     published = contest.publish()
     publish._print(published, contest.phase)
     printed = capsys.readouterr().err.splitlines()
     assert len([line for line in printed if "junk-" in line]) <= 40
-    assert "…: further files that are refused: 1,980; hand in what the contest asks for alone" in printed
+    assert (
+        "…: further files that are refused: 1,980; hand in what the contest asks for alone"
+        in printed
+    )
     told = publish._report(published)["unassigned"]
     assert sum(entry.get("more_files", 1) for entry in told) == len(published.unassigned)
 
@@ -585,7 +697,7 @@ def test_a_team_of_junk_alone_is_refused_in_few_words(contest: Contest) -> None:
 def test_a_refused_file_with_very_many_problems_lists_twenty_and_tells_their_number() -> None:
     found = ProblemCollector("guess_03_01.csv")
     for row in range(1, 3001):
-        found.add("line.empty", row=row)
+        found.add("darc2019.no_share", row=row, column="01", value=str(row))
     told = Refusal.of("01", "guess_03_01.csv", found.problems()).as_json()
     assert (len(told["problems"]), told["problem_count"]) == (20, 3000)
 
@@ -602,7 +714,9 @@ def test_only_teams_of_the_round_attack(contest: Contest) -> None:
     assert refused == dict.fromkeys(("99", "０３", "1", "07"), "guess.unknown_attacker")
 
 
-def test_what_is_public_of_a_release_tells_scores_and_no_difference_from_the_data(contest: Contest) -> None:
+def test_what_is_public_of_a_release_tells_scores_and_no_difference_from_the_data(
+    contest: Contest,
+) -> None:
     (contest.submissions / "01" / "hidden.csv").write_bytes(b"secret-looking text\n")
     contest.publish()
     content = (contest.phase / "public" / "releases.json").read_bytes()
@@ -617,7 +731,9 @@ def test_what_is_public_of_a_release_tells_scores_and_no_difference_from_the_dat
 # -- conformance ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_example_passes_every_check_that_kakurenbo_testing_ships(hide_and_seek: ModuleType) -> None:
+def test_the_example_passes_every_check_that_kakurenbo_testing_ships(
+    hide_and_seek: ModuleType,
+) -> None:
     from kakurenbo.anonymizers.tables.randomized_response import RandomizedResponse
     from kakurenbo.attacks.membership.nearest import Nearest
 
@@ -640,12 +756,17 @@ def test_a_rulebook_that_leaks_its_answer_fails_the_conformance_check(
         return type(publication)(publication.target, publication.answer, parts)
 
     monkeypatch.setattr(hide_and_seek.HideAndSeek, "publish", publish)
-    checks = {str(check): check for check in testing.rulebook_checks(hide_and_seek.HideAndSeek(size=50), hide_and_seek.Blur())}
+    checks = {
+        str(check): check
+        for check in testing.rulebook_checks(
+            hide_and_seek.HideAndSeek(size=50), hide_and_seek.Blur()
+        )
+    }
     with pytest.raises(AssertionError, match=r"oops\.csv is a copy of a secret file"):
         checks["no secret stands in a folder that others may see"]()
 
 
-def test_the_example_rulebook_has_at_most_180_lines() -> None:
+def test_the_example_rulebook_has_at_most_230_lines() -> None:
     from tests.rounds.conftest import EXAMPLE
 
-    assert len(EXAMPLE.read_text().splitlines()) <= 180
+    assert len(EXAMPLE.read_text().splitlines()) <= 230

@@ -8,20 +8,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reading import Read, attempt
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK, Credit, RoundResults
-from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.contest import ANONYMIZE, ATTACK, Credit, RoundResults
+from kakurenbo.core import Problems, Severity, Source, Table
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.data.adult import SCHEMA, read_census
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.claims import exaggerated, exaggerated_presence
-from kakurenbo.rulebooks.amic2020.files import SCALES, population_of, read_answer_file, read_rows, read_test_rows, team_in
+from kakurenbo.rulebooks.amic2020.files import (
+    SCALES,
+    population_of,
+    read_answer_file,
+    read_rows,
+    team_in,
+)
 from kakurenbo.rulebooks.amic2020.preparation import PersonalData
 from kakurenbo.rulebooks.amic2020.questionnaire import read_questionnaire
 from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
 from kakurenbo.rulebooks.amic2020.utility import INCOME_DEPTH, RELATIONSHIP, measure
-from kakurenbo.tables import Problems, Read, Severity, Source, Table
 
-ADA = (39, "Private", "Bachelors", "Never-married", "Adm-clerical", "Not-in-family", "Male", 40, "<=50K")
+ADA = (
+    39,
+    "Private",
+    "Bachelors",
+    "Never-married",
+    "Adm-clerical",
+    "Not-in-family",
+    "Male",
+    40,
+    "<=50K",
+)
 BOB = (50, "State-gov", "HS-grad", "Divorced", "Sales", "Unmarried", "Female", 20, ">50K")
 FILE = "questionnaire_01.json"
 
@@ -31,7 +48,7 @@ def table(*rows: tuple[object, ...]) -> Table:
 
 
 def form(content: object) -> Questionnaire:
-    found = read_questionnaire(Source(FILE, json.dumps(content).encode()), Amic2020)
+    found = attempt(read_questionnaire, Source(FILE, json.dumps(content).encode()), Amic2020)
     assert isinstance(found, Read), found
     return found.value
 
@@ -41,7 +58,12 @@ def form(content: object) -> Questionnaire:
 
 def test_the_judge_is_told_which_files_an_entry_has_and_how_large_they_may_be() -> None:
     anonymize, attack = Amic2020.phases
-    assert (anonymize.name, anonymize.cost, attack.name, attack.cost) == (ANONYMIZE, 2.0, ATTACK, 0.1)
+    assert (anonymize.name, anonymize.cost, attack.name, attack.cost) == (
+        ANONYMIZE,
+        2.0,
+        ATTACK,
+        0.1,
+    )
     release, questionnaire = anonymize.files
     assert (release.optional, release.max_bytes) == (False, 100_000_000)
     assert (questionnaire.optional, questionnaire.max_bytes) == (True, 20_000)
@@ -60,7 +82,11 @@ def test_similarities_are_at_most_1_but_a_reciprocal_has_no_most_and_100_rows_ar
     trees = ("dta_relationship", "dta_income", "dta_income_le50k", "dta_income_gt50k")
     rankings = {"anonymization": 1, "attack": 1, "overall": 1 / (1 + 1)}
     similarities = {"histogram": 1, **dict.fromkeys(trees, 1)}
-    assert {name: of for name, of in most.items() if of is not None} == {**similarities, "hits": 100, **rankings}
+    assert {name: of for name, of in most.items() if of is not None} == {
+        **similarities,
+        "hits": 100,
+        **rankings,
+    }
     assert most["vcm"] is None
 
 
@@ -85,7 +111,9 @@ def test_a_small_contest_has_a_tenth_of_the_rows() -> None:
         ("max_correlation_difference", (0, 2), (-0.01, 2.01)),
     ],
 )
-def test_a_setting_has_limits(name: str, allowed: tuple[float, ...], refused: tuple[float, ...]) -> None:
+def test_a_setting_has_limits(
+    name: str, allowed: tuple[float, ...], refused: tuple[float, ...]
+) -> None:
     for value in allowed:
         assert getattr(Amic2020(**{name: value}), name) == value
     for value in refused:
@@ -94,9 +122,12 @@ def test_a_setting_has_limits(name: str, allowed: tuple[float, ...], refused: tu
 
 
 @pytest.mark.parametrize(
-    ("sample", "limits"), [(10_000, (1_000, 100_000)), (1_000, (100, 10_000)), (19, (1, 190)), (5, (1, 50))]
+    ("sample", "limits"),
+    [(10_000, (1_000, 100_000)), (1_000, (100, 10_000)), (19, (1, 190)), (5, (1, 50))],
 )
-def test_a_release_has_a_tenth_to_ten_times_the_rows_of_the_sample(sample: int, limits: tuple[int, int]) -> None:
+def test_a_release_has_a_tenth_to_ten_times_the_rows_of_the_sample(
+    sample: int, limits: tuple[int, int]
+) -> None:
     assert Amic2020().row_limits(sample) == limits
 
 
@@ -114,10 +145,17 @@ def test_the_tree_of_relationships_asks_three_questions_and_that_of_income_five(
     )
 
 
-def test_only_figures_with_a_threshold_decide_and_those_called_largest_must_not_be_exceeded() -> None:
+def test_only_figures_with_a_threshold_decide_and_those_called_largest_must_not_be_exceeded() -> (
+    None
+):
     rows = table(*[ADA, BOB] * 3)
     figures = measure(
-        rows, rows, rows, thresholds={"histogram": 0.5, "vcm": None, "max_histogram_error": 0.0}, edition=1, positive="<=50K"
+        rows,
+        rows,
+        rows,
+        thresholds={"histogram": 0.5, "vcm": None, "max_histogram_error": 0.0},
+        edition=1,
+        positive="<=50K",
     )
     assert {name: threshold.minimum for name, threshold in figures.thresholds.items()} == {
         "histogram": True,
@@ -132,7 +170,10 @@ def test_only_figures_with_a_threshold_decide_and_those_called_largest_must_not_
 def test_a_questionnaire_has_at_most_20000_bytes() -> None:
     for extra, refused in ((0, False), (1, True)):
         data = b"{}" + b" " * (20_000 - 2 + extra)
-        assert isinstance(read_questionnaire(Source(FILE, data), Amic2020), Problems) == refused
+        assert (
+            isinstance(attempt(read_questionnaire, Source(FILE, data), Amic2020), Problems)
+            == refused
+        )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +199,7 @@ def test_a_questionnaire_has_at_most_20000_bytes() -> None:
     ],
 )
 def test_every_line_of_the_form_has_its_limits(content: object, fits: bool) -> None:
-    found = read_questionnaire(Source(FILE, json.dumps(content).encode()), Amic2020)
+    found = attempt(read_questionnaire, Source(FILE, json.dumps(content).encode()), Amic2020)
     assert isinstance(found, Read) == fits, found
 
 
@@ -173,28 +214,50 @@ def test_a_claim_may_be_rounded_by_one_percent() -> None:
     """ADA is in the release and twice in the population: presence 1/2; BOB is not in it."""
     population, release = table(ADA, ADA, BOB), table(ADA)
     for claimed, told in ((0.5, 0), (0.496, 0), (0.494, 1)):
-        assert len(exaggerated_presence(form({"claims": {"delta_presence": claimed}}), release, population, FILE)) == told
-    (notice,) = exaggerated_presence(form({"claims": {"delta_presence": 0.25}}), release, population, FILE)
-    assert (notice.parameters["claimed"], notice.parameters["computed"], notice.severity) == ("0.25", "0.5", Severity.NOTICE)
+        assert (
+            len(
+                exaggerated_presence(
+                    form({"claims": {"delta_presence": claimed}}), release, population, FILE
+                )
+            )
+            == told
+        )
+    (notice,) = exaggerated_presence(
+        form({"claims": {"delta_presence": 0.25}}), release, population, FILE
+    )
+    assert (notice.parameters["claimed"], notice.parameters["computed"], notice.severity) == (
+        "0.25",
+        "0.5",
+        Severity.NOTICE,
+    )
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
 def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines() -> None:
-    found = read_rows(Source("g.index", b"4\n0\n4\n0\n"), 5, 4)
+    found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4)
     assert isinstance(found, Problems)
-    assert [(problem.row, problem.record, problem.value, problem.parameters["line"]) for problem in found] == [
+    assert [
+        (problem.row, problem.record, problem.value, problem.parameters["line"])
+        for problem in found
+    ] == [
         (3, 2, "4", 1),
         (4, 3, "0", 2),
     ]
-    for text, fits in ((b"4\n0\n", True), (b"5\n0\n", False), (b"-1\n0\n", False), (b"1\n", False), (b"1\n2\n3\n", False)):
-        assert isinstance(read_rows(Source("g.index", text), 5, 2), Read) == fits, text
+    for text, fits in (
+        (b"4\n0\n", True),
+        (b"5\n0\n", False),
+        (b"-1\n0\n", False),
+        (b"1\n", False),
+        (b"1\n2\n3\n", False),
+    ):
+        assert isinstance(attempt(read_rows, Source("g.index", text), 5, 2), Read) == fits, text
 
 
 @pytest.mark.parametrize("data", [b"5\n3\n9\n", b"5\n3\n9"])
 def test_an_answer_without_a_last_line_end_has_as_many_rows(data: bytes) -> None:
-    found = read_answer_file(Source("a.index", data), 0.3)
+    found = attempt(read_answer_file, Source("a.index", data), 0.3)
     assert isinstance(found, Read), found
     assert (found.value.rows.tolist(), found.value.population) == ([5, 3, 9], 10)
 
@@ -206,7 +269,12 @@ def test_b_has_at_least_the_rows_that_were_drawn_from_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "team"),
-    [("main_samplingdata_07.csv", "07"), ("pre_answer_12.index.gz", "12"), ("trial_samplingdata.csv", ""), ("x_123.csv", "")],
+    [
+        ("main_samplingdata_07.csv", "07"),
+        ("pre_answer_12.index.gz", "12"),
+        ("trial_samplingdata.csv", ""),
+        ("x_123.csv", ""),
+    ],
 )
 def test_a_file_name_tells_the_team_by_two_digits(name: str, team: str) -> None:
     assert team_in(name) == team
@@ -217,21 +285,23 @@ def test_test_rows_are_read_as_nine_columns_or_as_the_census_file_of_fifteen() -
     names = "Private, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 0, 0, 40, United-States"
     train, test = (f"39, {names}, <=50K{end}\n".encode() for end in ("", "."))
     for data in (nine, train, b"|1x3 Cross validator\n" + test):
-        found = read_test_rows(Source("test.csv", data))
+        found = attempt(read_census, Source("test.csv", data))
         assert isinstance(found, Read), (data, found)
         assert found.value.rows() == [ADA]
-    assert isinstance(read_test_rows(Source("test.csv", b"")), Problems)
+    assert isinstance(attempt(read_census, Source("test.csv", b"")), Problems)
 
 
-def test_a_handout_goes_by_the_number_in_its_name_where_no_contest_says_whose_it_is(tmp_path: Path) -> None:
+def test_a_handout_goes_by_the_number_in_its_name_where_no_contest_says_whose_it_is(
+    tmp_path: Path,
+) -> None:
     row = ",".join(map(str, ADA)) + "\n"
     for name, team in (("main_samplingdata_07.csv", "07"), ("sample.csv", "01")):
         (tmp_path / name).write_text(row * 2)
-        found = Amic2020().read_handout(tmp_path / name)
+        found = attempt(Amic2020().read_handout, tmp_path / name)
         assert isinstance(found, Read), found
         assert (found.value.team, len(found.value.sample), found.value.test) == (team, 2, None)
     (tmp_path / "rows.csv").write_text(row)
-    named = Amic2020(test=str(tmp_path / "rows.csv")).read_handout(tmp_path / "sample.csv")
+    named = attempt(Amic2020(test=str(tmp_path / "rows.csv")).read_handout, tmp_path / "sample.csv")
     assert isinstance(named, Read)
     assert named.value.test == table(ADA)
 
@@ -239,7 +309,9 @@ def test_a_handout_goes_by_the_number_in_its_name_where_no_contest_says_whose_it
 def test_an_attacker_knows_at_least_as_many_rows_of_b_as_there_are_guesses() -> None:
     def knowledge(rows: int) -> object:
         row = (",".join(map(str, ADA)) + "\n").encode()
-        return Amic2020().read_knowledge([Source("B.csv", row * rows), Source("D.csv", row)])
+        return attempt(
+            Amic2020().read_knowledge, [Source("B.csv", row * rows), Source("D.csv", row)]
+        )
 
     assert isinstance(knowledge(100), Read)
     with pytest.raises(UsageError, match="at least 100 rows"):
@@ -254,15 +326,22 @@ def test_b_comes_first_unless_both_names_tell_otherwise() -> None:
         ("pre_anonymizeddata_01.csv", "pre_syntheticdata.csv", True),
     ):
         rows = (1, 100) if swapped else (100, 1)
-        read = Amic2020().read_knowledge([Source(first, row * rows[0]), Source(second, row * rows[1])])
+        read = attempt(
+            Amic2020().read_knowledge, [Source(first, row * rows[0]), Source(second, row * rows[1])]
+        )
         assert isinstance(read, Read)
         assert (len(read.value.population), len(read.value.release)) == (100, 1)
 
 
 def test_attackers_are_given_at_most_one_questionnaire() -> None:
     row = (",".join(map(str, ADA)) + "\n").encode()
-    sources = [Source("B.csv", row * 100), Source("D.csv", row), Source("a.json", b"{}"), Source("b.json", b"{}")]
-    assert isinstance(Amic2020().read_knowledge(sources[:3]), Read)
+    sources = [
+        Source("B.csv", row * 100),
+        Source("D.csv", row),
+        Source("a.json", b"{}"),
+        Source("b.json", b"{}"),
+    ]
+    assert isinstance(attempt(Amic2020().read_knowledge, sources[:3]), Read)
     with pytest.raises(UsageError, match="two files"):
         Amic2020().read_knowledge(sources)
 
@@ -280,35 +359,45 @@ def test_blind_guessing_is_hypergeometric() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "cut", "rounded"), [(Fraction(1, 2000), "0", "1"), (Fraction(1, 2001), "0", "0"), (Fraction(1), "1000", "1000")]
+    ("score", "cut", "rounded"),
+    [(Fraction(1, 2000), "0", "1"), (Fraction(1, 2001), "0", "0"), (Fraction(1), "1000", "1000")],
 )
-def test_points_are_thousandths_cut_or_rounded_half_up(score: Fraction, cut: str, rounded: str) -> None:
+def test_points_are_thousandths_cut_or_rounded_half_up(
+    score: Fraction, cut: str, rounded: str
+) -> None:
     assert (points(score), points(score, "round")) == (cut, rounded)
 
 
 def test_a_matrix_may_have_one_row_and_one_column() -> None:
-    read = Amic2020().read_published(Source("matrix.csv", b",01\n02,100\n"))
+    read = attempt(Amic2020().read_published, Source("matrix.csv", b",01\n02,100\n"))
     assert isinstance(read, Read)
     assert read.value.credits == {"01": {"02": Credit(100, 100)}}
 
 
 def test_a_row_of_a_matrix_may_be_short_and_then_lacks_guesses() -> None:
-    read = Amic2020().read_published(Source("matrix.csv", b",01,02\n03,5\n04,6,7\n"))
+    read = attempt(Amic2020().read_published, Source("matrix.csv", b",01,02\n03,5\n04,6,7\n"))
     assert isinstance(read, Read)
-    assert read.value.credits == {"01": {"03": Credit(5, 100), "04": Credit(6, 100)}, "02": {"04": Credit(7, 100)}}
+    assert read.value.credits == {
+        "01": {"03": Credit(5, 100), "04": Credit(6, 100)},
+        "02": {"04": Credit(7, 100)},
+    }
 
 
 def test_what_is_wrong_with_a_matrix_is_told_with_row_and_column() -> None:
-    read = Amic2020().read_published(Source("matrix.csv", b",01,02\n03,5,x\n04,101,7\n05,1,2,3\n"))
+    read = attempt(
+        Amic2020().read_published, Source("matrix.csv", b",01,02\n03,5,x\n04,101,7\n05,1,2,3\n")
+    )
     assert isinstance(read, Problems)
     assert [(problem.code, problem.row, problem.column, problem.value) for problem in read] == [
         ("amic2020.matrix_cell", 2, "02", "x"),
         ("amic2020.matrix_cell", 3, "01", "101"),
         ("amic2020.matrix_width", 4, None, None),
     ]
-    twice = Amic2020().read_published(Source("matrix.csv", b",01,02\n03,5,1\n03,1,7\n"))
+    twice = attempt(Amic2020().read_published, Source("matrix.csv", b",01,02\n03,5,1\n03,1,7\n"))
     assert isinstance(twice, Problems)
-    assert [(problem.row, problem.value, problem.parameters["times"]) for problem in twice] == [(2, "03", 2)]
+    assert [(problem.row, problem.value, problem.parameters["times"]) for problem in twice] == [
+        (2, "03", 2)
+    ]
 
 
 def test_an_attacker_is_scored_on_three_releases_and_on_fewer_where_there_are_no_more() -> None:
@@ -319,13 +408,22 @@ def test_an_attacker_is_scored_on_three_releases_and_on_fewer_where_there_are_no
         return next(line.score for line in lines if line.team == "09") or Fraction(0)
 
     # 01 to 05 score .9 to .5: the first three are 01, 02, 03
-    assert [attack(teams) for teams in (1, 2, 3, 5)] == [Fraction(1, 10), Fraction(15, 100), Fraction(2, 10), Fraction(2, 10)]
+    assert [attack(teams) for teams in (1, 2, 3, 5)] == [
+        Fraction(1, 10),
+        Fraction(15, 100),
+        Fraction(2, 10),
+        Fraction(2, 10),
+    ]
 
 
 def test_a_notice_tells_that_the_trees_were_tested_on_other_rows() -> None:
     sample = table(*[ADA, BOB] * 4)
-    utility = Amic2020(data="embedded").measure(Handout("01", sample, None), Submission(sample, Questionnaire()))
-    assert [(notice.code, notice.severity) for notice in utility.notices] == [("amic2020.no_test_rows", Severity.NOTICE)]
+    utility = Amic2020(data="embedded").measure(
+        Handout("01", sample, None), Submission(sample, Questionnaire())
+    )
+    assert [(notice.code, notice.severity) for notice in utility.notices] == [
+        ("amic2020.no_test_rows", Severity.NOTICE)
+    ]
     told = Amic2020().measure(Handout("01", sample, sample), Submission(sample, Questionnaire()))
     assert told.notices == ()
 
@@ -346,7 +444,7 @@ def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
 
 
 def test_a_row_with_more_cells_than_targets_is_told_with_its_number_of_cells() -> None:
-    refused = Amic2020().read_published(Source("r.csv", b",01,02\n03,1,2,3\n"))
+    refused = attempt(Amic2020().read_published, Source("r.csv", b",01,02\n03,1,2,3\n"))
     assert isinstance(refused, Problems)
     (problem,) = refused
     assert (problem.code, problem.row) == ("amic2020.matrix_width", 2)
@@ -354,17 +452,20 @@ def test_a_row_with_more_cells_than_targets_is_told_with_its_number_of_cells() -
 
 
 def test_a_target_that_stands_twice_is_told_in_the_line_of_the_names() -> None:
-    refused = Amic2020().read_published(Source("r.csv", b"\n,01,01\n03,1,2\n".lstrip()))
+    refused = attempt(Amic2020().read_published, Source("r.csv", b"\n,01,01\n03,1,2\n".lstrip()))
     assert isinstance(refused, Problems)
-    assert {(problem.code, problem.row, problem.value) for problem in refused} == {("amic2020.matrix_name", 1, "01")}
+    assert {(problem.code, problem.row, problem.value) for problem in refused} == {
+        ("amic2020.matrix_name", 1, "01")
+    }
 
 
 def test_of_two_questionnaires_the_second_is_named() -> None:
-    sample = table(*[ADA] * 3)
-    sources = [Source("D.csv", b""), Source("questionnaire_01.json", b"{}"), Source("questionnaire_02.json", b"{}")]
-    refused = Amic2020().check_release(Handout("01", sample, sample), sources)
+    sources = [Source("questionnaire_01.json", b"{}"), Source("questionnaire_02.json", b"{}")]
+    refused = attempt(Amic2020().check_attachments, sources)
     assert isinstance(refused, Problems)
-    assert [(problem.code, problem.file) for problem in refused] == [("amic2020.one_questionnaire", "questionnaire_02.json")]
+    assert [(problem.code, problem.file) for problem in refused] == [
+        ("amic2020.one_questionnaire", "questionnaire_02.json")
+    ]
 
 
 def test_a_release_may_be_asked_to_have_exactly_one_number_of_rows() -> None:
@@ -374,4 +475,6 @@ def test_a_release_may_be_asked_to_have_exactly_one_number_of_rows() -> None:
 
 def test_a_release_that_no_ranked_team_attacked_scores_1() -> None:
     results = RoundResults({"01": {}}, ("01",), ("01",))
-    assert [line.score for line in Amic2020().standings({"pre": results}).anonymization] == [Fraction(1)]
+    assert [line.score for line in Amic2020().standings({"pre": results}).anonymization] == [
+        Fraction(1)
+    ]

@@ -8,17 +8,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reading import attempt
 
-from kakurenbo import registry, testing
+from kakurenbo import testing
 from kakurenbo.attacks.membership import MembershipGuess
-from kakurenbo.contracts import Preparation, PreparedRound, Utility, misfit
-from kakurenbo.datasets.adult import Adult
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.rng import stream
+from kakurenbo.contest import Preparation, PreparedRound, Utility, misfit
+from kakurenbo.core import (
+    README_FILES,
+    Problems,
+    Source,
+    Table,
+    collect_notices,
+    table_bytes,
+    write_folder,
+)
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.data.adult import Adult
+from kakurenbo.methods import registry
 from kakurenbo.rounds import publish_round, verify_round
 from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.files import population_of
-from kakurenbo.tables import Problems, Source, Table, table_bytes, write_folder
 
 SMALL = Amic2020(scale="small", data="embedded")
 ROW = "39,Private,Bachelors,Never-married,Adm-clerical,Not-in-family,Male,40,<=50K\n"
@@ -39,7 +49,9 @@ def contest(preparation: Preparation, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="module")
 def main_contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("amic2020") / "main"
-    write_folder(folder, SMALL.with_parameters(round="main", dta_income=0.5).prepare(7, ("01", "02")).files())
+    write_folder(
+        folder, SMALL.with_parameters(round="main", dta_income=0.5).prepare(7, ("01", "02")).files()
+    )
     return folder
 
 
@@ -67,13 +79,22 @@ def test_every_folder_holds_the_files_of_the_rules(contest: Path) -> None:
         "public/commitments.json",
         "attackers/contest.json",
         "attackers/pre_syntheticdata.csv",
+        *(f"{place}/{readme}" for place in ("public", "attackers") for readme in README_FILES),
         "secret/contest.json",
         "secret/opening.json",
         *(f"secret/{team}/pre_answer_{team}.index" for team in ("01", "03", "12")),
         *(
             f"teams/{team}/{name}"
             for team in ("01", "03", "12")
-            for name in ("contest.json", "test.csv", f"pre_samplingdata_{team}.csv", f"questionnaire_{team}.json")
+            for name in (
+                *README_FILES,
+                *(
+                    "contest.json",
+                    "test.csv",
+                    f"pre_samplingdata_{team}.csv",
+                    f"questionnaire_{team}.json",
+                ),
+            )
         ),
     }
 
@@ -83,14 +104,25 @@ def test_samples_are_the_rows_of_b_that_the_answer_names_in_random_order(contest
     assert len(population) == len(set(population)) == 10_000
     for team in ("01", "03", "12"):
         rows = [int(line) for line in lines(contest / "secret" / team / f"pre_answer_{team}.index")]
-        assert [population[row] for row in rows] == lines(contest / "teams" / team / f"pre_samplingdata_{team}.csv")
+        assert [population[row] for row in rows] == lines(
+            contest / "teams" / team / f"pre_samplingdata_{team}.csv"
+        )
         assert len(set(rows)) == 1000
-        assert abs(np.corrcoef(rows, np.arange(1000))[0, 1]) < 0.2, "in B's order the row order would tell which row is which"
+        assert abs(np.corrcoef(rows, np.arange(1000))[0, 1]) < 0.2, (
+            "in B's order the row order would tell which row is which"
+        )
 
 
-def test_test_csv_is_the_same_in_every_round_and_b_is_not(contest: Path, main_contest: Path) -> None:
-    assert (contest / "teams/01/test.csv").read_bytes() == (main_contest / "teams/01/test.csv").read_bytes()
-    b = [lines(folder / "attackers" / f"{folder.name}_syntheticdata.csv") for folder in (contest, main_contest)]
+def test_test_csv_is_the_same_in_every_round_and_b_is_not(
+    contest: Path, main_contest: Path
+) -> None:
+    assert (contest / "teams/01/test.csv").read_bytes() == (
+        main_contest / "teams/01/test.csv"
+    ).read_bytes()
+    b = [
+        lines(folder / "attackers" / f"{folder.name}_syntheticdata.csv")
+        for folder in (contest, main_contest)
+    ]
     assert b[0] != b[1], "one contest seed must not give the same people in pre and main"
 
 
@@ -105,6 +137,7 @@ def test_every_setting_is_stated_whole_in_contest_json(contest: Path, main_conte
         "max_rows": 10_000,
         "edition": 1,
         "positive": "<=50K",
+        "thresholds": "round",
         "histogram": 0.99,
         "vcm": 0.4,
         "dta_relationship": 0.85,
@@ -113,7 +146,9 @@ def test_every_setting_is_stated_whole_in_contest_json(contest: Path, main_conte
         "max_correlation_difference": None,
     }
     final = settings(main_contest)
-    assert {name: final[name] for name in ("histogram", "vcm", "dta_relationship", "dta_income")} == {
+    assert {
+        name: final[name] for name in ("histogram", "vcm", "dta_relationship", "dta_income")
+    } == {
         "histogram": None,
         "vcm": None,
         "dta_relationship": 0.95,
@@ -129,13 +164,21 @@ def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
     assert "embedded statistics" in prepared.report["data"]
 
 
-def test_made_again_with_other_data_is_named_not_accused(contest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_made_again_with_other_data_is_named_not_accused(
+    contest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from kakurenbo.rulebooks.amic2020 import preparation as module
 
     original = module.embedded_adult()
-    monkeypatch.setattr(module, "embedded_adult", lambda: Adult(original.train.take(np.arange(10_000)), original.test))
+    monkeypatch.setattr(
+        module,
+        "embedded_adult",
+        lambda: Adult(original.train.take(np.arange(10_000)), original.test),
+    )
     findings = verify_round(Amic2020(), contest, again=True)
-    assert [finding.name for finding in findings if finding.state != "kept"] == ["made again: the preparation"]
+    assert [finding.name for finding in findings if finding.state != "kept"] == [
+        "made again: the preparation"
+    ]
     assert "made from" in findings[-1].why
 
 
@@ -159,10 +202,13 @@ def test_the_answer_tells_how_long_b_is_at_any_rate() -> None:
 
 
 def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> None:
-    write_folder(tmp_path / "trial", SMALL.with_parameters(round="trial").prepare(7, ("01", "02")).files())
+    write_folder(
+        tmp_path / "trial", SMALL.with_parameters(round="trial").prepare(7, ("01", "02")).files()
+    )
     for team in ("01", "02"):
         folder = tmp_path / "trial" / "teams" / team
         assert {path.name for path in folder.iterdir()} == {
+            *README_FILES,
             "census_income.data.csv",
             "contest.json",
             "questionnaire.json",
@@ -178,14 +224,18 @@ def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> 
         assert len(lines(folder / "trial_anonymizeddata.csv")) == 1000
         assert len(lines(folder / "census_income.data.csv")) == 30_162
     rules = Amic2020().in_folder(folder)
-    handout = rules.read_handout(folder)
+    handout = attempt(rules.read_handout, folder)
     assert not isinstance(handout, Problems)
-    submission = rules.check_release(handout.value, [Source.of(folder / "trial_anonymizeddata.csv")])
+    submission = attempt(
+        rules.check_release, handout.value, [Source.of(folder / "trial_anonymizeddata.csv")]
+    )
     assert not isinstance(submission, Problems)
-    known = rules.read_target(folder / "trial_syntheticdata.csv", folder / "trial_anonymizeddata.csv")
+    known = attempt(
+        rules.read_target, folder / "trial_syntheticdata.csv", folder / "trial_anonymizeddata.csv"
+    )
     assert not isinstance(known, Problems)
     guess = rules.sample_attacks["attack.py"](known.value.knowledge, stream(0))
-    answer = rules.read_answer(folder / "trial_answer.index")
+    answer = attempt(rules.read_answer, folder / "trial_answer.index")
     assert not isinstance(answer, Problems)
     assert rules.credit(answer.value, guess).hits > 80, "hardly anything was changed"
 
@@ -194,7 +244,12 @@ def test_the_generator_runs_on_its_own_with_any_number_of_rows() -> None:
     rules = Amic2020(data="embedded")
     content, report = rules.generate(500, stream(1), distinct=False)
     assert content.count(b"\n") == 500
-    assert set(report["fidelity"]) == {"total_variation", "covariance_sum", "covariance_max", "covariance_pair"}
+    assert set(report["fidelity"]) == {
+        "total_variation",
+        "covariance_sum",
+        "covariance_max",
+        "covariance_pair",
+    }
     assert rules.generate(500, stream(1), distinct=False)[0] == content
     different, _ = rules.generate(700, stream(1), distinct=True)
     assert len(set(different.splitlines())) == 700
@@ -204,18 +259,19 @@ def test_the_sampling_function_runs_on_its_own_with_any_rate(contest: Path) -> N
     source = Source.of(contest / "teams" / "01" / "pre_samplingdata_01.csv")
     everybody = lines(contest / "teams" / "01" / "pre_samplingdata_01.csv")
     for rate, count in ((0, 0), (0.29, 290), (1, 1000)):
-        read = Amic2020().sample(source, rate, stream(1))
-        assert not isinstance(read, Problems)
-        content, rows = read.value
+        content, rows = Amic2020().sample(source, rate, stream(1))
         assert [everybody[row] for row in rows] == content.decode().splitlines()
         assert len(set(rows)) == count
-    assert isinstance(Amic2020().sample(Source("B.csv", b"1,2\n"), 0.5, stream(1)), Problems)
+    wrong = attempt(Amic2020().sample, Source("B.csv", b"1,2\n"), 0.5, stream(1))
+    assert isinstance(wrong, Problems)
 
 
 # -- settings are followed, and explicit options respected ----------------------------------------------------------------
 
 
-def test_an_explicit_option_is_respected_even_where_it_equals_the_default(main_contest: Path) -> None:
+def test_an_explicit_option_is_respected_even_where_it_equals_the_default(
+    main_contest: Path,
+) -> None:
     folder = main_contest / "teams" / "01"
     assert set(_thresholds(Amic2020().in_folder(folder))) == {
         "dta_relationship",
@@ -224,28 +280,42 @@ def test_an_explicit_option_is_respected_even_where_it_equals_the_default(main_c
         "max_correlation_difference",
     }
     as_pre = Amic2020(round="pre").in_folder(folder)
-    assert _thresholds(as_pre) == {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
+    assert _thresholds(as_pre) == {
+        "histogram": 0.99,
+        "vcm": 0.4,
+        "dta_relationship": 0.85,
+        "dta_income": 0.85,
+    }
     assert as_pre.scale == "small", "the rest is the contest's"
 
 
-def test_a_contests_own_thresholds_hold_and_an_explicit_one_goes_before_them(main_contest: Path) -> None:
+def test_a_contests_own_thresholds_hold_and_an_explicit_one_goes_before_them(
+    main_contest: Path,
+) -> None:
     folder = main_contest / "teams" / "01"
     assert _thresholds(Amic2020().in_folder(folder))["dta_income"] == 0.5
     assert _thresholds(Amic2020(dta_income=0.7).in_folder(folder))["dta_income"] == 0.7
-    assert _thresholds(Amic2020(round="main").in_folder(folder))["dta_income"] == 0.5, "the same round, given explicitly"
+    assert _thresholds(Amic2020(round="main").in_folder(folder))["dta_income"] == 0.5, (
+        "the same round, given explicitly"
+    )
     assert _thresholds(Amic2020(round="main"))["dta_income"] == 0.95
 
 
 def test_edition_and_positive_class_given_explicitly_go_before_the_contests(tmp_path: Path) -> None:
-    write_folder(tmp_path / "pre", SMALL.with_parameters(edition=2, positive=">50K").prepare(7, ("01",)).files())
+    write_folder(
+        tmp_path / "pre",
+        SMALL.with_parameters(edition=2, positive=">50K").prepare(7, ("01",)).files(),
+    )
     folder = tmp_path / "pre" / "teams" / "01"
-    followed, explicit = (rules.in_folder(folder) for rules in (Amic2020(), Amic2020(edition=1, positive="<=50K")))
+    followed, explicit = (
+        rules.in_folder(folder) for rules in (Amic2020(), Amic2020(edition=1, positive="<=50K"))
+    )
     assert (followed.edition, followed.positive) == (2, ">50K")
     assert (explicit.edition, explicit.positive) == (1, "<=50K")
 
 
 def _thresholds(rules: Amic2020) -> dict[str, float]:
-    return {name: value for name, value in rules.thresholds().items() if value is not None}
+    return {name: value for name, value in rules.threshold_values().items() if value is not None}
 
 
 def test_row_limits_that_no_release_can_hold_are_refused() -> None:
@@ -258,10 +328,12 @@ def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
     write_folder(tmp_path / "pre", own.prepare(7, ("01",)).files())
     for folder, allowed in ((contest, (100, 10_000)), (tmp_path / "pre", (3, 5))):
         rules = Amic2020().in_folder(folder / "teams" / "01")
-        handout = rules.read_handout(folder / "teams" / "01")
+        handout = attempt(rules.read_handout, folder / "teams" / "01")
         assert not isinstance(handout, Problems)
         for rows in (allowed[0] - 1, allowed[0], allowed[1], allowed[1] + 1):
-            found = rules.check_release(handout.value, [Source("D.csv", (ROW * rows).encode())])
+            found = attempt(
+                rules.check_release, handout.value, [Source("D.csv", (ROW * rows).encode())]
+            )
             assert isinstance(found, Problems) == (not allowed[0] <= rows <= allowed[1]), rows
 
 
@@ -270,7 +342,9 @@ def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def handout(contest: Path) -> Handout:
-    read = Amic2020().in_folder(contest / "teams" / "01").read_handout(contest / "teams" / "01")
+    read = attempt(
+        Amic2020().in_folder(contest / "teams" / "01").read_handout, contest / "teams" / "01"
+    )
     assert not isinstance(read, Problems)
     return read.value
 
@@ -279,21 +353,26 @@ def test_a_handout_is_read_from_its_folder_or_its_file(contest: Path, handout: H
     assert handout.team == "01"
     assert (len(handout.sample), len(handout.test or ())) == (1000, 1506)
     folder = contest / "teams" / "03"
-    by_file = Amic2020().in_folder(folder).read_handout(folder / "pre_samplingdata_03.csv")
+    by_file = attempt(Amic2020().in_folder(folder).read_handout, folder / "pre_samplingdata_03.csv")
     assert not isinstance(by_file, Problems)
     assert by_file.value.team == "03"
     with pytest.raises(UsageError, match="no such file or folder"):
         Amic2020().read_handout(contest / "teams" / "99")
-    empty = Amic2020().read_handout(contest / "public")
+    empty = attempt(Amic2020().read_handout, contest / "public")
     assert isinstance(empty, Problems)
     assert "ROUND_samplingdata.csv" in str(empty[0])
 
 
-def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_notice(handout: Handout) -> None:
+def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_notice(
+    handout: Handout,
+) -> None:
     data = ("\ufeff" + ROW * 100).replace("\n", "\r\n").encode()
-    read = SMALL.check_release(handout, [Source("D.csv", data)])
+    read = attempt(SMALL.check_release, handout, [Source("D.csv", data)])
     assert not isinstance(read, Problems)
-    assert read.value.table.rows() == [tuple(int(cell) if cell.isdecimal() else cell for cell in ROW.strip().split(","))] * 100
+    assert (
+        read.value.table.rows()
+        == [tuple(int(cell) if cell.isdecimal() else cell for cell in ROW.strip().split(","))] * 100
+    )
     assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
 
 
@@ -302,31 +381,28 @@ def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_not
     [
         ((), "release.one_file"),
         (("D.csv", "readme.txt"), "release.one_file"),
-        (("questionnaire_01.json",), "release.one_file"),
-        (("D.csv", "a.json", "b.json"), "amic2020.one_questionnaire"),
     ],
 )
-def test_a_release_is_one_table_and_at_most_one_questionnaire(handout: Handout, names: tuple[str, ...], code: str) -> None:
-    found = SMALL.check_release(handout, [Source(name, (ROW * 100).encode()) for name in names])
+def test_a_release_is_one_table(handout: Handout, names: tuple[str, ...], code: str) -> None:
+    found = attempt(
+        SMALL.check_release, handout, [Source(name, (ROW * 100).encode()) for name in names]
+    )
     assert isinstance(found, Problems)
     assert found[0].code == code
 
 
-def test_problems_of_table_and_questionnaire_are_told_together(handout: Handout) -> None:
-    found = SMALL.check_release(handout, [Source("D.csv", b"1\n"), Source("q.json", b'{"declared": "rr:columns=foo"}')])
-    assert isinstance(found, Problems)
-    assert {problem.file for problem in found} == {"D.csv", "q.json"}
-
-
 def test_a_claimed_k_above_the_computed_one_passes_with_a_notice(handout: Handout) -> None:
-    sources = [Source("D.csv", (ROW * 100).encode()), Source("q.json", b'{"claims": {"k": 101}}')]
-    read = SMALL.check_release(handout, sources)
-    assert not isinstance(read, Problems)
-    assert [notice.code for notice in read.notices] == ["amic2020.claimed_k"]
+    release = SMALL.check_release(handout, [Source("D.csv", (ROW * 100).encode())])
+    form = SMALL.check_attachments([Source("q.json", b'{"claims": {"k": 101}}')])
+    with collect_notices() as notices:
+        SMALL.attach(handout, release, form)
+    assert [notice.code for notice in notices] == ["amic2020.claimed_k"]
 
 
 def test_dta_income_gt50k_is_what_the_other_positive_class_gives(handout: Handout) -> None:
-    figures = {positive: _measured(Amic2020(positive=positive), handout) for positive in ("<=50K", ">50K")}
+    figures = {
+        positive: _measured(Amic2020(positive=positive), handout) for positive in ("<=50K", ">50K")
+    }
     assert figures["<=50K"].scores["dta_income_gt50k"] == figures[">50K"].scores["dta_income"]
     assert figures[">50K"].scores["dta_income_le50k"] == figures["<=50K"].scores["dta_income"]
 
@@ -360,7 +436,10 @@ def test_without_test_rows_a_notice_tells_what_the_trees_were_tested_on(handout:
 def phase(contest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Team 01 handed in its sample with a questionnaire, team 03 without."""
     base = tmp_path_factory.mktemp("amic2020")
-    for team, files in (("01", {"q.json": b'{"declared": "rr:p=0.9", "claims": {"delta_presence": 0.5}}'}), ("03", {})):
+    for team, files in (
+        ("01", {"q.json": b'{"declared": "rr:p=0.9", "claims": {"delta_presence": 0.5}}'}),
+        ("03", {}),
+    ):
         sample = (contest / "teams" / team / f"pre_samplingdata_{team}.csv").read_bytes()
         write_folder(base / "submissions" / team, {"D.csv": sample, **files})
     published = publish_round(Amic2020(), contest, base / "submissions")
@@ -377,11 +456,16 @@ def phase(contest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_target_holds_d_and_the_questionnaire_with_what_was_computed(phase: Path) -> None:
     assert {path.name for path in (phase / "targets" / "01").iterdir()} == {
+        *README_FILES,
         "contest.json",
         "pre_anonymizeddata_01.csv",
         "questionnaire_01.json",
     }
-    assert {path.name for path in (phase / "answers" / "01").iterdir()} == {"contest.json", "pre_answer_01.index", "submitted"}
+    assert {path.name for path in (phase / "answers" / "01").iterdir()} == {
+        "contest.json",
+        "pre_answer_01.index",
+        "submitted",
+    }
     told = json.loads((phase / "targets" / "01" / "questionnaire_01.json").read_text())
     assert told["team"] == "01"
     assert told["declared"] == "rr:p=0.9"
@@ -396,16 +480,19 @@ def test_a_target_holds_d_and_the_questionnaire_with_what_was_computed(phase: Pa
 
 def test_attackers_know_b_and_d_and_the_declared_mechanism(phase: Path) -> None:
     rules = Amic2020().in_folder(phase / "targets" / "01")
-    b, d = phase / "attackers" / "pre_syntheticdata.csv", phase / "targets" / "01" / "pre_anonymizeddata_01.csv"
+    b, d = (
+        phase / "attackers" / "pre_syntheticdata.csv",
+        phase / "targets" / "01" / "pre_anonymizeddata_01.csv",
+    )
     for paths in ((phase / "targets" / "01",), (b, d), (d, b)):
-        target = rules.read_target(*paths)
+        target = attempt(rules.read_target, *paths)
         assert not isinstance(target, Problems)
         known = target.value.knowledge
         assert (len(known.population), len(known.release), known.guesses) == (10_000, 1000, 100)
         assert known.mechanism is not None, "the questionnaire beside D is read"
         assert known.declared is not None
         assert known.mechanism.transitions["sex"][0, 0] == pytest.approx(0.95)
-    silent = rules.read_target(phase / "targets" / "03")
+    silent = attempt(rules.read_target, phase / "targets" / "03")
     assert not isinstance(silent, Problems)
     assert silent.value.knowledge.mechanism is None
     assert silent.value.knowledge.declared is None
@@ -414,7 +501,7 @@ def test_attackers_know_b_and_d_and_the_declared_mechanism(phase: Path) -> None:
 
 def test_the_attackers_own_mechanism_goes_before_the_declared_one(phase: Path) -> None:
     assumed = registry.build("anonymizers", "rr:p=0.5")
-    target = Amic2020().read_target(phase / "targets" / "01", declared=assumed)
+    target = attempt(Amic2020().read_target, phase / "targets" / "01", declared=assumed)
     assert not isinstance(target, Problems)
     assert target.value.knowledge.mechanism is not None
     assert target.value.knowledge.declared is assumed
@@ -425,7 +512,7 @@ def test_two_files_of_any_name_are_b_and_d_in_this_order(phase: Path, tmp_path: 
     b, d = tmp_path / "B.csv", tmp_path / "D.csv"
     b.write_bytes((phase / "attackers" / "pre_syntheticdata.csv").read_bytes())
     d.write_bytes(ROW.encode() * 3)
-    target = Amic2020().read_target(b, d)
+    target = attempt(Amic2020().read_target, b, d)
     assert not isinstance(target, Problems)
     assert (len(target.value.knowledge.population), target.value.form) == (10_000, 10_000)
     with pytest.raises(UsageError, match="B needs at least 100 rows"):
@@ -433,7 +520,7 @@ def test_two_files_of_any_name_are_b_and_d_in_this_order(phase: Path, tmp_path: 
     with pytest.raises(UsageError, match="two files"):
         Amic2020().read_target(b)
     d.write_bytes(b"")
-    assert isinstance(Amic2020().read_target(b, d), Problems)
+    assert isinstance(attempt(Amic2020().read_target, b, d), Problems)
 
 
 def test_a_damaged_questionnaire_of_a_target_is_a_problem(phase: Path) -> None:
@@ -442,7 +529,7 @@ def test_a_damaged_questionnaire_of_a_target_is_a_problem(phase: Path) -> None:
         Source.of(phase / "targets" / "03" / "pre_anonymizeddata_03.csv"),
         Source("questionnaire_03.json", b"{"),
     ]
-    assert isinstance(Amic2020().read_knowledge(sources), Problems)
+    assert isinstance(attempt(Amic2020().read_knowledge, sources), Problems)
 
 
 # -- guesses and answers -------------------------------------------------------------------------------------------------
@@ -466,7 +553,7 @@ def index(rows: object) -> Source:
     ],
 )
 def test_a_guess_is_100_different_row_numbers_of_b_from_0(rows: object, word: str) -> None:
-    found = SMALL.check_guess(10_000, index(rows))
+    found = attempt(SMALL.check_guess, 10_000, index(rows))
     if word:
         assert isinstance(found, Problems)
         assert any(word in str(problem) for problem in found)
@@ -477,15 +564,15 @@ def test_a_guess_is_100_different_row_numbers_of_b_from_0(rows: object, word: st
 
 def test_an_answer_is_read_from_its_folder_or_its_file(phase: Path, contest: Path) -> None:
     rules = Amic2020()
-    by_folder = rules.read_answer(phase / "answers" / "01")
-    by_file = rules.read_answer(contest / "secret" / "01" / "pre_answer_01.index")
+    by_folder = attempt(rules.read_answer, phase / "answers" / "01")
+    by_file = attempt(rules.read_answer, contest / "secret" / "01" / "pre_answer_01.index")
     assert not isinstance(by_folder, Problems)
     assert not isinstance(by_file, Problems)
     assert (by_folder.value.rows == by_file.value.rows).all()
     assert rules.answer_form(by_file.value) == by_file.value.population == 10_000
     credit = rules.credit(by_file.value, MembershipGuess(by_file.value.rows[:100]))
     assert (credit.hits, credit.of) == (100, 100)
-    assert isinstance(rules.read_answer(phase / "answers" / "12"), Problems)
+    assert isinstance(attempt(rules.read_answer, phase / "answers" / "12"), Problems)
 
 
 def test_the_default_field_can_be_built_and_plays() -> None:
@@ -499,7 +586,9 @@ def test_a_publication_does_not_depend_on_file_names(contest: Path) -> None:
     handout = prepared.handout("01")
     publications = []
     for name in ("D.csv", "something else.txt"):
-        read = prepared.rules.check_release(handout, [Source(name, table_bytes(handout.sample))])
+        read = attempt(
+            prepared.rules.check_release, handout, [Source(name, table_bytes(handout.sample))]
+        )
         assert not isinstance(read, Problems)
         publications.append(prepared.rules.publish(prepared.secrets("01"), read.value))
     assert publications[0].target == publications[1].target

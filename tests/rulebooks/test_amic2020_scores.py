@@ -6,22 +6,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.reading import attempt
 
-from kakurenbo.contracts import Credit, RoundResults, Standing, Standings
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import Credit, RoundResults, Standing, Standings
+from kakurenbo.core import Problems, Source
+from kakurenbo.core.errors import UsageError
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer
 from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
-from kakurenbo.tables import Problems, Source
 
 
 def matrix(text: str) -> RoundResults:
-    read = Amic2020().read_published(Source("matrix.csv", text.encode()))
+    read = attempt(Amic2020().read_published, Source("matrix.csv", text.encode()))
     assert not isinstance(read, Problems), read
     return read.value
 
 
 def refused(text: str) -> Problems:
-    read = Amic2020().read_published(Source("matrix.csv", text.encode()))
+    read = attempt(Amic2020().read_published, Source("matrix.csv", text.encode()))
     assert isinstance(read, Problems)
     return read
 
@@ -85,7 +86,10 @@ def test_shown_scores_are_cut_exactly_not_by_the_whim_of_floating_point() -> Non
 def test_a_flag_rounds_as_the_published_final_table_did() -> None:
     three = matrix("attacker,01,02,03\n01,,10,10\n02,10,,\n03,0,,\n")
     first = {line.team: line.shown for line in Amic2020().standings({"main": three}).attack}
-    rounded = {line.team: line.shown for line in Amic2020(rounding="round").standings({"main": three}).attack}
+    rounded = {
+        line.team: line.shown
+        for line in Amic2020(rounding="round").standings({"main": three}).attack
+    }
     assert first["02"] == "50"  # on 01 and 03: (10 + 0) / 200
     assert points(Fraction(2, 300)) == "6"
     assert points(Fraction(2, 300), "round") == "7"
@@ -94,13 +98,19 @@ def test_a_flag_rounds_as_the_published_final_table_did() -> None:
 
 def test_equal_scores_share_a_rank() -> None:
     tied = matrix("attacker,01,02,03\n01,,20,30\n02,20,,10\n03,10,20,\n")
-    assert [(line.team, line.rank) for line in standings({"pre": tied}).anonymization] == [("01", 1), ("02", 1), ("03", 3)]
+    assert [(line.team, line.rank) for line in standings({"pre": tied}).anonymization] == [
+        ("01", 1),
+        ("02", 1),
+        ("03", 3),
+    ]
 
 
 def test_blanks_are_missing_guesses_and_count_0() -> None:
     results = matrix("attacker,01,02,03,04\n05,30,,30,30\n06,,1,,\n")
     # first three: 02 (1 - .01), then 01, 03, 04 tie at .7 and go by number: 05 has 0 + 30 + 30
-    assert {line.team: line.score for line in standings({"pre": results}).attack}["05"] == Fraction(60, 300)
+    assert {line.team: line.score for line in standings({"pre": results}).attack}["05"] == Fraction(
+        60, 300
+    )
 
 
 def test_a_release_that_nobody_attacked_scores_1() -> None:
@@ -108,9 +118,13 @@ def test_a_release_that_nobody_attacked_scores_1() -> None:
     assert dict(results.out) == {}
     found = standings({"pre": results})
     assert lines(found.anonymization)[0] == ("02", "1000", 1)
-    assert found.attack[0].score == Fraction(60, 300), "02 is among the first three, and 05 has nothing there"
+    assert found.attack[0].score == Fraction(60, 300), (
+        "02 is among the first three, and 05 has nothing there"
+    )
     left_out = standings({"pre": results.without(["02"])})
-    assert left_out.attack[0].score == Fraction(90, 300), "without 02 the first three are 01, 03 and 04"
+    assert left_out.attack[0].score == Fraction(90, 300), (
+        "without 02 the first three are 01, 03 and 04"
+    )
 
 
 def test_the_sample_attack_is_shown_but_neither_ranked_nor_counted() -> None:
@@ -118,7 +132,12 @@ def test_the_sample_attack_is_shown_but_neither_ranked_nor_counted() -> None:
     found = standings({"pre": results})
     assert found.anonymization[0].shown == "900"
     sample = found.attack[-1]
-    assert (sample.team, sample.rank, sample.note, sample.shown) == ("attack.py", None, "not ranked", "990")
+    assert (sample.team, sample.rank, sample.note, sample.shown) == (
+        "attack.py",
+        None,
+        "not ranked",
+        "990",
+    )
     assert "attack.py" not in {line.team for line in found.overall}
 
 
@@ -132,40 +151,51 @@ def test_disqualified_and_missing_anonymizers_stand_behind_all_others_without_a_
         ("03", "", None, "missing"),
         ("04", "", None, "disqualified"),
     ]
-    assert [(line.team, line.rank) for line in found.overall] == [("01", 1), ("02", 2), ("03", None), ("04", None)]
+    assert [(line.team, line.rank) for line in found.overall] == [
+        ("01", 1),
+        ("02", 2),
+        ("03", None),
+        ("04", None),
+    ]
     attack = {line.team: (line.score, line.rank) for line in found.attack}
     assert attack["03"] == (Fraction(150, 200), 2), "only 01 and 02 are there to be attacked"
     assert attack["04"] == (Fraction(150, 200), 2), "as attackers they are ranked like anybody"
 
 
 def test_nobody_gets_a_rank_where_all_are_disqualified() -> None:
-    found = standings({"pre": matrix(FOUR).without(["01", "02", "03", "04"])})
+    found = standings({"main": matrix(FOUR).without(["01", "02", "03", "04"])})
     assert {line.rank for line in (*found.anonymization, *found.overall)} == {None}
     assert {line.score for line in found.attack} == {Fraction(0)}, "nothing is left to be attacked"
     assert found.awards == {"anonymization": (), "attack": ("01", "02", "03", "04"), "overall": ()}
 
 
 def test_the_first_three_of_each_ranking_are_awarded_never_the_disqualified() -> None:
-    found = standings({"pre": matrix(FOUR)})
+    found = standings({"main": matrix(FOUR)})
     assert found.awards == {
         "anonymization": ("01", "02", "03"),
         "attack": ("01", "02", "03"),
         "overall": ("01", "02", "03"),
     }
-    found = standings({"pre": matrix(FOUR).without(["01"])})
+    found = standings({"main": matrix(FOUR).without(["01"])})
     assert found.awards["anonymization"] == ("02", "03", "04")
     assert "01" in found.awards["attack"]
     assert "01" not in found.awards["overall"]
 
 
-def test_the_organizers_own_release_can_be_attacked_and_is_shown_but_not_ranked_nor_among_the_first_three() -> None:
+def test_the_organizers_own_release_can_be_attacked_and_is_shown_but_not_ranked_nor_among_the_first_three() -> (
+    None
+):
     # 09 only anonymizes and would be first; 01 to 04 are attacked on the others as if it were not there.
-    own = matrix(FOUR.replace(",04\n", ",04,09\n").replace(",40\n", ",40,1\n").replace("30,\n", "30,,1\n"))
+    own = matrix(
+        FOUR.replace(",04\n", ",04,09\n").replace(",40\n", ",40,1\n").replace("30,\n", "30,,1\n")
+    )
     found = standings({"pre": own.excluding(["09"])})
     without = standings({"pre": matrix(FOUR)})
     assert found.attack == without.attack
     assert found.overall[:-1] == without.overall
-    assert found.overall[-1] == Standing("09", None, None, "not ranked"), "shown below, without a place to make a score of"
+    assert found.overall[-1] == Standing("09", None, None, "not ranked"), (
+        "shown below, without a place to make a score of"
+    )
     assert found.awards == without.awards
     assert found.anonymization[:-1] == without.anonymization
     last = found.anonymization[-1]
@@ -180,9 +210,14 @@ def test_an_excluded_team_that_attacks_does_not_count_against_anybody() -> None:
 
 def test_of_who_only_attacks_no_release_is_missing() -> None:
     found = standings({"pre": matrix("attacker,01\n02,10\n")})
-    assert {line.team: (line.rank, line.note) for line in found.anonymization} == {"01": (1, ""), "02": (None, "only attacks")}
+    assert {line.team: (line.rank, line.note) for line in found.anonymization} == {
+        "01": (1, ""),
+        "02": (None, "only attacks"),
+    }
     attack = {line.team: (line.rank, line.note) for line in found.attack}
-    assert attack == {"02": (1, ""), "01": (2, "does not attack")}, "ranked by the rules, but nobody takes it for a feat"
+    assert attack == {"02": (1, ""), "01": (2, "does not attack")}, (
+        "ranked by the rules, but nobody takes it for a feat"
+    )
 
 
 def test_preliminary_and_main_round_weigh_1_to_9() -> None:
@@ -200,13 +235,20 @@ def test_a_team_disqualified_in_one_round_has_0_there_and_keeps_the_other() -> N
     pre = matrix("attacker,01,02\n01,,50\n02,10,\n")
     main = matrix("attacker,01,02\n01,,20\n02,,\n").without(["01"], "missing")
     found = standings({"pre": pre, "main": main}).anonymization
-    assert [(line.team, line.shown, line.note) for line in found] == [("02", "770", ""), ("01", "90", "missing in main")]
+    assert [(line.team, line.shown, line.note) for line in found] == [
+        ("02", "770", ""),
+        ("01", "90", "missing in main"),
+    ]
 
 
-def test_who_was_disqualified_in_either_round_takes_no_award_but_for_attack_and_the_places_go_to_the_next() -> None:
+def test_who_was_disqualified_in_either_round_takes_no_award_but_for_attack_and_the_places_go_to_the_next() -> (
+    None
+):
     # 01 leads both rounds; out of pre, it has 0.9 x 900 = 810 points left, more than anybody else.
     table = standings({"pre": matrix(FOUR).without(["01"]), "main": matrix(FOUR)})
-    assert (table.anonymization[0].team, table.anonymization[0].rank) == ("01", 1), "points and ranks stay as they are"
+    assert (table.anonymization[0].team, table.anonymization[0].rank) == ("01", 1), (
+        "points and ranks stay as they are"
+    )
     assert table.anonymization[0].note == "disqualified in pre"
     assert table.awards["anonymization"] == ("02", "03", "04")
     assert "01" not in table.awards["overall"]
@@ -233,7 +275,10 @@ def test_column_1_and_row_01_are_one_team() -> None:
 
 
 def test_a_matrix_with_windows_line_ends_and_byte_order_mark_is_read_with_a_notice() -> None:
-    read = Amic2020().read_published(Source("matrix.csv", ("\ufeff" + FOUR).replace("\n", "\r\n").encode()))
+    read = attempt(
+        Amic2020().read_published,
+        Source("matrix.csv", ("\ufeff" + FOUR).replace("\n", "\r\n").encode()),
+    )
     assert not isinstance(read, Problems)
     assert read.value == matrix(FOUR)
     assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
@@ -287,4 +332,7 @@ def test_a_team_without_rank_still_shows_where_it_is_missing() -> None:
     pre = matrix("attacker,01,02\n01,,20\n02,10,\n").without(["02"], "missing").excluding(["02"])
     main = matrix("attacker,01,02\n01,,20\n02,10,\n").excluding(["02"])
     found = Amic2020().standings({"pre": pre, "main": main}).anonymization
-    assert [(line.team, line.rank, line.note) for line in found] == [("01", 1, ""), ("02", None, "not ranked, missing in pre")]
+    assert [(line.team, line.rank, line.note) for line in found] == [
+        ("01", 1, ""),
+        ("02", None, "not ranked, missing in pre"),
+    ]

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reading import Read, attempt
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting, Credit, RoundResults
-from kakurenbo.datasets.transactions import CONTEST, SCHEMA, Calendar
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import ANONYMIZE, ATTACK, Counting, Credit, RoundResults
+from kakurenbo.core import Problems, Source, Table
+from kakurenbo.core.errors import UsageError
+from kakurenbo.data.transactions import CONTEST, SCHEMA, Calendar
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
 from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
@@ -23,7 +25,6 @@ from kakurenbo.rulebooks.darc2019.preparation import Original
 from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
 from kakurenbo.rulebooks.darc2019.scores import standings
 from kakurenbo.rulebooks.darc2019.utility import disabled_e2
-from kakurenbo.tables import Problems, Read, Reading, Source, Table
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 T = ["x,2010/12/01,08:00,A,1.0,1", "x,2010/12/02,08:00,B,2.0,3", "y,2010/12/03,08:00,A,1.0,1"]
@@ -42,7 +43,12 @@ def csv(lines: list[str], end: str = "\n") -> bytes:
 
 def test_the_judge_is_told_that_the_last_three_tables_and_the_best_of_ten_attacks_count() -> None:
     anonymize, attack = Darc2019.phases
-    assert (anonymize.name, anonymize.counts, anonymize.keep, anonymize.cost) == (ANONYMIZE, Counting.LAST_FEW, 3, 3.0)
+    assert (anonymize.name, anonymize.counts, anonymize.keep, anonymize.cost) == (
+        ANONYMIZE,
+        Counting.LAST_FEW,
+        3,
+        3.0,
+    )
     assert (attack.name, attack.counts, attack.tries.per_target) == (ATTACK, Counting.BEST, 10)
 
 
@@ -52,7 +58,9 @@ def test_errors_and_scores_are_at_most_1_and_there_are_seven_baselines() -> None
         *(f"E{number}" for number in range(1, 7)),
         *("U", "anonymization", "overall", "score"),
     ]
-    assert [name for name in figures if name.startswith("S")] == [f"S{number}" for number in range(1, 8)]
+    assert [name for name in figures if name.startswith("S")] == [
+        f"S{number}" for number in range(1, 8)
+    ]
 
 
 # -- files ---------------------------------------------------------------------------------------------------------------
@@ -62,24 +70,26 @@ def test_a_release_has_at_most_a_million_bytes_and_400_for_each_row() -> None:
     data = csv(T)
     for extra, large in ((0, False), (1, True)):
         padded = data + b"x" * (1_000_000 + 400 * len(T) + extra - len(data))
-        found = read_release(Source("A.csv", padded), table(T), "rules")
+        found = attempt(read_release, Source("A.csv", padded), table(T), "rules")
         assert isinstance(found, Problems)
         assert (found[0].code == "source.too_large") == large
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_in_mode_aicrowd_s_of_fewer_rows_than_t_keeps_the_text_of_prices_with_or_without_a_last_line_end(end: str) -> None:
+def test_in_mode_aicrowd_s_of_fewer_rows_than_t_keeps_the_text_of_prices_with_or_without_a_last_line_end(
+    end: str,
+) -> None:
     """A row was deleted, so "1.00" is another price than 1.0 (evaluator, 14); where none was, prices are numbers."""
     rows = [line.replace("1.0,1", "1.00,1") for line in T]
     for kept, text in ((3, "1.0"), (2, "1.00")):
-        read = read_published(Source("S.csv", csv(rows[:kept], end)), table(T), "aicrowd")
+        read = attempt(read_published, Source("S.csv", csv(rows[:kept], end)), table(T), "aicrowd")
         assert isinstance(read, Read), read
         assert (len(read.value), read.value.texts("price")[0]) == (kept, text)
 
 
 def test_s_has_at_least_one_row_and_at_most_those_of_t() -> None:
     for count, fits in ((0, False), (1, True), (3, True), (4, False)):
-        found = read_published(Source("S.csv", csv([*T, T[0]][:count])), table(T), "rules")
+        found = attempt(read_published, Source("S.csv", csv([*T, T[0]][:count])), table(T), "rules")
         assert isinstance(found, Read) == fits, count
 
 
@@ -88,7 +98,7 @@ def test_a_row_moved_to_the_first_day_of_all_is_in_another_month() -> None:
     february = ["x,2010/12/01,08:00,A,1.0,1", "y,2011/02/03,08:00,A,1.0,1"]
     moved = [february[0].replace("x", "p"), "q,2010/12/01,08:00,A,1.0,1"]
     for mode in ("rules", "aicrowd"):
-        found = read_release(Source("A.csv", csv(moved)), table(february), mode)
+        found = attempt(read_release, Source("A.csv", csv(moved)), table(february), mode)
         assert isinstance(found, Problems)
         assert [(problem.code, problem.row, problem.value) for problem in found] == [
             ("darc2019.month_changed", 3, "2010/12/01")
@@ -99,14 +109,16 @@ def test_in_mode_aicrowd_texts_of_a_deleted_row_are_those_of_ts_first_row() -> N
     """So that a row which may hold anything adds no price that does not occur."""
     original = table([T[0], T[1], "y,2010/12/03,08:00,A,7.5,1"])
     lines = ["p,2010/12/01,08:00,A,1.00,1", "DEL,x,x,x,x,x", "q,2010/12/03,08:00,A,7.5,1"]
-    read = read_release(Source("A.csv", csv(lines)), original, "aicrowd")
+    read = attempt(read_release, Source("A.csv", csv(lines)), original, "aicrowd")
     assert isinstance(read, Read), read
     assert read.value.texts("price").to_list() == ["1.00", "1.0", "7.5"]
 
 
 def test_the_two_tables_that_were_read_last_are_kept() -> None:
     def read(customer: str) -> Table:
-        found = read_original(Source("T.csv", csv([line.replace("x", customer, 1) for line in T])))
+        found = attempt(
+            read_original, Source("T.csv", csv([line.replace("x", customer, 1) for line in T]))
+        )
         assert isinstance(found, Read)
         return found.value
 
@@ -122,16 +134,18 @@ def test_the_two_tables_that_were_read_last_are_kept() -> None:
 def test_t_is_found_in_its_folder_packed_or_not(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
         find_original(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match=r"no T\.csv"):
+    with pytest.raises(UsageError, match=r"no ground_truth\.csv"):
         find_original(tmp_path)
     (tmp_path / "T.csv.gz").write_bytes(gzip.compress(csv(T)))
     assert find_original(tmp_path) == tmp_path / "T.csv.gz"
-    read = Darc2019().read_handout(tmp_path)
+    read = attempt(Darc2019().read_handout, tmp_path)
     assert isinstance(read, Read)
     assert (read.value.team, read.value.original.rows()) == ("", table(T).rows())
     (tmp_path / "T.csv").write_bytes(csv(T))
     assert find_original(tmp_path) == tmp_path / "T.csv"
     assert find_original(tmp_path / "T.csv.gz") == tmp_path / "T.csv.gz"
+    (tmp_path / "ground_truth.csv.gz").write_bytes(gzip.compress(csv(T)))
+    assert find_original(tmp_path) == tmp_path / "ground_truth.csv.gz"
 
 
 def test_f_is_found_in_its_folder_by_its_name(tmp_path: Path) -> None:
@@ -144,7 +158,7 @@ def test_f_is_found_in_its_folder_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_damaged_t_is_named_by_its_file() -> None:
-    found = read_original(Source("T.csv.gz", gzip.compress(b"id_user\n1\n")))
+    found = attempt(read_original, Source("T.csv.gz", gzip.compress(b"id_user\n1\n")))
     assert isinstance(found, Problems)
     assert found[0].file == "T.csv.gz"
 
@@ -156,10 +170,15 @@ def test_attacks_know_t_and_s_by_name_or_in_this_order() -> None:
         [Source("S_01.csv", s), Source("T.csv", t)],
         [Source("a", t), Source("b", s)],
     ):
-        read = Darc2019().read_knowledge(sources)
+        read = attempt(Darc2019().read_knowledge, sources)
         assert isinstance(read, Read), read
         assert (read.value.customers, read.value.pseudonyms) == (("x", "y"), ("p",))
-    for wrong in (["T.csv"], ["S_01.csv", "S_02.csv"], ["T.csv", "S_01.csv", "S_02.csv"], ["T.csv", "a", "b"]):
+    for wrong in (
+        ["T.csv"],
+        ["S_01.csv", "S_02.csv"],
+        ["T.csv", "S_01.csv", "S_02.csv"],
+        ["T.csv", "a", "b"],
+    ):
         with pytest.raises(UsageError, match="two files"):
             Darc2019().read_knowledge([Source(name, t) for name in wrong])
 
@@ -169,17 +188,23 @@ def test_attacks_know_t_and_s_by_name_or_in_this_order() -> None:
 
 def shop(customers: int) -> bytes:
     """Customer n bought in n % 3 + 1 rows."""
-    lines = [f"c{number:03d},2010/12/0{day},08:00,A,1.0,1" for number in range(customers) for day in range(1, number % 3 + 2)]
+    lines = [
+        f"c{number:03d},2010/12/0{day},08:00,A,1.0,1"
+        for number in range(customers)
+        for day in range(1, number % 3 + 2)
+    ]
     return csv(lines)
 
 
-@pytest.mark.parametrize(("scale", "customers", "kept"), [("small", 401, 400), ("small", 400, 400), ("full", 401, 401)])
+@pytest.mark.parametrize(
+    ("scale", "customers", "kept"), [("small", 401, 400), ("small", 400, 400), ("full", 401, 401)]
+)
 def test_at_scale_small_a_table_of_ones_own_is_cut_to_all_rows_of_400_customers(
     tmp_path: Path, scale: str, customers: int, kept: int
 ) -> None:
     (tmp_path / "own.csv").write_bytes(shop(customers))
     drawn = Darc2019(scale=scale, table=str(tmp_path / "own.csv")).draw(1, ["01"])
-    lines = drawn.handouts["01"]["T.csv"].decode().splitlines()[1:]
+    lines = drawn.handouts["01"]["ground_truth.csv"].decode().splitlines()[1:]
     rows: dict[str, int] = {}
     for line in lines:
         rows[line[:4]] = rows.get(line[:4], 0) + 1
@@ -195,7 +220,9 @@ def test_a_table_of_ones_own_and_other_data_exclude_each_other(tmp_path: Path) -
         with pytest.raises(UsageError, match="one of the two"):
             Darc2019(data=data, table=str(tmp_path / "own.csv")).draw(1, ["01"])
     for data in ("auto", "own"):
-        assert Darc2019(data=data, table=str(tmp_path / "own.csv")).draw(1, ["01"]).report["rows"] == 3
+        assert (
+            Darc2019(data=data, table=str(tmp_path / "own.csv")).draw(1, ["01"]).report["rows"] == 3
+        )
     with pytest.raises(UsageError, match="--table"):
         Darc2019(data="own").draw(1, ["01"])
     with pytest.raises(UsageError, match="data import online_retail"):
@@ -210,8 +237,12 @@ def test_the_evaluators_disabled_e2_would_have_looked_below_the_median_of_ts_sco
 
     In A(T) p has A = 1, B = 1 and C = 3, so AA, BB and twice AB are 1: |difference| 3 over 1.
     """
-    original = table(["x,2010/12/01,08:00,A,1.0,1", "x,2010/12/02,08:00,B,2.0,2", "x,2010/12/03,08:00,C,1.0,3"])
-    released = table(["p,2010/12/01,08:00,A,1.0,1", "p,2010/12/02,08:00,B,2.0,1", "p,2010/12/03,08:00,C,1.0,3"])
+    original = table(
+        ["x,2010/12/01,08:00,A,1.0,1", "x,2010/12/02,08:00,B,2.0,2", "x,2010/12/03,08:00,C,1.0,3"]
+    )
+    released = table(
+        ["p,2010/12/01,08:00,A,1.0,1", "p,2010/12/02,08:00,B,2.0,1", "p,2010/12/03,08:00,C,1.0,3"]
+    )
     assert disabled_e2(original, released) == pytest.approx(3)
     assert disabled_e2(original, original) == 0
     assert disabled_e2(table(T), table(T)) == 0
@@ -231,7 +262,9 @@ def test_blind_guessing_of_fewer_than_three_pseudonyms_by_hand() -> None:
     chance = blind_guessing(answer([0, 1]), "aicrowd")
     spread = 1.96 * (2 / 36) ** 0.5
     assert chance.mean == 1.67
-    assert (chance.low, chance.high) == (math.floor(5 / 3 - spread), math.ceil(5 / 3 + spread)), "whole cells"
+    assert (chance.low, chance.high) == (math.floor(5 / 3 - spread), math.ceil(5 / 3 + spread)), (
+        "whole cells"
+    )
     one = blind_guessing(answer([0, 1]), "rules")
     assert (one.mean, one.low, one.high) == (1, 0, 3), "1 + 1.96 * sqrt(0.5) is 2.39"
 
@@ -248,10 +281,16 @@ def test_blind_guessing_adds_up_over_the_months_that_count() -> None:
 
 def test_a_table_of_which_nothing_is_left_has_no_cell_to_be_identified() -> None:
     nothing = answer([-1, -1])
-    told = ReidentificationGuess(nothing.customers, nothing.pseudonyms, np.zeros((2, 13, 3), dtype=np.int32))
+    told = ReidentificationGuess(
+        nothing.customers, nothing.pseudonyms, np.zeros((2, 13, 3), dtype=np.int32)
+    )
     for mode in ("rules", "aicrowd"):
         credit = count_credit(nothing, told, mode)
-        assert (credit.hits, credit.of, credit.details) == (0, 0, {"reid": 0.0, "reid_of_all_cells": 0.0})
+        assert (credit.hits, credit.of, credit.details) == (
+            0,
+            0,
+            {"reid": 0.0, "reid_of_all_cells": 0.0},
+        )
         assert reid(nothing, told, mode) == 0
 
 
@@ -277,7 +316,9 @@ def test_an_attack_without_a_hit_is_not_awarded() -> None:
 
 def test_the_first_three_are_awarded() -> None:
     names = [f"0{number}" for number in range(1, 6)]
-    given = RoundResults({name: {} for name in names}, tuple(names), (), {name: int(name) / 10 for name in names})
+    given = RoundResults(
+        {name: {} for name in names}, tuple(names), (), {name: int(name) / 10 for name in names}
+    )
     assert standings({"main": given}).awards["anonymization"] == ("01", "02", "03")
 
 
@@ -291,7 +332,9 @@ def test_darc2019_has_one_round_and_every_table_its_utility() -> None:
 
 
 def test_an_attacker_of_other_tables_only_did_not_attack_the_first_ranked_one() -> None:
-    given = RoundResults({"01": {}, "03": {"02": Credit(1, 2)}}, ("01", "03"), ("02",), {"01": 0.1, "03": 0.5})
+    given = RoundResults(
+        {"01": {}, "03": {"02": Credit(1, 2)}}, ("01", "03"), ("02",), {"01": 0.1, "03": 0.5}
+    )
     assert [(line.team, line.rank, line.note) for line in standings({"main": given}).attack] == [
         ("01", None, "owns the table"),
         ("02", None, "did not attack the first-ranked table"),
@@ -299,8 +342,8 @@ def test_an_attacker_of_other_tables_only_did_not_attack_the_first_ranked_one() 
     ]
 
 
-def results(text: str) -> Reading[RoundResults]:
-    return read_results(Source("r.csv", text.encode()))
+def results(text: str) -> Read[RoundResults] | Problems:
+    return attempt(read_results, Source("r.csv", text.encode()))
 
 
 def test_shares_are_from_0_to_1_and_a_utility_must_be_there() -> None:
@@ -318,7 +361,9 @@ def test_shares_are_from_0_to_1_and_a_utility_must_be_there() -> None:
     ]
 
 
-def test_a_line_of_another_width_without_a_name_or_named_twice_is_told_and_the_others_are_read() -> None:
+def test_a_line_of_another_width_without_a_name_or_named_twice_is_told_and_the_others_are_read() -> (
+    None
+):
     wrong = results("table,utility,02\n01,0.1\n02,0.1,0.5,0.5\n,0.1,0.5\n03,0.1,\n03,0.1,\n04,7,\n")
     assert isinstance(wrong, Problems)
     assert [(problem.code, problem.row, problem.value) for problem in wrong] == [
@@ -349,7 +394,11 @@ def test_baselines_are_s_and_a_number() -> None:
 def test_tries_are_told_where_there_are_several_and_the_best_one_is_the_credit() -> None:
     read = results("table,utility,S1,02-1,02-2,03-1\n01,0.1,0,0.25,0.75,0.5\n02,0.1,0,,0.5,0.25\n")
     assert isinstance(read, Read)
-    assert {name: credit.hits for name, credit in read.value.credits["01"].items()} == {"S1": 0, "02": 0.75, "03": 0.5}
+    assert {name: credit.hits for name, credit in read.value.credits["01"].items()} == {
+        "S1": 0,
+        "02": 0.75,
+        "03": 0.5,
+    }
     assert [credit.hits for credit in read.value.tries["01"]["02"]] == [0.25, 0.75]
     assert set(read.value.tries["01"]) == {"02"}
     assert read.value.tries["02"] == {}
@@ -361,9 +410,11 @@ BLANK = ",DEL" * 12
 ROWS = [f"alice,p1{BLANK}", f"bob,p2{BLANK}"]
 
 
-def guess(lines: list[str], mode: str = "rules", pseudonyms: tuple[str, ...] = ("p1", "p2", "p3")) -> Reading[object]:
+def guess(
+    lines: list[str], mode: str = "rules", pseudonyms: tuple[str, ...] = ("p1", "p2", "p3")
+) -> Read[object] | Problems:
     form = GuessForm(("alice", "bob"), pseudonyms, CONTEST, mode)
-    return read_guess(Source("g.csv", "\n".join(lines).encode()), form)  # type: ignore[return-value]
+    return attempt(read_guess, Source("g.csv", "\n".join(lines).encode()), form)  # type: ignore[return-value]
 
 
 def test_a_row_is_counted_from_the_header_where_there_is_one() -> None:
@@ -380,7 +431,11 @@ def test_a_row_is_counted_from_the_header_where_there_is_one() -> None:
             1,
             1 + len(start),
         )
-        assert (missing.code, missing.row, missing.value) == ("darc2019.customer_missing", 2 + len(start), "alice")
+        assert (missing.code, missing.row, missing.value) == (
+            "darc2019.customer_missing",
+            2 + len(start),
+            "alice",
+        )
 
 
 def test_a_month_out_of_order_is_told_by_its_column_in_the_file() -> None:
@@ -389,7 +444,13 @@ def test_a_month_out_of_order_is_told_by_its_column_in_the_file() -> None:
     found = guess(["id_user," + ",".join(names), *ROWS])
     assert isinstance(found, Problems)
     assert [
-        (problem.row, problem.column, problem.value, problem.parameters["number"], problem.parameters["month"])
+        (
+            problem.row,
+            problem.column,
+            problem.value,
+            problem.parameters["number"],
+            problem.parameters["month"],
+        )
         for problem in found
     ] == [
         (1, "2011/03", "2011/04", 5, "2011/03"),
@@ -404,12 +465,18 @@ def test_a_row_of_a_customer_is_no_header_though_its_pseudonyms_look_like_months
     read = guess(lines, pseudonyms=numbers)
     assert isinstance(read, Read), read
     assert (read.value.cells[:, :, 0] >= 0).all()  # type: ignore[attr-defined]
-    assert isinstance(guess([f"nobody,{','.join(numbers)}", *lines], pseudonyms=numbers), Read), "nobody is no customer"
+    assert isinstance(guess([f"nobody,{','.join(numbers)}", *lines], pseudonyms=numbers), Read), (
+        "nobody is no customer"
+    )
 
 
 def test_a_customer_called_id_user_is_no_header() -> None:
     form = GuessForm(("alice", "id_user"), ("p1",), CONTEST, "rules")
-    read = read_guess(Source("g.csv", "\n".join([f"id_user,p1{BLANK}", f"alice,p1{BLANK}"]).encode()), form)
+    read = attempt(
+        read_guess,
+        Source("g.csv", "\n".join([f"id_user,p1{BLANK}", f"alice,p1{BLANK}"]).encode()),
+        form,
+    )
     assert isinstance(read, Read), read
     assert read.value.customers == ("alice", "id_user")
 
@@ -421,12 +488,15 @@ def test_a_customer_called_id_user_is_no_header() -> None:
 def test_a_cell_is_as_long_as_the_three_longest_pseudonyms_joined_but_del_always_fits(
     pseudonyms: tuple[str, ...], longest: int
 ) -> None:
-    assert isinstance(guess([f"alice,{'z' * longest}{BLANK}", f"bob,DEL{BLANK}"], pseudonyms=pseudonyms), Read)
+    assert isinstance(
+        guess([f"alice,{'z' * longest}{BLANK}", f"bob,DEL{BLANK}"], pseudonyms=pseudonyms), Read
+    )
     found = guess([f"alice,DEL{BLANK}", f"bob,{'z' * (longest + 1)}{BLANK}"], pseudonyms=pseudonyms)
     assert isinstance(found, Problems)
-    assert [(problem.code, problem.row, problem.parameters["length"], problem.parameters["longest"]) for problem in found] == [
-        ("darc2019.long_cell", 2, longest + 1, longest)
-    ]
+    assert [
+        (problem.code, problem.row, problem.parameters["length"], problem.parameters["longest"])
+        for problem in found
+    ] == [("darc2019.long_cell", 2, longest + 1, longest)]
 
 
 def test_too_many_and_empty_guesses_of_a_cell_are_told_with_their_number() -> None:
@@ -442,7 +512,9 @@ def test_blanks_are_kept_where_a_pseudonym_of_s_has_them_and_else_counted_in_a_n
     read = guess([f"alice, p1: p2{BLANK}", f"bob, p1{BLANK}"], "aicrowd", (" p1", "p2", "p3"))
     assert isinstance(read, Read)
     assert read.value.pseudonyms == (" p1", "p2")  # type: ignore[attr-defined]
-    assert [(notice.code, notice.row, notice.parameters["count"]) for notice in read.notices] == [("darc2019.blanks", 1, 1)]
+    assert [(notice.code, notice.row, notice.parameters["count"]) for notice in read.notices] == [
+        ("darc2019.blanks", 1, 1)
+    ]
 
 
 def test_unknown_pseudonyms_are_counted_by_cells() -> None:
@@ -456,30 +528,41 @@ def test_unknown_pseudonyms_are_counted_by_cells() -> None:
 def test_f_says_which_months_it_has_up_to_120() -> None:
     for months, known in ((1, True), (120, True), (121, False)):
         names = [f"{2000 + month // 12}/{month % 12 + 1:02d}" for month in range(months)]
-        found = read_answer(Source("F.csv", f"id_user,{','.join(names)}\nx{',p' * months}\n".encode()))
+        found = attempt(
+            read_answer, Source("F.csv", f"id_user,{','.join(names)}\nx{',p' * months}\n".encode())
+        )
         assert isinstance(found, Read) == known, months
-    by_number = read_answer(Source("F.csv", f"id_user,{','.join(map(str, range(13)))}\nx{',p' * 13}\n".encode()))
+    by_number = attempt(
+        read_answer,
+        Source("F.csv", f"id_user,{','.join(map(str, range(13)))}\nx{',p' * 13}\n".encode()),
+    )
     assert isinstance(by_number, Read), "without names they are the contest's thirteen"
     assert by_number.value.calendar == CONTEST
 
 
 def test_f_holds_each_customer_once() -> None:
     header = "id_user,2010/12,2011/01\n"
-    read = read_answer(Source("F.csv", f"{header}y,b,DEL\nx,a,c\n".encode()))
+    read = attempt(read_answer, Source("F.csv", f"{header}y,b,DEL\nx,a,c\n".encode()))
     assert isinstance(read, Read)
     assert (read.value.customers, read.value.pseudonyms) == (("x", "y"), ("a", "b", "c"))
     assert read.value.cells.tolist() == [[0, 2], [1, -1]]
     assert read.value.calendar == Calendar(CONTEST.first_day, 2)
-    assert isinstance(read_answer(Source("F.csv", f"{header}x,a,c\nx,a,c\n".encode())), Problems)
+    assert isinstance(
+        attempt(read_answer, Source("F.csv", f"{header}x,a,c\nx,a,c\n".encode())), Problems
+    )
 
 
 def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
     book = Darc2019()
     for team, name in (("07", "A_07.csv"), ("", "A_01.csv")):
-        found = book.check_release(Handout(team, table(T)), [])
+        found = attempt(book.check_release, Handout(team, table(T)), [])
         assert isinstance(found, Problems)
         assert (found[0].code, found[0].file) == ("release.one_file", name)
-    two = book.check_release(Handout("07", table(T)), [Source("first.csv", b""), Source("second.csv", b"")])
+    two = attempt(
+        book.check_release,
+        Handout("07", table(T)),
+        [Source("first.csv", b""), Source("second.csv", b"")],
+    )
     assert isinstance(two, Problems)
     assert (two[0].file, two[0].parameters["files"]) == ("first.csv", ["first.csv", "second.csv"])
     assert two[0].parameters["example"] == "A_07.csv"

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reading import Read, attempt
 
-from kakurenbo.anonymizers.tables.near_swaps import SwapNear
+from kakurenbo.anonymizers.tables.swap import SwapNear
 from kakurenbo.attacks.linkage import LinkageGuess
-from kakurenbo.contracts import Credit, PreparedRound, Release, RoundResults
-from kakurenbo.datasets import nhanes
-from kakurenbo.errors import KakurenboError, UsageError
-from kakurenbo.rng import stream
+from kakurenbo.contest import Credit, PreparedRound, Release, RoundResults
+from kakurenbo.core import Problems, Source, Table, write_folder
+from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.data import health as nhanes
 from kakurenbo.rounds import publish_round, score_round
 from kakurenbo.rulebooks.pwscup2021 import Answer, GuessForm, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.release import as_entry, least_rows
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores, count_credit
 from kakurenbo.rulebooks.pwscup2021.utility import unique_share
-from kakurenbo.tables import Problems, Read, Source, Table, write_folder
 
 ROWS = 300
 ROW = "Female,40.0,White,College,Married,25.0,0,1,0,0,Q2,0"
@@ -47,7 +48,7 @@ def files(kept: int = 200, *, change: Mapping[int, str] | None = None) -> list[S
 
 
 def checked(sources: list[Source], mode: str = "rules") -> Read[Submission] | Problems:
-    return Pwscup2021(round="main", mode=mode).check_release(handout(), sources)
+    return attempt(Pwscup2021(round="main", mode=mode).check_release, handout(), sources)
 
 
 def codes_of(sources: list[Source], mode: str = "rules") -> list[str]:
@@ -81,7 +82,9 @@ def test_an_entry_is_d_and_x_and_the_rows_of_d_are_those_of_b_that_x_does_not_li
         (ROW.rpartition(",")[0], ["line.wrong_width"], ["line.wrong_width"]),
     ],
 )
-def test_the_script_lets_values_pass_that_the_rules_do_not(line: str, rules: list[str], scripts: list[str]) -> None:
+def test_the_script_lets_values_pass_that_the_rules_do_not(
+    line: str, rules: list[str], scripts: list[str]
+) -> None:
     assert codes_of(files(change={3: line})) == rules
     assert codes_of(files(change={3: line}), "scripts") == scripts
 
@@ -120,7 +123,10 @@ def test_x_lists_different_rows_of_b_as_many_as_d_lacks(data: str, code: str) ->
 
 
 WRONG_ENTRIES = {
-    "fewer than half left": (files(149), "main_anony_07_d.csv: 149 of the 300 rows of B are left in D; keep at least 150"),
+    "fewer than half left": (
+        files(149),
+        "main_anony_07_d.csv: 149 of the 300 rows of B are left in D; keep at least 150",
+    ),
     "a number that is none": (
         files(change={3: ROW.replace("25.0", "nan")}),
         'main_anony_07_d.csv:4: bmi: "nan" is not a number from 13 to 75; give a number from 13 to 75',
@@ -134,23 +140,44 @@ WRONG_ENTRIES = {
         "main_anony_07_d.csv:4: dep: 0.5 is neither 0 nor 1; write a value that B has",
     ),
     "a header of other names": (
-        files(change={0: "Gender,Years,Race,Education,Marital,BMI,Low,Poor,HbA1c,METs,Activity,Diabetes"}),
+        files(
+            change={
+                0: "Gender,Years,Race,Education,Marital,BMI,Low,Poor,HbA1c,METs,Activity,Diabetes"
+            }
+        ),
         "main_anony_07_d.csv:1: the first line is a header; files of this contest have none: remove it",
     ),
     "X with a row of another B": (
-        [files()[0], Source("main_anony_07_x.csv", "".join(f"{row}\n" for row in [*range(200, 299), 4000]).encode())],
+        [
+            files()[0],
+            Source(
+                "main_anony_07_x.csv",
+                "".join(f"{row}\n" for row in [*range(200, 299), 4000]).encode(),
+            ),
+        ],
         "main_anony_07_x.csv:100: row: 4000 is not an integer from 0 to 299; give an integer from 0 to 299",
     ),
     "X with a row twice": (
-        [files()[0], Source("main_anony_07_x.csv", "".join(f"{row}\n" for row in [*range(200, 299), 203]).encode())],
+        [
+            files()[0],
+            Source(
+                "main_anony_07_x.csv",
+                "".join(f"{row}\n" for row in [*range(200, 299), 203]).encode(),
+            ),
+        ],
         "main_anony_07_x.csv:100: row: row number 203 is named twice (first in line 4); name each deleted row once",
     ),
-    "X alone": (files()[1:], "main_anony_07_x.csv: an entry is two files; got main_anony_07_x.csv; give the table D as"),
+    "X alone": (
+        files()[1:],
+        "main_anony_07_x.csv: an entry is two files; got main_anony_07_x.csv; give the table D as",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", WRONG_ENTRIES)
-def test_a_wrong_entry_is_told_with_its_place_the_value_and_the_remedy_in_both_languages(case: str) -> None:
+def test_a_wrong_entry_is_told_with_its_place_the_value_and_the_remedy_in_both_languages(
+    case: str,
+) -> None:
     sources, told = WRONG_ENTRIES[case]
     problems = checked(sources)
     assert isinstance(problems, Problems)
@@ -163,17 +190,31 @@ def test_a_wrong_entry_is_told_with_its_place_the_value_and_the_remedy_in_both_l
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (["a,b,c", *["1,2,3"] * 100], "guess.csv:1: the first line is a header; files of this contest have none: remove it"),
+        (
+            ["a,b,c", *["1,2,3"] * 100],
+            "guess.csv:1: the first line is a header; files of this contest have none: remove it",
+        ),
         (["1,2,3"] * 99, "guess.csv: the number of records is 99; exactly 100 are allowed"),
-        (["1,2"] * 100, "guess.csv:1: the line has 2 columns instead of 3; give every column once, separated by commas"),
-        (["1,2,3", "1,200,3"] * 50, "guess.csv:2: second: 200 is not an integer from -1 to 199; give an integer from"),
-        (["1,2,3", "1,2,-2"] * 50, "guess.csv:2: third: -2 is not an integer from -1 to 199; give an integer from"),
+        (
+            ["1,2"] * 100,
+            "guess.csv:1: the line has 2 columns instead of 3; give every column once, separated by commas",
+        ),
+        (
+            ["1,2,3", "1,200,3"] * 50,
+            "guess.csv:2: second: 200 is not an integer from -1 to 199; give an integer from",
+        ),
+        (
+            ["1,2,3", "1,2,-2"] * 50,
+            "guess.csv:2: third: -2 is not an integer from -1 to 199; give an integer from",
+        ),
         (["5.0,2,3"] * 100, "guess.csv:1: first: 5.0 is not an integer from -1 to 199; write 5"),
     ],
 )
-def test_a_wrong_guess_is_told_with_its_place_the_value_and_the_remedy(lines: list[str], told: str) -> None:
+def test_a_wrong_guess_is_told_with_its_place_the_value_and_the_remedy(
+    lines: list[str], told: str
+) -> None:
     source = Source("guess.csv", "".join(f"{line}\n" for line in lines).encode())
-    problems = Pwscup2021(round="main").check_guess(GuessForm(100, 200), source)
+    problems = attempt(Pwscup2021(round="main").check_guess, GuessForm(100, 200), source)
     assert isinstance(problems, Problems)
     assert any(problem.in_language("en").startswith(told) for problem in problems)
 
@@ -187,7 +228,9 @@ def test_fewer_than_50_deleted_rows_make_no_test_table() -> None:
     assert thinned.rows is not None
     assert unique_share(handout().table.take(thinned.rows), ROWS).value <= 0.6
     with pytest.raises(KakurenboError, match="does not say which rows of B it kept"):
-        as_entry(handout(), Release.of(handout().table.take(np.arange(9))), np.random.default_rng(1))
+        as_entry(
+            handout(), Release.of(handout().table.take(np.arange(9))), np.random.default_rng(1)
+        )
 
 
 # -- limits ----------------------------------------------------------------------------------------------------------------
@@ -215,7 +258,9 @@ def test_a_level_that_d_lost_counts_by_the_rules_and_is_passed_over_by_the_scrip
 def test_diabetes_that_can_be_told_perfectly_breaks_the_limit() -> None:
     table = handout().table
     told = table.with_codes({"dia": (table.values("age") > 50).astype(int)})
-    utility = Pwscup2021(round="main").measure(handout(), Submission(told, np.arange(ROWS), np.arange(0)))
+    utility = Pwscup2021(round="main").measure(
+        handout(), Submission(told, np.arange(ROWS), np.arange(0))
+    )
     assert utility.scores["odds_ratio"].value == np.inf
     assert "odds_ratio" in utility.failed
 
@@ -258,9 +303,14 @@ def test_a_guess_names_rows_of_d_by_the_rules_and_any_row_of_b_by_the_script() -
         book = Pwscup2021(mode=mode, rows=ROWS)
         form = book.answer_form(Answer(np.zeros(100, dtype=int), 200))
         assert form == GuessForm(100, highest + 1)
-        assert isinstance(book.check_guess(form, Source("E.csv", line + f"{highest},0,0\n".encode())), Read)
+        assert isinstance(
+            attempt(book.check_guess, form, Source("E.csv", line + f"{highest},0,0\n".encode())),
+            Read,
+        )
         for wrong in (f"{highest + 1},0,0\n", "-2,0,0\n", "1.5,0,0\n", "1,2\n", ""):
-            assert isinstance(book.check_guess(form, Source("E.csv", line + wrong.encode())), Problems)
+            assert isinstance(
+                attempt(book.check_guess, form, Source("E.csv", line + wrong.encode())), Problems
+            )
 
 
 # -- scores ----------------------------------------------------------------------------------------------------------------
@@ -268,7 +318,9 @@ def test_a_guess_names_rows_of_d_by_the_rules_and_any_row_of_b_by_the_script() -
 
 def results(**dangers: Mapping[str, float]) -> RoundResults:
     credits = {
-        name.removeprefix("on_"): {attacker.removeprefix("by_"): Credit(value, 1.030301) for attacker, value in row.items()}
+        name.removeprefix("on_"): {
+            attacker.removeprefix("by_"): Credit(value, 1.030301) for attacker, value in row.items()
+        }
         for name, row in dangers.items()
     }
     return RoundResults(credits, tuple(credits), tuple(credits))
@@ -282,9 +334,16 @@ ROUND = results(
 )
 
 
-def test_a_release_is_as_dangerous_as_its_worst_attack_and_an_attacker_is_scored_on_the_first_three_without_its_own() -> None:
+def test_a_release_is_as_dangerous_as_its_worst_attack_and_an_attacker_is_scored_on_the_first_three_without_its_own() -> (
+    None
+):
     scores = RoundScores.of(ROUND)
-    assert scores.anonymization == {"01": Fraction("0.3"), "02": Fraction("0.2"), "03": Fraction("0.5"), "04": Fraction("0.6")}
+    assert scores.anonymization == {
+        "01": Fraction("0.3"),
+        "02": Fraction("0.2"),
+        "03": Fraction("0.5"),
+        "04": Fraction("0.6"),
+    }
     assert scores.first == ("02", "01", "03")
     assert scores.attack["01"] == Fraction("0.6") / 2, "own entry dropped"
     assert scores.attack["04"] == Fraction("0.4") / 3
@@ -292,7 +351,9 @@ def test_a_release_is_as_dangerous_as_its_worst_attack_and_an_attacker_is_scored
 
 
 def test_a_missing_guess_counts_0_in_the_mean_and_cannot_raise_the_maximum() -> None:
-    silent = RoundResults({**ROUND.credits, "02": {"01": Credit(0.1, 1)}}, ROUND.targets, ROUND.attackers)
+    silent = RoundResults(
+        {**ROUND.credits, "02": {"01": Credit(0.1, 1)}}, ROUND.targets, ROUND.attackers
+    )
     scores = RoundScores.of(silent)
     assert scores.anonymization["02"] == Fraction("0.1")
     assert scores.attack["04"] == Fraction("0.3") / 3
@@ -312,9 +373,16 @@ def test_rounds_weigh_1_to_9_and_the_overall_score_is_the_sum_of_both_ranks() ->
     standings = Pwscup2021().standings({"pre": other, "main": ROUND})
     danger = {line.team: line.score for line in standings.anonymization}
     assert danger["01"] == Fraction(1, 10) + Fraction(27, 100)
-    ranks = [{line.team: line.rank for line in lines} for lines in (standings.anonymization, standings.attack)]
-    assert {line.team: line.score for line in standings.overall} == {team: ranks[0][team] + ranks[1][team] for team in danger}
-    assert [line.rank for line in standings.overall] == sorted(line.rank for line in standings.overall)
+    ranks = [
+        {line.team: line.rank for line in lines}
+        for lines in (standings.anonymization, standings.attack)
+    ]
+    assert {line.team: line.score for line in standings.overall} == {
+        team: ranks[0][team] + ranks[1][team] for team in danger
+    }
+    assert [line.rank for line in standings.overall] == sorted(
+        line.rank for line in standings.overall
+    )
 
 
 def test_who_ties_with_the_third_is_among_the_three() -> None:
@@ -323,10 +391,19 @@ def test_who_ties_with_the_third_is_among_the_three() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x,y\n1,2\n", "attacker,R_on_01\n", "attacker,R_on_01\n01,2\n", "attacker,R_on_01,R_on_1\n01,0,0\n"]
+    "text",
+    [
+        "",
+        "x,y\n1,2\n",
+        "attacker,R_on_01\n",
+        "attacker,R_on_01\n01,2\n",
+        "attacker,R_on_01,R_on_1\n01,0,0\n",
+    ],
 )
 def test_a_table_that_is_no_published_matrix_is_refused(text: str) -> None:
-    assert isinstance(Pwscup2021().read_published(Source("m.csv", text.encode())), Problems)
+    assert isinstance(
+        attempt(Pwscup2021().read_published, Source("m.csv", text.encode())), Problems
+    )
 
 
 # -- a round by folders ----------------------------------------------------------------------------------------------------
@@ -341,26 +418,42 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     prepared: PreparedRound[Handout] = PreparedRound(rules, folder / "preparation")
     for team in ("01", "02"):
         release = rules.anonymize(prepared.handout(team), SwapNear(), stream(1, team))
-        write_folder(folder / "submissions" / team, rules.release_files(prepared.handout(team), release))
-    published = publish_round(rules, folder / "preparation", folder / "submissions", with_disqualified=True)
+        write_folder(
+            folder / "submissions" / team, rules.release_files(prepared.handout(team), release)
+        )
+    published = publish_round(
+        rules, folder / "preparation", folder / "submissions", with_disqualified=True
+    )
     write_folder(folder / "phase", published.files)
     return folder / "preparation", folder / "phase"
 
 
-def test_in_the_main_round_every_team_has_a_b_of_its_own_that_attackers_do_not_get(played: tuple[Path, Path]) -> None:
+def test_in_the_main_round_every_team_has_a_b_of_its_own_that_attackers_do_not_get(
+    played: tuple[Path, Path],
+) -> None:
     tables = {path.read_bytes() for path in played[0].glob("teams/*/main_B_*.csv")}
     assert len(tables) == 3
-    assert [path.name for path in (played[0] / "attackers").iterdir()] == ["contest.json"]
+    assert {path.name for path in (played[0] / "attackers").iterdir()} == {
+        "contest.json",
+        "README.md",
+        "README.ja.md",
+    }
 
 
 def test_in_the_preliminary_everybody_has_the_same_b_and_attackers_get_it() -> None:
     made = Pwscup2021(round="pre", data="embedded", rows=400).prepare(5, ["01", "02"]).folders
-    assert made["teams/01"]["pre_B.csv"] == made["teams/02"]["pre_B.csv"] == made["attackers"]["pre_B.csv"]
+    assert (
+        made["teams/01"]["pre_B.csv"]
+        == made["teams/02"]["pre_B.csv"]
+        == made["attackers"]["pre_B.csv"]
+    )
 
 
 def test_each_attacker_is_dealt_a_test_table_of_its_own(played: tuple[Path, Path]) -> None:
     phase = played[1]
-    names = sorted(path.relative_to(phase).as_posix() for path in phase.glob("targets/01/**/*_ct.csv"))
+    names = sorted(
+        path.relative_to(phase).as_posix() for path in phase.glob("targets/01/**/*_ct.csv")
+    )
     assert names == [
         "targets/01/for_02/main_anony_01_for_02_ct.csv",
         "targets/01/for_03/main_anony_01_for_03_ct.csv",
@@ -370,17 +463,25 @@ def test_each_attacker_is_dealt_a_test_table_of_its_own(played: tuple[Path, Path
     book = Pwscup2021()
     whole, part = (phase / "targets/01", phase / "targets/01/for_02")
     read = {
-        "everybody": book.read_target(whole),
-        "02": book.read_target(part),
-        "02 by name": book.read_target(whole, attacker="02"),
+        "everybody": attempt(book.read_target, whole),
+        "02": attempt(book.read_target, part),
+        "02 by name": attempt(book.read_target, whole, attacker="02"),
     }
-    people = {name: one.value.knowledge.people.rows() for name, one in read.items() if isinstance(one, Read)}
+    people = {
+        name: one.value.knowledge.people.rows()
+        for name, one in read.items()
+        if isinstance(one, Read)
+    }
     assert people["02"] == people["02 by name"] != people["everybody"]
 
 
-def test_a_guess_is_credited_by_the_table_that_its_attacker_was_dealt(played: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_guess_is_credited_by_the_table_that_its_attacker_was_dealt(
+    played: tuple[Path, Path], tmp_path: Path
+) -> None:
     phase, book = played[1], Pwscup2021()
-    answer = book.in_folder(phase / "answers/01/for_02").read_answer(phase / "answers/01/for_02")
+    answer = attempt(
+        book.in_folder(phase / "answers/01/for_02").read_answer, phase / "answers/01/for_02"
+    )
     assert isinstance(answer, Read)
     right = LinkageGuess(np.repeat(answer.value.rows[:, None], 3, axis=1))
     for attacker in ("02", "03"):
@@ -394,28 +495,42 @@ def test_a_guess_is_credited_by_the_table_that_its_attacker_was_dealt(played: tu
     assert set(scored.results.credits["01"]) == {"02", "03", "sample_rlink"}
 
 
-def test_a_guess_for_another_round_is_refused_by_its_name(played: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_guess_for_another_round_is_refused_by_its_name(
+    played: tuple[Path, Path], tmp_path: Path
+) -> None:
     write_folder(tmp_path / "guesses" / "02", {"pre_attack_01_from_02.csv": b"-1,-1,-1\n" * 100})
     scored = score_round(Pwscup2021(), played[1], tmp_path / "guesses", sample_attacks=False)
     assert [refusal.problems[0].code for refusal in scored.refused] == ["release.other_round"]
 
 
 def test_one_test_table_for_all_is_an_option_and_so_is_its_order() -> None:
-    submission = Submission(handout().table.take(np.arange(200)), np.arange(200), np.arange(200, ROWS))
+    submission = Submission(
+        handout().table.take(np.arange(200)), np.arange(200), np.arange(200, ROWS)
+    )
     for order, sorted_ in (("sorted", True), ("shuffled", False)):
-        _, places = Pwscup2021(order=order).test_table(handout(), submission, np.random.default_rng(1))
+        _, places = Pwscup2021(order=order).test_table(
+            handout(), submission, np.random.default_rng(1)
+        )
         kept = places[places >= 0]
         assert (places < 0).sum() == len(kept) == 50
         assert (kept.tolist() == sorted(kept)) is sorted_
     assert [Pwscup2021(round=name).shuffled for name in ("pre", "main")] == [False, True]
 
 
-def test_a_table_of_ones_own_is_b_in_the_preliminary_and_the_source_of_all_in_the_main_round(tmp_path: Path) -> None:
+def test_a_table_of_ones_own_is_b_in_the_preliminary_and_the_source_of_all_in_the_main_round(
+    tmp_path: Path,
+) -> None:
     own = tmp_path / "B.csv"
-    own.write_bytes(b"".join(f"{','.join(map(str, row))}\n".encode() for row in handout().table.rows()))
+    own.write_bytes(
+        b"".join(f"{','.join(map(str, row))}\n".encode() for row in handout().table.rows())
+    )
     pre = Pwscup2021(round="pre", table=str(own)).prepare(1, ["01"])
     assert pre.folders["teams/01"]["pre_B.csv"] == own.read_bytes()
-    assert (pre.facts.settings["data"], pre.facts.settings["rows"], "table" in pre.facts.settings) == ("own", ROWS, False)
+    assert (
+        pre.facts.settings["data"],
+        pre.facts.settings["rows"],
+        "table" in pre.facts.settings,
+    ) == ("own", ROWS, False)
     main = Pwscup2021(round="main", table=str(own)).prepare(1, ["01"])
     assert main.folders["teams/01"]["main_B_01.csv"] != own.read_bytes()
     with pytest.raises(UsageError, match="name its file with --table"):

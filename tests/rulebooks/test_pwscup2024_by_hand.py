@@ -9,21 +9,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.pwscup2024 import BOOK, small_original, under_attack, zipped
+from tests.reading import Read, attempt
 
 from kakurenbo.attacks.reconstruction import RatingsGuess
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.contracts import ANONYMIZE, ATTACK, Credit, Guesses, RoundResults, Target
-from kakurenbo.datasets import ratings
-from kakurenbo.errors import UsageError
-from kakurenbo.rng import stream
+from kakurenbo.contest import ANONYMIZE, ATTACK, Credit, Guesses, RoundResults, Target
+from kakurenbo.core import Problems, Source, sources_of, write_folder
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.data import ratings
 from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, names
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.handout import read_choice
 from kakurenbo.rulebooks.pwscup2024.preparation import Candidates, own_tables
 from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing, total_score
-from kakurenbo.rulebooks.pwscup2024.targets import answer_files, draw_masks, draw_test, masks_bytes, read_masks, target_files
-from kakurenbo.tables import Problems, Read, Source, sources_of, write_folder
+from kakurenbo.rulebooks.pwscup2024.targets import (
+    answer_files,
+    draw_masks,
+    draw_test,
+    masks_bytes,
+    read_masks,
+    target_files,
+)
 
 HANDOUT = Handout("01", (small_original(60),), assigned=True)
 PAIR = [f"{row},{row % 6}" for row in range(50)]
@@ -35,7 +43,9 @@ def release() -> dict[str, bytes]:
 
 
 def check(files: dict[str, bytes]) -> Read | Problems:
-    return BOOK.check_release(HANDOUT, [Source(name, data) for name, data in files.items()])
+    return attempt(
+        BOOK.check_release, HANDOUT, [Source(name, data) for name, data in files.items()]
+    )
 
 
 def columns(*pairs: list[str]) -> bytes:
@@ -44,7 +54,9 @@ def columns(*pairs: list[str]) -> bytes:
 
 def guesses(files: dict[str, bytes], attacker: str, teams: list[str]) -> Guesses:
     targets = {team: Target(team, None, GuessForm(50, team)) for team in teams}
-    return BOOK.read_guesses(targets, [Source(name, data) for name, data in files.items()], attacker)
+    return BOOK.read_guesses(
+        targets, [Source(name, data) for name, data in files.items()], attacker
+    )
 
 
 # -- what the contest declares -------------------------------------------------------------------------------------------
@@ -71,7 +83,9 @@ def test_the_judge_is_told_which_files_an_entry_has_and_how_large_they_may_be() 
 
 def test_a_choice_and_id_txt_have_at_most_10000_bytes() -> None:
     for extra, large in ((0, False), (1, True)):
-        choice = read_choice(Source("choice.json", b'{"candidate": 1}'.ljust(10_000 + extra)), 3)
+        choice = attempt(
+            read_choice, Source("choice.json", b'{"candidate": 1}'.ljust(10_000 + extra)), 3
+        )
         assert isinstance(choice, Problems) == large
         found = check({**release(), "id.txt": b"01".ljust(10_000 + extra)})
         assert isinstance(found, Problems) == large
@@ -79,7 +93,9 @@ def test_a_choice_and_id_txt_have_at_most_10000_bytes() -> None:
 
 def test_files_of_guesses_and_of_a_release_have_at_most_ten_million_bytes() -> None:
     for extra, large in ((b"", False), (b"0", True)):
-        found = BOOK.check_guess(GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra))
+        found = attempt(
+            BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra)
+        )
         assert isinstance(found, Problems)
         assert (found[0].code == "source.too_large") == large
         found = check({**release(), "C01_3.csv": b"x\n" * 5_000_000 + extra})
@@ -87,7 +103,9 @@ def test_files_of_guesses_and_of_a_release_have_at_most_ten_million_bytes() -> N
         assert (found[0].code == "source.too_large") == large
 
 
-def test_utility_has_100_points_in_each_of_ten_files_a_total_200_and_an_attack_on_five_teams_500() -> None:
+def test_utility_has_100_points_in_each_of_ten_files_a_total_200_and_an_attack_on_five_teams_500() -> (
+    None
+):
     most = {name: figure.of for name, figure in Pwscup2024.figures.items()}
     assert most == {
         **{f"U_{number}": 100 for number in range(10)},
@@ -107,30 +125,46 @@ def test_utility_has_100_points_in_each_of_ten_files_a_total_200_and_an_attack_o
 
 
 def test_names_tell_team_candidate_and_number() -> None:
-    assert [names.candidate_team(name) for name in ("Bi07-2.csv", "B07.csv.gz", "Bi7.csv", "B07a.csv")] == [
+    assert [
+        names.candidate_team(name) for name in ("Bi07-2.csv", "B07.csv.gz", "Bi7.csv", "B07a.csv")
+    ] == [
         "07",
         "07",
         None,
         None,
     ]
-    assert [names.candidate_number(name) for name in ("Bi07-2.csv", "B07.csv", "x.csv")] == [2, None, None]
-    assert [names.release_number(name) for name in ("C07_0.csv", "C07_9.csv", "C07_10.csv", "D07_1.csv")] == [
+    assert [names.candidate_number(name) for name in ("Bi07-2.csv", "B07.csv", "x.csv")] == [
+        2,
+        None,
+        None,
+    ]
+    assert [
+        names.release_number(name) for name in ("C07_0.csv", "C07_9.csv", "C07_10.csv", "D07_1.csv")
+    ] == [
         ("07", 0),
         ("07", 9),
         None,
         None,
     ]
-    assert [names.attack_letter(name) for name in ("B07a.csv", "x.csv", "B07c.csv", "b.csv.gz")] == [
+    assert [
+        names.attack_letter(name) for name in ("B07a.csv", "x.csv", "B07c.csv", "b.csv.gz")
+    ] == [
         ("07", "a"),
         ("", "x"),
         None,
         ("", "b"),
     ]
-    assert [names.is_choice(name) for name in ("C07_choice.json", "choice.json", "my_choice.json")] == [True, True, False]
+    assert [
+        names.is_choice(name) for name in ("C07_choice.json", "choice.json", "my_choice.json")
+    ] == [True, True, False]
 
 
 def test_a_number_in_id_txt_has_at_most_four_digits() -> None:
-    for text, code in ((b"0001", ""), (b"00001", "pwscup2024.id_no_number"), (b"1234", "pwscup2024.id_other_team")):
+    for text, code in (
+        (b"0001", ""),
+        (b"00001", "pwscup2024.id_no_number"),
+        (b"1234", "pwscup2024.id_other_team"),
+    ):
         found = check({**release(), "id.txt": text})
         assert (found[0].code if isinstance(found, Problems) else "") == code
         if code:
@@ -140,7 +174,7 @@ def test_a_number_in_id_txt_has_at_most_four_digits() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_candidates_count_from_1_in_the_file_and_from_0_here(number: int) -> None:
-    read = read_choice(Source("choice.json", b'{"candidate": %d}' % number), 3)
+    read = attempt(read_choice, Source("choice.json", b'{"candidate": %d}' % number), 3)
     assert isinstance(read, Read)
     assert read.value == number - 1
 
@@ -172,19 +206,32 @@ def test_a_strange_file_of_an_archive_is_told_with_the_names_that_belong_in_it()
 def test_beside_an_archive_there_may_be_files_that_tell_something_and_no_others() -> None:
     archive = {"C01.zip": zipped(release())}
     assert isinstance(check({**archive, "id.txt": b"01"}), Read)
-    for more in ({"notes.txt": b""}, {"second.zip": archive["C01.zip"]}, {"id.txt": b"01", "notes.txt": b""}):
+    for more in (
+        {"notes.txt": b""},
+        {"second.zip": archive["C01.zip"]},
+        {"id.txt": b"01", "notes.txt": b""},
+    ):
         found = check({**archive, **more})
         assert isinstance(found, Problems)
-        assert (found[0].code, found[0].parameters["files"]) == ("pwscup2024.one_archive", [*archive, *more])
+        assert (found[0].code, found[0].parameters["files"]) == (
+            "pwscup2024.one_archive",
+            [*archive, *more],
+        )
 
 
 def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
-    several = Handout("01", (small_original(60), small_original(60, seed=2)), chosen=1, assigned=True)
+    several = Handout(
+        "01", (small_original(60), small_original(60, seed=2)), chosen=1, assigned=True
+    )
     files = split_files("01", ratings.split(small_original(60, seed=2)))
-    found = BOOK.check_release(several, [Source(name, data) for name, data in files.items()])
+    found = attempt(
+        BOOK.check_release, several, [Source(name, data) for name, data in files.items()]
+    )
     assert isinstance(found, Read), found
     assert found.value.chosen == 1
-    assert [(notice.code, notice.parameters["candidate"]) for notice in found.notices] == [("pwscup2024.not_chosen", 2)]
+    assert [(notice.code, notice.parameters["candidate"]) for notice in found.notices] == [
+        ("pwscup2024.not_chosen", 2)
+    ]
 
 
 def test_files_that_attackers_read_have_at_least_one_row_and_all_as_many(tmp_path: Path) -> None:
@@ -193,14 +240,16 @@ def test_files_that_attackers_read_have_at_least_one_row_and_all_as_many(tmp_pat
     uneven = {**release(), "C01_4.csv": empty["C01_4.csv"]}
     for name, files in (("good", release()), ("empty", empty), ("uneven", uneven)):
         write_folder(tmp_path / name, {**target_files("01", known), **files})
-        found = BOOK.read_knowledge(sources_of(tmp_path / name))
+        found = attempt(BOOK.read_knowledge, sources_of(tmp_path / name))
         assert isinstance(found, Read) == (name == "good"), found
 
 
 # -- what is drawn -------------------------------------------------------------------------------------------------------
 
 
-def test_a_is_the_people_and_b_their_ratings_in_the_order_of_the_answer_with_the_masked_one_starred() -> None:
+def test_a_is_the_people_and_b_their_ratings_in_the_order_of_the_answer_with_the_masked_one_starred() -> (
+    None
+):
     original = small_original(60)
     masks = np.arange(50) % len(ratings.MOVIES)
     known, answer = draw_test(original, ratings.split(original), stream(5, "x"), masks)
@@ -221,18 +270,28 @@ def test_masks_are_50_movies_one_per_line_and_are_read_back() -> None:
     assert (masks.shape, masks.min() >= 0, masks.max() < len(ratings.MOVIES)) == ((50,), True, True)
     lines = masks_bytes(masks).decode().splitlines()
     assert lines == [ratings.MOVIES[place] for place in masks]
-    read = read_masks(Source("masks.csv", masks_bytes(masks)))
+    read = attempt(read_masks, Source("masks.csv", masks_bytes(masks)))
     assert isinstance(read, Read)
     assert (read.value == masks).all()
     for count in (49, 51):
-        assert isinstance(read_masks(Source("masks.csv", f"{lines[0]}\n".encode() * count)), Problems)
+        assert isinstance(
+            attempt(read_masks, Source("masks.csv", f"{lines[0]}\n".encode() * count)), Problems
+        )
 
 
-def test_sample_anonymity_is_100_less_the_hits_of_the_sample_attack_on_people_that_b_and_the_release_fix() -> None:
+def test_sample_anonymity_is_100_less_the_hits_of_the_sample_attack_on_people_that_b_and_the_release_fix() -> (
+    None
+):
     """The text says that anybody who holds both gets the same figure: here it is drawn once more."""
     original = small_original(60)
     tables = ratings.split(original)
-    rng = stream(0, "pwscup2024", "sample_anonymity", original.digest(), *(table.digest() for table in tables))
+    rng = stream(
+        0,
+        "pwscup2024",
+        "sample_anonymity",
+        original.digest(),
+        *(table.digest() for table in tables),
+    )
     masks = rng.integers(len(ratings.MOVIES), size=50)
     known, answer = draw_test(original, tables, rng, masks)
     guess = Sample()(known, rng)
@@ -247,7 +306,7 @@ def test_sample_anonymity_is_100_less_the_hits_of_the_sample_attack_on_people_th
 def test_an_answer_has_50_rows_of_a_and_ratings_from_0_to_5(tmp_path: Path) -> None:
     answer = Answer(np.arange(50)[::-1], np.arange(50) % 6)
     (tmp_path / "B07x.csv").write_bytes(answer_files("07", answer)["B07x.csv"])
-    read = BOOK.read_answer(tmp_path / "B07x.csv")
+    read = attempt(BOOK.read_answer, tmp_path / "B07x.csv")
     assert isinstance(read, Read)
     assert (read.value.people.tolist(), read.value.values.tolist(), read.value.target) == (
         list(range(49, -1, -1)),
@@ -256,7 +315,7 @@ def test_an_answer_has_50_rows_of_a_and_ratings_from_0_to_5(tmp_path: Path) -> N
     )
     for wrong in (b"50,0\n" * 50, b"0,6\n" * 50, b"-1,0\n" * 50, b"0,0\n" * 49, b"0,0\n" * 51):
         (tmp_path / "B07x.csv").write_bytes(wrong)
-        assert isinstance(BOOK.read_answer(tmp_path / "B07x.csv"), Problems), wrong[:5]
+        assert isinstance(attempt(BOOK.read_answer, tmp_path / "B07x.csv"), Problems), wrong[:5]
 
 
 def test_a_row_of_b_without_a_star_or_with_two_is_told_by_its_line(tmp_path: Path) -> None:
@@ -264,11 +323,18 @@ def test_a_row_of_b_without_a_star_or_with_two_is_told_by_its_line(tmp_path: Pat
     files = {**target_files("01", known), **release()}
     lines = files["B01b.csv"].decode().splitlines()
     lines[1] = lines[1].replace("*", "0")
-    lines[3] = "*," + lines[3].split(",", 1)[1] if not lines[3].startswith("*") else lines[3].rsplit(",", 1)[0] + ",*"
+    lines[3] = (
+        "*," + lines[3].split(",", 1)[1]
+        if not lines[3].startswith("*")
+        else lines[3].rsplit(",", 1)[0] + ",*"
+    )
     write_folder(tmp_path, {**files, "B01b.csv": "\n".join([*lines, ""]).encode()})
-    found = BOOK.read_knowledge(sources_of(tmp_path))
+    found = attempt(BOOK.read_knowledge, sources_of(tmp_path))
     assert isinstance(found, Problems)
-    assert [(problem.row, problem.record, problem.parameters["count"]) for problem in found] == [(2, 0, 0), (4, 2, 2)]
+    assert [(problem.row, problem.record, problem.parameters["count"]) for problem in found] == [
+        (2, 0, 0),
+        (4, 2, 2),
+    ]
 
 
 # -- guesses -------------------------------------------------------------------------------------------------------------
@@ -277,16 +343,27 @@ def test_a_row_of_b_without_a_star_or_with_two_is_told_by_its_line(tmp_path: Pat
 def test_an_e_file_reaches_to_the_last_of_its_targets_and_to_the_attacker() -> None:
     guess = RatingsGuess(np.array([4, 0]), np.array([5, 1]))
     for attacker, line in (("01", b"*,*,4,5\n"), ("04", b"*,*,4,5,*,*,*,*\n")):
-        assert BOOK.guess_files({"02": guess}, attacker)[f"E{attacker}.csv"].splitlines(keepends=True)[0] == line
-    assert BOOK.guess_files({"01": replace(guess, people=np.array([-1, 3]))}, "01")["E01.csv"] == b"*,5\n3,1\n"
+        assert (
+            BOOK.guess_files({"02": guess}, attacker)[f"E{attacker}.csv"].splitlines(keepends=True)[
+                0
+            ]
+            == line
+        )
+    assert (
+        BOOK.guess_files({"01": replace(guess, people=np.array([-1, 3]))}, "01")["E01.csv"]
+        == b"*,5\n3,1\n"
+    )
 
 
 def test_cells_of_a_guess_are_rows_of_a_and_ratings_from_0_and_all_bad_ones_are_told() -> None:
     lines = [*PAIR]
     lines[0], lines[1], lines[2] = "49,5", "50,5", "49,6"
-    found = BOOK.check_guess(GuessForm(), Source("E.csv", columns(lines)))
+    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", columns(lines)))
     assert isinstance(found, Problems)
-    assert [(problem.row, problem.record, problem.column, problem.parameters["high"]) for problem in found] == [
+    assert [
+        (problem.row, problem.record, problem.column, problem.parameters["high"])
+        for problem in found
+    ] == [
         (2, 1, "1", 49),
         (3, 2, "2", 5),
     ]
@@ -294,7 +371,7 @@ def test_cells_of_a_guess_are_rows_of_a_and_ratings_from_0_and_all_bad_ones_are_
 
 def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
     for read in (
-        BOOK.check_guess(GuessForm(50, "03"), Source("E.csv", columns(PAIR, PAIR))),
+        attempt(BOOK.check_guess, GuessForm(50, "03"), Source("E.csv", columns(PAIR, PAIR))),
         guesses({"E01.csv": columns(NOTHING, PAIR)}, "01", ["01", "02", "03"]).refused[0][1],
     ):
         assert isinstance(read, Problems)
@@ -306,16 +383,22 @@ def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
 
 
 def test_an_odd_number_of_columns_is_told_with_its_count() -> None:
-    found = BOOK.check_guess(GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
+    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
     assert isinstance(found, Problems)
-    assert (found[0].code, found[0].row, found[0].parameters["width"]) == ("pwscup2024.odd_columns", 1, 3)
+    assert (found[0].code, found[0].row, found[0].parameters["width"]) == (
+        "pwscup2024.odd_columns",
+        1,
+        3,
+    )
 
 
 def test_filled_columns_are_told_by_their_places_and_a_half_filled_pair_is_filled() -> None:
     half = ["*,0"] * 50
     found = guesses({"E02.csv": columns(half, half, NOTHING, half)}, "02", ["01", "02", "03"])
     assert [guess.target for guess in found.found] == ["01"]
-    assert [(problems[0].code, list(problems[0].parameters["columns"])) for _, problems in found.refused] == [
+    assert [
+        (problems[0].code, list(problems[0].parameters["columns"])) for _, problems in found.refused
+    ] == [
         ("pwscup2024.own_columns", [3, 4]),
         ("pwscup2024.columns_of_nobody", [7, 8]),
     ]
@@ -333,7 +416,11 @@ def test_at_most_20_targets_are_listed() -> None:
 
 
 def test_at_most_five_files_of_a_strange_archive_are_listed() -> None:
-    found = BOOK.check_guess(GuessForm(), Source("E.zip", zipped({f"{number}.txt": b"x" for number in range(7)})))
+    found = attempt(
+        BOOK.check_guess,
+        GuessForm(),
+        Source("E.zip", zipped({f"{number}.txt": b"x" for number in range(7)})),
+    )
     assert isinstance(found, Problems)
     assert list(found[0].parameters["listed"]) == [f"{number}.txt" for number in range(5)]
 
@@ -344,7 +431,10 @@ def test_the_organizers_attack_without_a_number_owns_no_columns() -> None:
 
 
 def test_id_txt_may_stand_before_the_guesses() -> None:
-    for files in ({"id.txt": b"01", "E01.csv": columns(NOTHING, PAIR)}, {"E01.csv": columns(NOTHING, PAIR), "id.txt": b"01"}):
+    for files in (
+        {"id.txt": b"01", "E01.csv": columns(NOTHING, PAIR)},
+        {"E01.csv": columns(NOTHING, PAIR), "id.txt": b"01"},
+    ):
         assert [guess.target for guess in guesses(files, "01", ["01", "02"]).found] == ["02"]
 
 
@@ -354,28 +444,38 @@ def test_id_txt_may_stand_before_the_guesses() -> None:
 def test_blind_guessing_is_a_random_order_and_random_ratings() -> None:
     """On average one of 50 people is met and a sixth of the ratings; the band is that of 20,000 tries."""
     rng = np.random.default_rng(0)
-    met = [int((rng.permutation(50) == np.arange(50)).sum() + rng.binomial(50, 1 / 6)) for _ in range(20_000)]
+    met = [
+        int((rng.permutation(50) == np.arange(50)).sum() + rng.binomial(50, 1 / 6))
+        for _ in range(20_000)
+    ]
     chance = blind_guessing(50)
     assert chance.mean == 1 + 50 / 6
     assert np.quantile(met, [0.025, 0.975]).tolist() == [chance.low, chance.high] == [4, 15]
 
 
 @pytest.mark.parametrize(
-    ("anonymity", "utility", "total"), [(50, 50, 100), (49, 50, 97), (50, 49, 97), (49, 49, 94), (100, 100, 200), (25, 25, 0)]
+    ("anonymity", "utility", "total"),
+    [(50, 50, 100), (49, 50, 97), (50, 49, 97), (49, 49, 94), (100, 100, 200), (25, 25, 0)],
 )
 def test_each_point_below_50_costs_two_more(anonymity: int, utility: int, total: int) -> None:
     assert total_score(Fraction(anonymity), Fraction(utility)) == total
 
 
 def results(text: str) -> Read | Problems:
-    return BOOK.read_published(Source("r.csv", text.encode()))
+    return attempt(BOOK.read_published, Source("r.csv", text.encode()))
 
 
 def test_a_row_of_zeros_is_a_team_that_withdrew_and_its_attacks_are_gone_too() -> None:
-    read = results("anonymizer,01,02,03,utility\n01,0,5,7,60\n02,0,0,0,0\n03,9,0,0,70\n04,0,0,0,1\n")
+    read = results(
+        "anonymizer,01,02,03,utility\n01,0,5,7,60\n02,0,0,0,0\n03,9,0,0,70\n04,0,0,0,1\n"
+    )
     assert isinstance(read, Read)
     given: RoundResults = read.value
-    assert (given.out, given.targets, given.attackers) == ({"02": "withdrew"}, ("01", "02", "03", "04"), ("01", "03"))
+    assert (given.out, given.targets, given.attackers) == (
+        {"02": "withdrew"},
+        ("01", "02", "03", "04"),
+        ("01", "03"),
+    )
     assert given.credits["01"] == {"03": Credit(7, 100)}
     assert given.credits["03"] == {"01": Credit(9, 100)}
 
@@ -383,7 +483,9 @@ def test_a_row_of_zeros_is_a_team_that_withdrew_and_its_attacks_are_gone_too() -
 def test_hits_of_each_kind_are_at_most_50_and_together_100() -> None:
     read = results("anonymizer,01i,01d,utility\n02,50,50,100\n")
     assert isinstance(read, Read)
-    assert read.value.credits["02"]["01"] == Credit(100, 100, details={"identification": 50, "reconstruction": 50})
+    assert read.value.credits["02"]["01"] == Credit(
+        100, 100, details={"identification": 50, "reconstruction": 50}
+    )
     both = results("anonymizer,01,utility\n02,100,0.5\n")
     assert isinstance(both, Read)
     assert (both.value.credits["02"]["01"], both.value.utility) == (Credit(100, 100), {"02": 0.5})
@@ -412,10 +514,17 @@ def test_an_attacker_is_scored_on_five_releases() -> None:
     """Six releases of equal anonymity, utility 60 to 65: the five best are 02 to 06. 09 hit each as often as its number."""
     teams = [f"0{number}" for number in range(1, 7)]
     credits = {team: {"09": Credit(int(team), 100)} for team in teams}
-    given = RoundResults(credits, tuple(teams), ("09",), utility={team: 70.0 + 2 * int(team) for team in teams})
+    given = RoundResults(
+        credits, tuple(teams), ("09",), utility={team: 70.0 + 2 * int(team) for team in teams}
+    )
     found = BOOK.standings({"main": given})
     assert {line.team: line.score for line in found.attack}["09"] == 2 + 3 + 4 + 5 + 6
-    assert found.details["rounds"]["main"]["03"] == {"utility": 76.0, "anonymity": 97.0, "total": 173.0, "attack": None}
+    assert found.details["rounds"]["main"]["03"] == {
+        "utility": 76.0,
+        "anonymity": 97.0,
+        "total": 173.0,
+        "attack": None,
+    }
 
 
 def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
@@ -430,8 +539,10 @@ def test_what_holds_tables_and_arrays_is_told_apart_as_a_thing() -> None:
         assert {one: 1, other: 2}[one] == 1
 
 
-def test_a_folder_without_a_table_is_told_with_the_name_of_a_first_candidate(tmp_path: Path) -> None:
-    refused = Pwscup2024().read_handout(tmp_path)
+def test_a_folder_without_a_table_is_told_with_the_name_of_a_first_candidate(
+    tmp_path: Path,
+) -> None:
+    refused = attempt(Pwscup2024().read_handout, tmp_path)
     assert isinstance(refused, Problems)
     assert [problem.parameters["example"] for problem in refused] == [names.candidate_file("07", 1)]
 

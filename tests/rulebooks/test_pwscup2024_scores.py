@@ -8,38 +8,54 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.reading import Read, attempt
 
-from kakurenbo.contracts import Credit, RoundResults, Standings
-from kakurenbo.errors import UsageError
-from kakurenbo.reporting import read_results
+from kakurenbo.contest import Credit, RoundResults, Standings
+from kakurenbo.core import Problems, Source
+from kakurenbo.core.errors import UsageError
+from kakurenbo.reports import read_results
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.scores import total_score
-from kakurenbo.tables import Problems, Read, Source
 
 BOOK = Pwscup2024()
 
 
 @pytest.mark.parametrize(
     ("anonymity", "utility", "total"),
-    [(72, "72.2", "144.2"), (31, "91.02", "84.02"), (46, "29.38", "26.14"), (11, "70.27", "3.27"), (0, "40", "0")],
+    [
+        (72, "72.2", "144.2"),
+        (31, "91.02", "84.02"),
+        (46, "29.38", "26.14"),
+        (11, "70.27", "3.27"),
+        (0, "40", "0"),
+    ],
 )
-def test_total_is_a_plus_u_less_twice_what_either_falls_short_of_50(anonymity: int, utility: str, total: str) -> None:
+def test_total_is_a_plus_u_less_twice_what_either_falls_short_of_50(
+    anonymity: int, utility: str, total: str
+) -> None:
     assert total_score(Fraction(anonymity), Fraction(utility)) == Fraction(total)
 
 
 def results(hits: dict[str, dict[str, int]], utility: dict[str, float]) -> RoundResults:
-    credits = {target: {attacker: Credit(n, 100) for attacker, n in row.items()} for target, row in hits.items()}
+    credits = {
+        target: {attacker: Credit(n, 100) for attacker, n in row.items()}
+        for target, row in hits.items()
+    }
     return RoundResults(credits, tuple(hits), tuple(hits), utility=utility)
 
 
-def test_an_attacker_is_scored_on_the_five_best_and_its_own_entry_counts_100_less_its_anonymity() -> None:
+def test_an_attacker_is_scored_on_the_five_best_and_its_own_entry_counts_100_less_its_anonymity() -> (
+    None
+):
     teams = ["01", "02", "03", "04", "05", "06"]
     hits = {target: {attacker: 10 for attacker in teams if attacker != target} for target in teams}
     hits["01"]["02"] = 30  # A of team 01 is 70: with the least total it is not among the five
     standings = BOOK.standings({"main": results(hits, dict.fromkeys(teams, 80.0))})
     attack = {line.team: line.score for line in standings.attack}
     assert attack["01"] == 50  # five targets
-    assert attack["02"] == 50  # four targets and 100 - 90 for itself; its 30 hits on team 01 do not count
+    assert (
+        attack["02"] == 50
+    )  # four targets and 100 - 90 for itself; its 30 hits on team 01 do not count
     assert [line.team for line in standings.anonymization] == ["02", "03", "04", "05", "06", "01"]
 
 
@@ -48,13 +64,20 @@ def test_overall_is_a_tenth_of_the_preliminary_and_nine_tenths_of_the_main_round
     second = results({"01": {"02": 10}, "02": {"01": 30}}, {"01": 70.0, "02": 60.0})
     standings = BOOK.standings({"pre": first, "main": second})
     totals = {line.team: line.score for line in standings.overall}
-    assert totals == {"01": Fraction(150, 10) + Fraction(9, 10) * 160, "02": Fraction(150, 10) + Fraction(9, 10) * 130}
-    assert {line.team: line.score for line in standings.attack}["02"] == Fraction(20 + 10, 10) + Fraction(9 * (10 + 30), 10)
+    assert totals == {
+        "01": Fraction(150, 10) + Fraction(9, 10) * 160,
+        "02": Fraction(150, 10) + Fraction(9, 10) * 130,
+    }
+    assert {line.team: line.score for line in standings.attack}["02"] == Fraction(
+        20 + 10, 10
+    ) + Fraction(9 * (10 + 30), 10)
 
 
-def test_the_published_main_round_comes_out_in_every_total_rank_and_attack_score(reference_data: Path) -> None:
+def test_the_published_main_round_comes_out_in_every_total_rank_and_attack_score(
+    reference_data: Path,
+) -> None:
     path = reference_data / "published" / "pwscup2024-main.csv"
-    read = BOOK.read_published(Source.of(path))
+    read = attempt(BOOK.read_published, Source.of(path))
     assert isinstance(read, Read), read
     standings = BOOK.standings({"main": read.value})
     published = {row["anonymizer"]: row for row in csv.DictReader(path.read_text().splitlines())}
@@ -65,8 +88,12 @@ def test_the_published_main_round_comes_out_in_every_total_rank_and_attack_score
     assert {line.team: str(line.rank) for line in in_play} == {
         team: row["published_rank"] for team, row in published.items() if team != "13"
     }
-    anonymity = {team: entry["anonymity"] for team, entry in standings.details["rounds"]["main"].items()}
-    assert anonymity == {team: float(row["published_anonymity"]) for team, row in published.items() if team != "13"}
+    anonymity = {
+        team: entry["anonymity"] for team, entry in standings.details["rounds"]["main"].items()
+    }
+    assert anonymity == {
+        team: float(row["published_anonymity"]) for team, row in published.items() if team != "13"
+    }
     attack = {line.team: line.score for line in standings.attack}
     assert {team: attack[team] for team in ("16", "20", "02", "01", "07")} == {
         "16": 168,
@@ -82,13 +109,18 @@ def test_columns_may_hold_the_sum_of_both_hits(reference_data: Path) -> None:
     rows = list(csv.DictReader(path.read_text().splitlines()))
     teams = [row["anonymizer"] for row in rows]
     both = [[str(int(row[f"{team}i"]) + int(row[f"{team}d"])) for team in teams] for row in rows]
-    table = [[row["anonymizer"], *hits, row["utility"]] for row, hits in zip(rows, both, strict=True)]
+    table = [
+        [row["anonymizer"], *hits, row["utility"]] for row, hits in zip(rows, both, strict=True)
+    ]
     lines = [",".join(cells) for cells in (["anonymizer", *teams, "utility"], *table)]
-    summed = BOOK.read_published(Source("summed.csv", "\n".join(lines).encode()))
-    split = BOOK.read_published(Source.of(path))
+    summed = attempt(BOOK.read_published, Source("summed.csv", "\n".join(lines).encode()))
+    split = attempt(BOOK.read_published, Source.of(path))
     assert isinstance(summed, Read)
     assert isinstance(split, Read)
-    assert BOOK.standings({"main": summed.value}).as_json() == BOOK.standings({"main": split.value}).as_json()
+    assert (
+        BOOK.standings({"main": summed.value}).as_json()
+        == BOOK.standings({"main": split.value}).as_json()
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,24 +151,36 @@ def test_columns_may_hold_the_sum_of_both_hits(reference_data: Path) -> None:
         ("{}", (1, None)),
     ],
 )
-def test_a_bad_table_is_refused_with_row_and_column(text: str, place: tuple[int | None, str | None]) -> None:
-    found = BOOK.read_published(Source("results.csv", text.encode()))
+def test_a_bad_table_is_refused_with_row_and_column(
+    text: str, place: tuple[int | None, str | None]
+) -> None:
+    found = attempt(BOOK.read_published, Source("results.csv", text.encode()))
     assert isinstance(found, Problems)
     assert (found[0].row, found[0].column) == place
 
 
 def test_column_1_and_row_01_are_one_team() -> None:
-    read = BOOK.read_published(Source("results.csv", b"anonymizer,1,2,utility\n01,9,20,70\n02,30,7,60\n"))
+    read = attempt(
+        BOOK.read_published,
+        Source("results.csv", b"anonymizer,1,2,utility\n01,9,20,70\n02,30,7,60\n"),
+    )
     assert isinstance(read, Read), read
     assert read.value.targets == read.value.attackers == ("01", "02")
-    assert {target: {a: c.hits for a, c in row.items()} for target, row in read.value.credits.items()} == {
+    assert {
+        target: {a: c.hits for a, c in row.items()} for target, row in read.value.credits.items()
+    } == {
         "01": {"02": 20},
         "02": {"01": 30},
     }
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_fault() -> None:
-    read = BOOK.read_published(Source("results.csv", b"\xef\xbb\xbfanonymizer,1,2,utility\r\n01,0,20,70\r\n02,30,0,60\r\n"))
+    read = attempt(
+        BOOK.read_published,
+        Source(
+            "results.csv", b"\xef\xbb\xbfanonymizer,1,2,utility\r\n01,0,20,70\r\n02,30,0,60\r\n"
+        ),
+    )
     assert isinstance(read, Read), read
     assert [notice.code for notice in read.notices] == ["text.bom", "text.line_ends"]
 
@@ -156,7 +200,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_fault() -> None:
 )
 def test_results_in_json_that_no_round_can_give_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "results.json").write_text(content)
-    assert isinstance(read_results(BOOK, tmp_path / "results.json"), Problems)
+    assert isinstance(attempt(read_results, BOOK, tmp_path / "results.json"), Problems)
 
 
 # -- who is ranked -------------------------------------------------------------------------------------------------------
@@ -168,17 +212,26 @@ def lines(standings: Standings, ranking: str) -> list[tuple[str, int | None, str
 
 def even(teams: list[str], hits: int = 10) -> RoundResults:
     """Everybody attacks everybody with the same success; utility falls from team to team."""
-    credits = {target: {attacker: hits for attacker in teams if attacker != target} for target in teams}
+    credits = {
+        target: {attacker: hits for attacker in teams if attacker != target} for target in teams
+    }
     return results(credits, {team: 90.0 - index for index, team in enumerate(teams)})
 
 
 def test_a_team_whose_release_is_out_stands_behind_all_others_without_rank_or_award() -> None:
     teams = ["01", "02", "03", "04"]
     standings = BOOK.standings({"main": even(teams).without(["01"])})
-    assert lines(standings, "anonymization") == [("02", 1, ""), ("03", 2, ""), ("04", 3, ""), ("01", None, "disqualified")]
+    assert lines(standings, "anonymization") == [
+        ("02", 1, ""),
+        ("03", 2, ""),
+        ("04", 3, ""),
+        ("01", None, "disqualified"),
+    ]
     assert standings.overall == standings.anonymization
     assert standings.awards["total"] == ("02", "03", "04")
-    assert {line.team for line in standings.attack if line.rank} == set(teams), "it attacked all the same"
+    assert {line.team for line in standings.attack if line.rank} == set(teams), (
+        "it attacked all the same"
+    )
 
 
 def test_nobody_is_first_when_all_fail() -> None:
@@ -187,37 +240,63 @@ def test_nobody_is_first_when_all_fail() -> None:
     assert standings.awards["total"] == ()
 
 
-def test_the_organizers_own_team_is_shown_without_rank_and_its_attacks_cost_nobody_anonymity() -> None:
+def test_the_organizers_own_team_is_shown_without_rank_and_its_attacks_cost_nobody_anonymity() -> (
+    None
+):
     teams = ["01", "02", "03", "04", "05", "06"]
     played = even(teams)
-    credits = {target: {**row, **({"01": Credit(80, 100)} if "01" in row else {})} for target, row in played.credits.items()}
+    credits = {
+        target: {**row, **({"01": Credit(80, 100)} if "01" in row else {})}
+        for target, row in played.credits.items()
+    }
     standings = BOOK.standings({"main": replace(played, credits=credits).excluding(["01"])})
     assert lines(standings, "anonymization")[-1] == ("01", None, "not ranked")
     assert lines(standings, "attack")[-1] == ("01", None, "not ranked")
-    assert standings.awards == {"total": ("02", "03", "04"), "attack": ("02", "03", "04", "05", "06")}
-    anonymity = {team: entry["anonymity"] for team, entry in standings.details["rounds"]["main"].items()}
+    assert standings.awards == {
+        "total": ("02", "03", "04"),
+        "attack": ("02", "03", "04", "05", "06"),
+    }
+    anonymity = {
+        team: entry["anonymity"] for team, entry in standings.details["rounds"]["main"].items()
+    }
     assert set(anonymity.values()) == {90.0}
-    assert {line.score for line in standings.attack if line.rank} == {Fraction(50)}, "the five are those that are ranked"
+    assert {line.score for line in standings.attack if line.rank} == {Fraction(50)}, (
+        "the five are those that are ranked"
+    )
 
 
 def test_the_sample_attack_is_shown_and_not_counted_once_for_both_rounds() -> None:
     played = even(["01", "02"])
-    credits = {target: {**row, "sample attack": Credit(99, 100)} for target, row in played.credits.items()}
+    credits = {
+        target: {**row, "sample attack": Credit(99, 100)} for target, row in played.credits.items()
+    }
     both = replace(
-        played, credits=credits, attackers=(*played.attackers, "sample attack"), unranked=frozenset(["sample attack"])
+        played,
+        credits=credits,
+        attackers=(*played.attackers, "sample attack"),
+        unranked=frozenset(["sample attack"]),
     )
     standings = BOOK.standings({"pre": both, "main": both})
-    assert lines(standings, "attack") == [("01", 1, ""), ("02", 1, ""), ("sample attack", None, "not ranked")]
+    assert lines(standings, "attack") == [
+        ("01", 1, ""),
+        ("02", 1, ""),
+        ("sample attack", None, "not ranked"),
+    ]
     assert standings.attack[-1].score == 198
     assert standings.anonymization[0].score == 90 + 90
 
 
 def test_a_team_that_hands_in_no_guesses_has_no_attack_score() -> None:
     played = replace(even(["01", "02"]), attackers=("01",))
-    assert lines(BOOK.standings({"main": played}), "attack") == [("01", 1, ""), ("02", None, "does not attack")]
+    assert lines(BOOK.standings({"main": played}), "attack") == [
+        ("01", 1, ""),
+        ("02", None, "does not attack"),
+    ]
 
 
-def test_a_round_without_a_release_counts_0_and_a_disqualification_in_any_round_bars_from_the_total() -> None:
+def test_a_round_without_a_release_counts_0_and_a_disqualification_in_any_round_bars_from_the_total() -> (
+    None
+):
     teams = ["01", "02", "03"]
     pre, main = even(teams), even(teams)
     missing = BOOK.standings({"pre": pre.without(["01"], "missing"), "main": main})

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from kakurenbo.trust.tree import EMPTY, Tree, grew, leaf_hash, root_from_path
 
-ENTRIES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]
+ENTRIES = [
+    "",
+    "00",
+    "10",
+    "2021",
+    "3031",
+    "40414243",
+    "5051525354555657",
+    "606162636465666768696a6b6c6d6e6f",
+]
 ROOTS = {
     0: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     1: "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
@@ -118,7 +127,9 @@ def test_the_root_of_every_beginning_is_that_of_the_definition(entries: list[byt
 
 
 @given(st.integers(1, 70), st.data())
-def test_a_path_leads_from_its_own_leaf_to_the_root_and_from_no_other(size: int, data: st.DataObject) -> None:
+def test_a_path_leads_from_its_own_leaf_to_the_root_and_from_no_other(
+    size: int, data: st.DataObject
+) -> None:
     leaves = [leaf_hash(bytes([number])) for number in range(size)]
     tree, index = Tree(leaves), data.draw(st.integers(0, size - 1))
     path = tree.path(index)
@@ -132,18 +143,27 @@ def test_a_path_leads_from_its_own_leaf_to_the_root_and_from_no_other(size: int,
 
 
 @given(st.integers(1, 70), st.data())
-def test_growth_is_proven_for_a_log_that_grew_and_for_no_other(size: int, data: st.DataObject) -> None:
+def test_growth_is_proven_for_a_log_that_grew_and_for_no_other(
+    size: int, data: st.DataObject
+) -> None:
     tree = Tree(leaf_hash(bytes([number])) for number in range(size))
     before = data.draw(st.integers(1, size))
     proof = tree.growth(before)
     assert grew(before, size, tree.root(before), tree.root(), proof)
-    changed = Tree(leaf_hash(bytes([number + (number == data.draw(st.just(0)))])) for number in range(before))
+    changed = Tree(
+        leaf_hash(bytes([number + (number == data.draw(st.just(0)))])) for number in range(before)
+    )
     assert not grew(before, size, changed.root(), tree.root(), proof)
     assert not grew(before, size, tree.root(before), leaf_hash(b"another"), proof)
 
 
 def test_entries_that_are_not_there_have_no_proof() -> None:
     tree = Tree([leaf_hash(b"a")])
-    for ask in (lambda: tree.path(1), lambda: tree.root(2), lambda: tree.growth(2), lambda: tree.growth(0)):
+    for ask in (
+        lambda: tree.path(1),
+        lambda: tree.root(2),
+        lambda: tree.growth(2),
+        lambda: tree.growth(0),
+    ):
         with pytest.raises(IndexError):
             ask()

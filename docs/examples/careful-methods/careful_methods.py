@@ -57,11 +57,15 @@ class Rarest(kb.Attack[MembershipKnowledge, MembershipGuess]):
         )
         names = population.columns
         # Whether each row of the population stands in the release, and how many rows of the population look like it.
-        found = population.join(release.unique().with_columns(found=True), on=names, how="left", maintain_order="left")
+        found = population.join(
+            release.unique().with_columns(found=True), on=names, how="left", maintain_order="left"
+        )
         alike = pl.len().over(names[: self.columns])
         scores = found.select(pl.col("found").is_null().alias("absent"), alike.alias("alike"))
         shuffled = rng.permutation(len(scores))  # ties fall as they may
-        order = np.lexsort((scores["alike"].to_numpy()[shuffled], scores["absent"].to_numpy()[shuffled]))
+        order = np.lexsort(
+            (scores["alike"].to_numpy()[shuffled], scores["absent"].to_numpy()[shuffled])
+        )
         return MembershipGuess(shuffled[order[: knowledge.guesses]])
 
 

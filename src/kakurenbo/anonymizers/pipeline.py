@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kakurenbo import registry
-from kakurenbo.contracts import Anonymizer, Mechanism, Release
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Schema, Table
+from kakurenbo.contest import Anonymizer, Mechanism, Release
+from kakurenbo.core import Schema, Table
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameter
 
 SEPARATOR = "|"
 
@@ -23,34 +23,40 @@ class Pipeline(Anonymizer):
     the table is released as it is. Claims of a step hold for the whole only where it is the only one.
     """
 
-    steps: str = parameter("", "anonymizers with parameters, NAME:parameter=value,... separated by |")
+    steps: str = parameter(
+        "", "anonymizers with parameters, NAME:parameter=value,... separated by |"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.named_methods  # an unknown name or a bad parameter is told when the pipeline is made
+        _ = (
+            self.named_methods
+        )  # an unknown name or a bad parameter is refused when the pipeline is made
 
     @classmethod
-    def accepts(cls, schema: Schema) -> bool:  # noqa: ARG003 - the steps look at it
-        """Any table: what a pipeline takes is for its steps to say (:meth:`unfit`)."""
+    def accepts(cls, schema: Schema) -> bool:  # noqa: ARG003
+        """Any table: the steps decide (``unfit``)."""
         return True
 
     def unfit(self, schema: Schema) -> str:
-        """Why the first step that does not fit does not."""
         reasons = ((name, step.unfit(schema)) for name, step in self.named_methods)
         return next((f"step {name}: {reason}" for name, reason in reasons if reason), "")
 
     def lacking(self) -> str:
-        """What the first step that cannot run needs."""
         return next(filter(None, (step.lacking() for step in self.methods)), "")
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        return tuple(part for name, step in self.named_methods for part in (("anonymizers", name), *step.parts()))
+        parts: list[tuple[str, str]] = []
+        for name, step in self.named_methods:
+            parts += [("anonymizers", name), *step.parts()]
+        return tuple(parts)
 
     @cached_property
     def named_methods(self) -> tuple[tuple[str, Anonymizer], ...]:
         """The steps as anonymizers, each with its registered name."""
         texts = [text.strip().replace(";", ",") for text in self.steps.split(SEPARATOR)]
-        return tuple((registry.name_of(text), registry.build("anonymizers", text)) for text in texts if text)
+        named = ((registry.name_of(t), registry.build("anonymizers", t)) for t in texts if t)
+        return tuple(named)
 
     @property
     def methods(self) -> tuple[Anonymizer, ...]:
@@ -61,11 +67,13 @@ class Pipeline(Anonymizer):
         release = Release.of(table, Mechanism({}))  # nothing was touched yet
         for step in self.methods:
             release = step.after(table, release, rng).following(release)
-        return release if len(self.methods) == 1 else Release(release.tables, release.mechanism, rows=release.rows)
+        claims = release.claims if len(self.methods) == 1 else {}
+        steps = tuple((name, step.mechanism(table)) for name, step in self.named_methods)
+        return Release(release.tables, release.mechanism, claims, release.rows, steps)
 
     def mechanism(self, table: Table) -> Mechanism | None:
         """Known where every step's is; a step that looks at the data, such as a repair, has none."""
         known: Mechanism | None = Mechanism({})
         for step in self.methods:
-            known = known.then(step.mechanism(table)) if known is not None else None
+            known = known and known.then(step.mechanism(table))
         return known

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kakurenbo import registry
-from kakurenbo.parameters import make, parameters_of
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import make, parameters_of
 
 # Layers of this package whose code cannot change what a job gives.
-_NO_METHODS_THERE = ("cli", "arena", "judge", "reporting")
+_NO_METHODS_THERE = ("cli", "arena", "judge", "reports")
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,14 @@ class MethodCall:
 
     def shown_parameters(self, also: Container[str] = ()) -> dict[str, str]:
         """The parameters that differ from their defaults, and those that are asked for all the same."""
-        given, described = dict(self.parameters), parameters_of(registry.load(self.group, self.name))
+        given, described = (
+            dict(self.parameters),
+            parameters_of(registry.load(self.group, self.name)),
+        )
         return {
-            one.name: given.get(one.name, as_text(one.default)) for one in described if one.name in given or one.name in also
+            one.name: given.get(one.name, as_text(one.default))
+            for one in described
+            if one.name in given or one.name in also
         }
 
     def told(self, also: Container[str] = ()) -> str:
@@ -81,7 +86,11 @@ class MethodCall:
 
     def identity(self) -> dict[str, Any]:
         """What a content hash must cover: name, parameters, and the code behind the name and behind all it is made of."""
-        return {**self.as_json(), "group": self.group, "code": sorted(map(code_digest, _modules_behind(self)))}
+        return {
+            **self.as_json(),
+            "group": self.group,
+            "code": sorted(map(code_digest, _modules_behind(self))),
+        }
 
 
 @cache

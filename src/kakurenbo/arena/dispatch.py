@@ -27,8 +27,8 @@ from kakurenbo.arena.requests import (
     Tree,
 )
 from kakurenbo.arena.store import DONE, OPEN, TEAMS, Result, Stores, content_hash, tree_digest
-from kakurenbo.contracts.facts import part_folder
-from kakurenbo.tables import read_folder
+from kakurenbo.contest.facts import part_folder
+from kakurenbo.core import read_folder
 
 FORMAT = 2  # raise when jobs come to mean something else
 
@@ -46,7 +46,9 @@ class Dispatcher:
         Seconds that a player's job may take.
     """
 
-    def __init__(self, plan: Plan, stores: Stores, found: Mapping[Job, Result], limit: float | None) -> None:
+    def __init__(
+        self, plan: Plan, stores: Stores, found: Mapping[Job, Result], limit: float | None
+    ) -> None:
         self._plan, self._stores, self._found, self._limit = plan, stores, found, limit
         self._made: dict[Job, Request] = {}
         self._given: dict[Path, Tree] = {}
@@ -60,20 +62,37 @@ class Dispatcher:
     # -- the judge's jobs ----------------------------------------------------------------------------------------------
 
     def _prepare(self, job: Job) -> Request:
-        folder = {"phase": self._plan.phase} if self._plan.phase is not None else {"preparation": self._plan.preparation}
+        folder = (
+            {"phase": self._plan.phase}
+            if self._plan.phase is not None
+            else {"preparation": self._plan.preparation}
+        )
         inputs = {role: self._folder(path) for role, path in folder.items() if path is not None}
         teams = tuple(self._plan.targets)
-        made = {"seed": str(self._plan.seed_of(job.repeat)), "teams": teams, "unranked": self._unranked(teams)}
+        made = {
+            "seed": str(self._plan.seed_of(job.repeat)),
+            "teams": teams,
+            "unranked": self._unranked(teams),
+        }
         return self._judges(job, inputs=inputs, **({} if inputs else made))
 
     def _judge(self, job: Job) -> Request:
         if self._plan.phase is not None:
-            return self._judges(job, team=job.team, inputs={"phase": self._folder(self._plan.phase)})
+            return self._judges(
+                job, team=job.team, inputs={"phase": self._folder(self._plan.phase)}
+            )
         prepare, *anonymize = job.needs
         inputs = {"preparation": self._own(prepare, "preparation")}
         if anonymize:
-            return self._judges(job, team=job.team, inputs={**inputs, "release": self._own(anonymize[0], "release")})
-        return self._judges(job, team=job.team, inputs=inputs, submitted=self._submitted(self._plan.by_team[job.team].release))
+            return self._judges(
+                job, team=job.team, inputs={**inputs, "release": self._own(anonymize[0], "release")}
+            )
+        return self._judges(
+            job,
+            team=job.team,
+            inputs=inputs,
+            submitted=self._submitted(self._plan.by_team[job.team].release),
+        )
 
     def _credit(self, job: Job) -> Request:
         if job.attacker:
@@ -89,13 +108,19 @@ class Dispatcher:
 
     def _credit_submitted(self, job: Job) -> Request:
         prepare, *judges = job.needs
-        published = [(judge, target) for judge in judges for target in self._found[judge].value.get("targets", ())]
+        published = [
+            (judge, target)
+            for judge in judges
+            for target in self._found[judge].value.get("targets", ())
+        ]
         return self._judges(
             job,
             attacker=job.attacker,
             inputs={"attackers": self._handed_out(prepare, f"{OPEN}/attackers")},
             submitted=self._submitted(self._plan.by_team[job.attacker].guesses),
-            targets={target: self._handed_out(judge, target_place(target)) for judge, target in published},
+            targets={
+                target: self._handed_out(judge, target_place(target)) for judge, target in published
+            },
             answers={target: self._own(judge, f"answer-{target}") for judge, target in published},
         )
 
@@ -112,7 +137,10 @@ class Dispatcher:
             name: {role: tree.digest for role, tree in getattr(request, name).items()}
             for name in ("inputs", "guesses", "targets", "answers")
         }
-        plain = {name: getattr(request, name) for name in ("seed", "team", "attacker", "teams", "unranked")}
+        plain = {
+            name: getattr(request, name)
+            for name in ("seed", "team", "attacker", "teams", "unranked")
+        }
         submitted = request.submitted.digests if request.submitted else ()
         return replace(request, key=self._key(request, {**plain, **trees, "submitted": submitted}))
 
@@ -140,7 +168,9 @@ class Dispatcher:
         prepare, judge = job.needs
         entrant = self._plan.by_team.get(job.attacker)
         part = part_place(job.team, part_folder(job.attacker))
-        dealt = {"part": self._handed_out(judge, part)} if part in self._found[judge].handed_out else {}
+        dealt = (
+            {"part": self._handed_out(judge, part)} if part in self._found[judge].handed_out else {}
+        )
         own = self._own_handout(prepare, job.attacker)
         request = PlayerRequest(
             store=self._store(job),
@@ -160,7 +190,10 @@ class Dispatcher:
             },
             limit=self._limit if entrant is not None else None,
         )
-        seen = {"target": self._found[judge].value["targets"][job.team], "attackers": self._found[prepare].value["attackers"]}
+        seen = {
+            "target": self._found[judge].value["targets"][job.team],
+            "attackers": self._found[prepare].value["attackers"],
+        }
         if own:
             seen[OWN] = self._found[prepare].value["handouts"][job.attacker]
         return self._keyed(request, seen | {role: tree.digest for role, tree in dealt.items()})
@@ -168,11 +201,15 @@ class Dispatcher:
     def _own_handout(self, prepare: Job, attacker: str) -> Mapping[str, Tree]:
         """What the attacker itself was given to anonymize, where that is of use to its attacks; nobody else's."""
         place = f"{TEAMS}/{attacker}/handout"
-        of_use = self._plan.rules.attackers_use_handouts and place in self._found[prepare].handed_out
+        of_use = (
+            self._plan.rules.attackers_use_handouts and place in self._found[prepare].handed_out
+        )
         return {OWN: self._handed_out(prepare, place)} if of_use else {}
 
     def _nothing(self, job: Job) -> Request:
-        request = PlayerRequest(self._store(job), "", job.kind, self._plan.rulebook_of[job.round], target=job.team)
+        request = PlayerRequest(
+            self._store(job), "", job.kind, self._plan.rulebook_of[job.round], target=job.team
+        )
         return self._keyed(request, {})
 
     def _keyed(self, request: PlayerRequest, seen: Mapping[str, str]) -> Request:
@@ -204,11 +241,15 @@ class Dispatcher:
 
     def _own(self, need: Job, name: str) -> Tree:
         result = self._found[need]
-        return Tree(str(self._stores.at(need.root).tree(result.key, name).resolve()), result.trees[name])
+        return Tree(
+            str(self._stores.at(need.root).tree(result.key, name).resolve()), result.trees[name]
+        )
 
     def _handed_out(self, need: Job, place: str) -> Tree:
         result = self._found[need]
-        return Tree(str(self._stores.handed_out(result.key, place).resolve()), result.handed_out[place])
+        return Tree(
+            str(self._stores.handed_out(result.key, place).resolve()), result.handed_out[place]
+        )
 
     def _submitted(self, folder: Path | None) -> HandedIn | None:
         return None if folder is None else self._plan.handed_in[folder][0]
@@ -227,5 +268,9 @@ def obstacle(job: Job, need: Job, result: Result) -> str:
     about_target = need.kind == JUDGE and job.kind in (ATTACK, CREDIT)
     if result.state == DONE and (not about_target or job.team in result.value["targets"]):
         return ""
-    causes = [record["cause"] for record in result.value.get("records", ()) if record["target"] == job.team]
+    causes = [
+        record["cause"]
+        for record in result.value.get("records", ())
+        if record["target"] == job.team
+    ]
     return f"{need}: {causes[0] if causes else result.cause}" if result.key else result.cause

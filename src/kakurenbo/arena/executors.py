@@ -15,21 +15,41 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
+from multiprocessing import (
+    forkserver,
+    get_all_start_methods,
+    get_context,
+    parent_process,
+    resource_tracker,
+)
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from typing import Any
 
 from kakurenbo.clusters import connected
-from kakurenbo.compiling import announce, announce_with
+from kakurenbo.core.compiling import announce, announce_with
 
 ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "POLARS_MAX_THREADS",
+    ),
+    "1",
 )
 JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
 """Roles of workers."""
 PLAYERS = frozenset({ANONYMIZERS, ATTACKERS})
-_LOADED_ONCE = ("kakurenbo.arena.jobs", "numba", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats")
+_LOADED_ONCE = (
+    "kakurenbo.arena.jobs",
+    "numba",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.special",
+    "scipy.stats",
+)
 _AHEAD = 2  # jobs handed out per worker of a cluster, so that none waits for the next
 
 
@@ -66,7 +86,11 @@ class Crews:
 
     def has_room(self, role: str, flying: Counter[str]) -> bool:
         """Whether one more job of a role may be handed out beside those that are."""
-        return all(sum(flying[one] for one in quota.roles) < quota.most() for quota in self.quotas if role in quota.roles)
+        return all(
+            sum(flying[one] for one in quota.roles) < quota.most()
+            for quota in self.quotas
+            if role in quota.roles
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +118,9 @@ def processes(count: int) -> Workers:
             # One job waits ahead where there are several workers, so that none of them waits.
             quota = Quota(PLAYERS | {JUDGES}, lambda: count + (count > 1))
             ahead = count if count > 1 else 0
-            yield Crews(pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False), ahead)
+            yield Crews(
+                pools, (quota,), lambda: count, lambda role: pools[role].shutdown(wait=False), ahead
+            )
 
     return Workers("1 process" if count == 1 else f"{count} processes", opened)
 
@@ -104,7 +130,9 @@ def cluster(address: str, judges: int = 1) -> Workers:
 
     Workers share no folder with the run: see :mod:`kakurenbo.arena.travelling`.
     """
-    from kakurenbo.arena.travelling import Travelling  # which takes the jobs, and these the names of this module
+    from kakurenbo.arena.travelling import (
+        Travelling,
+    )  # which takes the jobs, and these the names of this module
 
     @contextlib.contextmanager
     def opened() -> Iterator[Crews]:
@@ -116,7 +144,10 @@ def cluster(address: str, judges: int = 1) -> Workers:
 
         with client, _pools((JUDGES,), judges) as pools:
             players: Executor = Travelling(client)
-            quotas = (Quota(frozenset({JUDGES}), lambda: judges + 1), Quota(PLAYERS, lambda: threads() * _AHEAD))
+            quotas = (
+                Quota(frozenset({JUDGES}), lambda: judges + 1),
+                Quota(PLAYERS, lambda: threads() * _AHEAD),
+            )
             with players:
                 yield Crews({**pools, **dict.fromkeys(PLAYERS, players)}, quotas, threads)
 
@@ -133,7 +164,9 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
             context.set_forkserver_preload(list(_LOADED_ONCE))
             _start_forkserver()
         heard, telling = context.Pipe(duplex=False)
-        threading.Thread(target=_pass_on, args=(heard,), daemon=True, name="kakurenbo-compiling").start()
+        threading.Thread(
+            target=_pass_on, args=(heard,), daemon=True, name="kakurenbo-compiling"
+        ).start()
         pools = {role: _pool(role, count, context, telling) for role in roles}
         try:
             yield pools
@@ -153,12 +186,17 @@ def _pools(roles: tuple[str, ...], count: int) -> Iterator[dict[str, ProcessPool
 
 def _pool(role: str, count: int, context: BaseContext, telling: Connection) -> ProcessPoolExecutor:
     begin = _begin_judge if role == JUDGES else _begin_player
-    return ProcessPoolExecutor(count, mp_context=context, initializer=begin, initargs=(dict(os.environ), telling))
+    return ProcessPoolExecutor(
+        count, mp_context=context, initializer=begin, initargs=(dict(os.environ), telling)
+    )
 
 
 def _pass_on(heard: Connection) -> None:
     """Announce here what a worker compiles: nobody sees its own words."""
-    with heard, contextlib.suppress(EOFError, OSError):  # all workers are gone, and so is the run's own end
+    with (
+        heard,
+        contextlib.suppress(EOFError, OSError),
+    ):  # all workers are gone, and so is the run's own end
         while True:
             heard.recv_bytes()
             announce()
@@ -203,7 +241,9 @@ def _begin_judge(environment: Mapping[str, str], telling: Connection) -> None:
     announce_with(lambda: _tell(telling))
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent").start()
+        threading.Thread(
+            target=_end_after, args=(parent,), daemon=True, name="kakurenbo-parent"
+        ).start()
 
 
 def _tell(telling: Connection) -> None:

@@ -16,10 +16,20 @@ from kakurenbo.arena import judging, playing
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.executors import ONE_THREAD
 from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, NOTHING, PREPARE, JudgeRequest, Outcome, Request
+from kakurenbo.arena.requests import (
+    ANONYMIZE,
+    ATTACK,
+    CREDIT,
+    JUDGE,
+    NOTHING,
+    PREPARE,
+    JudgeRequest,
+    Outcome,
+    Request,
+)
 from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Store, Stores
-from kakurenbo.errors import KakurenboError
-from kakurenbo.messages import spoken_in
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import spoken_in
 
 
 @spoken_in("en")
@@ -47,7 +57,9 @@ def perform(request: Request) -> Result:
     except TimeLimitExceeded:
         return failed(late, limit=limit)
     except Damaged as error:
-        raise Damaged(_message(error)) from None  # not the job's fault: the run repeats what is damaged
+        raise Damaged(
+            _message(error)
+        ) from None  # not the job's fault: the run repeats what is damaged
     except KakurenboError as error:
         return failed(_message(error))
     except MemoryError:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kakurenbo.errors import KakurenboError
+from kakurenbo.core.errors import KakurenboError
 
 GRACE_SECONDS = 10.0  # at most; a short limit has a short grace
 
@@ -22,7 +22,9 @@ class TimeLimitExceeded(KakurenboError):
 
 
 @contextmanager
-def time_limit(seconds: float | None, last_words: Callable[[], None] | None = None) -> Iterator[None]:
+def time_limit(
+    seconds: float | None, last_words: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Raise :class:`TimeLimitExceeded` in the body after ``seconds``.
 
     Parameters
@@ -58,8 +60,12 @@ class _Watch(threading.Thread):
             if self._finished.is_set():
                 return
             self._raised = True
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimitExceeded))
-        if self._last_words is not None and not self._finished.wait(min(GRACE_SECONDS, 1 + self._seconds)):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._watched), ctypes.py_object(TimeLimitExceeded)
+            )
+        if self._last_words is not None and not self._finished.wait(
+            min(GRACE_SECONDS, 1 + self._seconds)
+        ):
             self._last_words()
             os._exit(70)
 

@@ -13,14 +13,14 @@ from kakurenbo.arena.executors import ANONYMIZERS, ATTACKERS, JUDGES
 from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE, HandedIn
 from kakurenbo.arena.store import OPEN, SECRET, TEAMS
 from kakurenbo.arena.teams_file import Entrant
-from kakurenbo.commitments import COMMITMENTS_FILE, digest
-from kakurenbo.contracts import AnyRulebook, by_number, misfit, read_facts, team_of
-from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.errors import UsageError
-from kakurenbo.rng import salt
+from kakurenbo.contest import AnyRulebook, by_number, misfit, read_facts, team_of
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.core import read_file, read_folder
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.rng import salt
 from kakurenbo.rounds.handing_in import Refused
 from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
-from kakurenbo.tables import read_file, read_folder
 
 _MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
 
@@ -56,7 +56,9 @@ class Job:
     @property
     def role(self) -> str:
         """Which workers do it."""
-        return {ANONYMIZE: ANONYMIZERS, PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES}.get(self.kind, ATTACKERS)
+        return {ANONYMIZE: ANONYMIZERS, PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES}.get(
+            self.kind, ATTACKERS
+        )
 
     @property
     def root(self) -> str:
@@ -129,7 +131,12 @@ class Plan:
     @cached_property
     def handed_in(self) -> Mapping[Path, tuple[HandedIn, list[Refused]]]:
         """The folders of files that play, each with what can be judged and what is refused before."""
-        folders = [folder for entrant in self.entrants for folder in (entrant.release, entrant.guesses) if folder is not None]
+        folders = [
+            folder
+            for entrant in self.entrants
+            for folder in (entrant.release, entrant.guesses)
+            if folder is not None
+        ]
         return {folder: HandedIn.of(folder) for folder in folders}
 
     @cached_property
@@ -140,16 +147,23 @@ class Plan:
             for record in read_records(self.phase):
                 found[record.team] = (*found.get(record.team, ()), record.target)
             return found
-        return {entrant.team: self._targets(entrant) for entrant in self.entrants if entrant.anonymizes}
+        return {
+            entrant.team: self._targets(entrant) for entrant in self.entrants if entrant.anonymizes
+        }
 
     def _targets(self, entrant: Entrant) -> tuple[str, ...]:
         if entrant.release is None:
             return (entrant.team,)
-        return tuple(entries_of(self.rules, entrant.team, self.handed_in[entrant.release][0].names)) or (entrant.team,)
+        return tuple(
+            entries_of(self.rules, entrant.team, self.handed_in[entrant.release][0].names)
+        ) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        return (*(entrant.team for entrant in self.entrants if entrant.attacks), *self.rules.sample_attacks)
+        return (
+            *(entrant.team for entrant in self.entrants if entrant.attacks),
+            *self.rules.sample_attacks,
+        )
 
     @property
     def unranked(self) -> tuple[str, ...]:
@@ -159,7 +173,11 @@ class Plan:
 
     def seed_of(self, repeat: int) -> int:
         """The contest seed of a repeat; the first one's is the seed that was asked for."""
-        return self.seed if repeat == 0 else int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
+        return (
+            self.seed
+            if repeat == 0
+            else int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
+        )
 
     def seed_for(self, job: Job) -> int:
         """A player's own seed for a job; nobody can compute the contest seed from it."""
@@ -170,8 +188,13 @@ class Plan:
     def rulebook_of(self) -> Mapping[str, MethodCall]:
         """The rulebook as each round is played by it."""
         rulebook: AnyRulebook = self.rulebook.make()
-        rules = {round_: rulebook if self.facts else rulebook.for_round(round_) for round_ in self.rounds}
-        return {round_: MethodCall.of("rulebooks", self.rulebook.name, one) for round_, one in rules.items()}
+        rules = {
+            round_: rulebook if self.facts else rulebook.for_round(round_) for round_ in self.rounds
+        }
+        return {
+            round_: MethodCall.of("rulebooks", self.rulebook.name, one)
+            for round_, one in rules.items()
+        }
 
     def code_of(self, role: str) -> tuple[MethodCall, ...]:
         """The rulebook and the methods that workers of a role will need."""
@@ -179,7 +202,10 @@ class Plan:
             ANONYMIZERS: [entrant.anonymizer for entrant in self.entrants],
             ATTACKERS: [entrant.attack for entrant in self.entrants],
         }
-        return (self.rulebook, *dict.fromkeys(call for call in methods.get(role, ()) if call is not None))
+        return (
+            self.rulebook,
+            *dict.fromkeys(call for call in methods.get(role, ()) if call is not None),
+        )
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
@@ -250,13 +276,23 @@ def make_plan(
     """A plan, checked: rounds exist, folders fit, and methods with their parameters play this rulebook."""
     for name in rounds:
         if name not in rulebook.rounds:
-            raise UsageError(f"{rulebook.name} has no round {name!r}; there are {', '.join(rulebook.rounds)}")
+            raise UsageError(
+                f"{rulebook.name} has no round {name!r}; there are {', '.join(rulebook.rounds)}"
+            )
     for entrant in entrants:
         for call in (entrant.anonymizer, entrant.attack):
             if call is not None and (reason := misfit(type(rulebook), call.make())):
                 raise UsageError(f"player {entrant.name!r}: {call.name} {reason}")
     call = MethodCall.of("rulebooks", rulebook.name, rulebook)
-    plan = Plan(call, seed, tuple(entrants), tuple(rounds) or (rulebook.round_name,), repeats, preparation, phase)
+    plan = Plan(
+        call,
+        seed,
+        tuple(entrants),
+        tuple(rounds) or (rulebook.round_name,),
+        repeats,
+        preparation,
+        phase,
+    )
     if preparation is not None or phase is not None:
         plan = _on_folders(plan, rounds)
     if not plan.targets:
@@ -267,7 +303,9 @@ def make_plan(
     releases = sum(map(len, plan.targets.values()))
     attacks = len(plan.rounds) * plan.repeats * releases * len(plan.attackers)
     if attacks > _MOST_ATTACKS:
-        raise UsageError(f"this would be {attacks:,} attacks; at most {_MOST_ATTACKS:,} can be played in one run")
+        raise UsageError(
+            f"this would be {attacks:,} attacks; at most {_MOST_ATTACKS:,} can be played in one run"
+        )
     return plan
 
 
@@ -275,21 +313,39 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
     """The plan of a round whose data are there already: its settings, its name, and all of its teams."""
     facts = plan.facts
     if facts is None or (plan.phase is not None and not facts.commitments):
-        what = ("phase", plan.phase, "publish") if plan.phase is not None else ("preparation", plan.preparation, "prepare")
-        raise UsageError(f"{what[0]} = {str(what[1])!r}: give the folder that {what[2]} wrote with -o")
+        what = (
+            ("phase", plan.phase, "publish")
+            if plan.phase is not None
+            else ("preparation", plan.preparation, "prepare")
+        )
+        raise UsageError(
+            f"{what[0]} = {str(what[1])!r}: give the folder that {what[2]} wrote with -o"
+        )
     if plan.repeats > 1 or len(rounds) > 1:
-        raise UsageError("an organizer's folder holds one round: play it with one round and without --repeat")
+        raise UsageError(
+            "an organizer's folder holds one round: play it with one round and without --repeat"
+        )
     if tuple(rounds) not in ((), (facts.round,)):
-        raise UsageError(f"the organizer's folder holds the round {facts.round!r}, not {rounds[0]!r}")
+        raise UsageError(
+            f"the organizer's folder holds the round {facts.round!r}, not {rounds[0]!r}"
+        )
     if plan.phase is not None:
         _check_phase(plan, plan.phase, facts)
     missing = [team for team in facts.teams if team not in plan.by_team]
-    unknown = [entrant.team for entrant in plan.entrants if entrant.anonymizes and entrant.team not in facts.teams]
+    unknown = [
+        entrant.team
+        for entrant in plan.entrants
+        if entrant.anonymizes and entrant.team not in facts.teams
+    ]
     if unknown:
-        raise UsageError(f"team {unknown[0]!r} is not in the organizer's folder; there are {', '.join(facts.teams)}")
+        raise UsageError(
+            f"team {unknown[0]!r} is not in the organizer's folder; there are {', '.join(facts.teams)}"
+        )
     everybody = (*plan.entrants, *(Entrant(team, f"team {team}") for team in missing))
     entrants = sorted(everybody, key=lambda entrant: by_number(entrant.team))
-    return Plan(plan.rulebook, plan.seed, tuple(entrants), (facts.round,), 1, plan.preparation, plan.phase)
+    return Plan(
+        plan.rulebook, plan.seed, tuple(entrants), (facts.round,), 1, plan.preparation, plan.phase
+    )
 
 
 def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
@@ -300,16 +356,26 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
             raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
     for entrant in plan.entrants:
         if entrant.anonymizer is not None:
-            raise UsageError(f"player {entrant.name!r}: with a phase, releases are published already; leave anonymizer out")
+            raise UsageError(
+                f"player {entrant.name!r}: with a phase, releases are published already; leave anonymizer out"
+            )
         if entrant.release is not None:
             given, _ = plan.handed_in[entrant.release]
             entries = entries_of(plan.rules, entrant.team, given.names)
             counting = {source.name for files in entries.values() for source in files}
-            if _published_from(phase, entrant.team) != {name: sha for name, sha in given.digests if name in counting}:
-                raise UsageError(f"player {entrant.name!r}: the phase was published from other files than release has")
+            if _published_from(phase, entrant.team) != {
+                name: sha for name, sha in given.digests if name in counting
+            }:
+                raise UsageError(
+                    f"player {entrant.name!r}: the phase was published from other files than release has"
+                )
 
 
 def _published_from(phase: Path, team: str) -> dict[str, str]:
     """Digests of the files that a team's releases in a phase folder were made from."""
-    folders = [path for path in (phase / "answers").glob(f"{team}*/{SUBMITTED}") if team_of(path.parent.name) == team]
+    folders = [
+        path
+        for path in (phase / "answers").glob(f"{team}*/{SUBMITTED}")
+        if team_of(path.parent.name) == team
+    ]
     return {name: digest(data) for folder in folders for name, data in read_folder(folder).items()}

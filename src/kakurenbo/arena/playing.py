@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kakurenbo.arena.requests import OWN, Outcome, PlayerRequest, accepted
-from kakurenbo.contracts import AnyRulebook, json_number, read_facts
-from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.errors import KakurenboError
-from kakurenbo.rng import stream
+from kakurenbo.contest import AnyRulebook, json_number, read_facts
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.remembering import Memory, remembering_tables
+from kakurenbo.core.rng import stream
 from kakurenbo.rounds.scoring import sample_stream
-from kakurenbo.tables.remembering import Memory, remembering_tables
 
 GUESS_FILE = "guess"
 _SEEN = ("target", "part", "attackers", OWN)
@@ -26,8 +26,10 @@ def anonymize(request: PlayerRequest) -> Outcome:
     assert request.method is not None
     folder = request.inputs["handout"].checked()
     rules: AnyRulebook = request.rulebook.make().in_folder(folder)
-    handout = accepted(rules.read_handout(folder))
-    release = rules.anonymize(handout, request.method.make(), stream(int(request.seed), "anonymize"))
+    handout = accepted(rules.read_handout, folder)
+    release = rules.anonymize(
+        handout, request.method.make(), stream(int(request.seed), "anonymize")
+    )
     claims = {name: json_number(value) for name, value in release.claims.items()}
     return Outcome({"claims": claims}, {"release": dict(rules.release_files(handout, release))})
 
@@ -38,8 +40,13 @@ def attack(request: PlayerRequest) -> Outcome:
     if request.method is not None:
         method, rng = request.method.make(), stream(int(request.seed), "attack")
     else:
-        method, rng = seen.rules.sample_attacks[request.attacker], sample_stream(seen.facts, request.attacker, request.target)
-    return Outcome({}, {"guess": {GUESS_FILE: seen.rules.bytes_of_attack(method(seen.knowledge, rng))}})
+        method, rng = (
+            seen.rules.sample_attacks[request.attacker],
+            sample_stream(seen.facts, request.attacker, request.target),
+        )
+    return Outcome(
+        {}, {"guess": {GUESS_FILE: seen.rules.bytes_of_attack(method(seen.knowledge, rng))}}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +69,13 @@ class _Seen:
 
     @classmethod
     def read(cls, request: PlayerRequest) -> _Seen:
-        folder, *beside = (request.inputs[role].checked() for role in _SEEN if role in request.inputs)
+        folder, *beside = (
+            request.inputs[role].checked() for role in _SEEN if role in request.inputs
+        )
         facts = read_facts(folder)
         if facts is None:
             raise KakurenboError("a published folder lacks its contest.json")
         rules: AnyRulebook = request.rulebook.make().under(facts)
-        return cls(rules, facts, accepted(rules.read_target(folder, *beside, attacker="")).knowledge)
+        return cls(
+            rules, facts, accepted(rules.read_target, folder, *beside, attacker="").knowledge
+        )

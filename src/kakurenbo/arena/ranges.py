@@ -14,15 +14,18 @@ from functools import cached_property
 
 import numpy as np
 
-from kakurenbo import registry
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.parameters import Parameter, parameters_of
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import Parameter, parameters_of
 
 PIPELINE, STEP = "pipeline", "|"
 _RANGE, _OR = "..", "/"
 _WIDE = 100.0  # from this ratio of its ends on, a range is searched by the logarithm
 _DIGITS = 3  # of a range that numbers tell apart: enough to choose by, and short to type
-_NEAR, _OTHER_WORD = 0.12, 0.3  # how far a neighbour lies in each coordinate, and how often it has another word
+_NEAR, _OTHER_WORD = (
+    0.12,
+    0.3,
+)  # how far a neighbour lies in each coordinate, and how often it has another word
 
 Point = tuple[float, ...]
 """A coordinate from 0 to 1 for every range."""
@@ -45,7 +48,9 @@ class Numbers:
         """The value at a place from 0 to 1: evenly, or by the logarithm where the ends are a hundredfold apart."""
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         if self.low > 0 and self.high >= _WIDE * self.low:
-            value = math.exp(math.log(self.low) + place * (math.log(self.high) - math.log(self.low)))
+            value = math.exp(
+                math.log(self.low) + place * (math.log(self.high) - math.log(self.low))
+            )
             rounded = float(f"{value:.{_DIGITS}g}")
         else:
             value = low + place * (high - low)
@@ -83,7 +88,12 @@ class Space:
 
     @cached_property
     def ranges(self) -> tuple[Numbers | Words, ...]:
-        return tuple(found for step in self.steps for found in step.settings.values() if not isinstance(found, str))
+        return tuple(
+            found
+            for step in self.steps
+            for found in step.settings.values()
+            if not isinstance(found, str)
+        )
 
     @property
     def count(self) -> float:
@@ -94,7 +104,10 @@ class Space:
         """The setting at a point as ``registry.build`` takes it."""
         places, texts = iter(point), []
         for step in self.steps:
-            values = ((name, one if isinstance(one, str) else one.text_at(next(places))) for name, one in step.settings.items())
+            values = (
+                (name, one if isinstance(one, str) else one.text_at(next(places)))
+                for name, one in step.settings.items()
+            )
             settings = ",".join(f"{name}={value}" for name, value in values)
             texts.append(f"{step.name}:{settings}" if settings else step.name)
         if len(texts) == 1:
@@ -103,7 +116,10 @@ class Space:
 
     def everything(self) -> list[Point]:
         """A point of every setting, where they can be counted."""
-        grids = [[(place + 0.5) / int(found.count) for place in range(int(found.count))] for found in self.ranges]
+        grids = [
+            [(place + 0.5) / int(found.count) for place in range(int(found.count))]
+            for found in self.ranges
+        ]
         return list(itertools.product(*grids))
 
     def spread(self, count: int, rng: np.random.Generator) -> list[Point]:
@@ -120,7 +136,9 @@ class Space:
             if isinstance(found, Words):
                 moved.append(float(rng.random()) if rng.random() < _OTHER_WORD else place)
             else:
-                inside = abs(place + rng.normal(0, _NEAR)) % 2  # reflected where it would leave the range
+                inside = (
+                    abs(place + rng.normal(0, _NEAR)) % 2
+                )  # reflected where it would leave the range
                 moved.append(float(min(inside, 2 - inside)))
         return tuple(moved)
 
@@ -136,7 +154,9 @@ def read_space(text: str) -> Space:
     given = text.strip()
     if registry.name_of(given) == PIPELINE:
         given = given.partition(":")[2].strip().removeprefix("steps=")
-    space = Space(tuple(_step(part.strip().replace(";", ",")) for part in given.split(STEP) if part.strip()))
+    space = Space(
+        tuple(_step(part.strip().replace(";", ",")) for part in given.split(STEP) if part.strip())
+    )
     for corner in ((0.0,) * len(space.ranges), (1.0,) * len(space.ranges)):
         registry.build("anonymizers", space.text(corner))  # says which value a method does not take
     if not space.ranges:
@@ -148,7 +168,9 @@ def read_space(text: str) -> Space:
 
 def _step(text: str) -> Step:
     name = registry.name_of(text)
-    known = {described.name: described for described in parameters_of(registry.load("anonymizers", name))}
+    known = {
+        described.name: described for described in parameters_of(registry.load("anonymizers", name))
+    }
     settings: dict[str, str | Numbers | Words] = {}
     for key, value in registry.settings_of(text).items():
         if key in known and _RANGE in value:
@@ -168,7 +190,9 @@ def _numbers(parameter: Parameter, value: str) -> Numbers:
     for end in (low, high):
         parameter.check(end)
     if not isinstance(low, int | float) or not isinstance(high, int | float) or low >= high:
-        raise UsageError(f"{parameter.name}={value}: a range goes from a lower number to a higher one, such as 0.1..0.9")
+        raise UsageError(
+            f"{parameter.name}={value}: a range goes from a lower number to a higher one, such as 0.1..0.9"
+        )
     return Numbers(low, high, parameter.kind is int)
 
 

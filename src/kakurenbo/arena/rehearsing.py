@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kakurenbo import registry
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.requests import accepted
-from kakurenbo.contracts import AnyRulebook, Credit, Measurement, PreparedRound, RoundResults
-from kakurenbo.errors import KakurenboError
-from kakurenbo.rng import salt, stream
+from kakurenbo.contest import AnyRulebook, Credit, Measurement, PreparedRound, RoundResults
+from kakurenbo.core import Source, write_folder
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.remembering import Memory, remembering_tables
+from kakurenbo.core.rng import salt, stream
+from kakurenbo.methods import registry
 from kakurenbo.rounds.publishing import PUBLISHED, JudgedRelease, judge_release, release_folders
-from kakurenbo.tables import Source, write_folder
-from kakurenbo.tables.remembering import Memory, remembering_tables
 
 TEAM, RIVAL = "01", "02"
 """Who anonymizes in a rehearsal, and whose part of the target is attacked where a contest deals one to each."""
@@ -105,14 +105,23 @@ def prepare_draw(draw: Draw) -> None:
 def rehearse(trial: Trial) -> Tried:
     """Anonymize, judge, publish, attack, credit. A method that fails is no error: its trial says why."""
     draw, seconds = trial.draw, dict[str, float]()
-    prepared: PreparedRound[Any] = _ROUNDS.remembered(draw, lambda: PreparedRound(draw.rulebook.make(), draw.folder))
+    prepared: PreparedRound[Any] = _ROUNDS.remembered(
+        draw, lambda: PreparedRound(draw.rulebook.make(), draw.folder)
+    )
     handout = prepared.handout(TEAM)
     try:
         method, begun = registry.build("anonymizers", trial.anonymizer), time.process_time()
-        release = prepared.rules.anonymize(handout, method, stream(draw.seed, "anonymize", trial.anonymizer))
+        release = prepared.rules.anonymize(
+            handout, method, stream(draw.seed, "anonymize", trial.anonymizer)
+        )
         seconds[trial.anonymizer] = time.process_time() - begun
         files = prepared.rules.release_files(handout, release)
-        judged = judge_release(prepared, TEAM, [Source(name, data) for name, data in files.items()], with_disqualified=True)
+        judged = judge_release(
+            prepared,
+            TEAM,
+            [Source(name, data) for name, data in files.items()],
+            with_disqualified=True,
+        )
         if judged.publication is None:
             return Tried(seconds=seconds, cause=judged.record.cause)
         passes = judged.record.state == PUBLISHED
@@ -120,7 +129,9 @@ def rehearse(trial: Trial) -> Tried:
     except KakurenboError as error:
         return Tried(seconds=seconds, cause=str(error))
     except Exception as error:  # one setting of a plugin that breaks must not end a search
-        return Tried(seconds=seconds, cause=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        return Tried(
+            seconds=seconds, cause=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        )
     scores = judged.record.scores
     points = contest_points(prepared.rules, credits, scores) if credits else None
     return Tried(passes, missed_by(judged.record.measurements), scores, credits, seconds, points)
@@ -135,17 +146,23 @@ def _attacked(
     with tempfile.TemporaryDirectory(prefix="kakurenbo-rehearsal-") as place:
         phase = Path(place) / "phase"
         write_folder(phase, release_folders(prepared, judged))
-        (phase / "attackers").symlink_to((prepared.path / "attackers").resolve(), target_is_directory=True)
+        (phase / "attackers").symlink_to(
+            (prepared.path / "attackers").resolve(), target_is_directory=True
+        )
         own = [prepared.path / "teams" / RIVAL] if rules.attackers_use_handouts else []
         with remembering_tables(_TABLES):
             paths = (phase / "targets" / TEAM, phase / "attackers", *own)
-            target = accepted(rules.read_target(*paths, declared=declared, attacker=RIVAL))
-        answer = rules.answer_for(accepted(rules.read_answer(phase / "answers" / TEAM)), RIVAL)
+            target = accepted(rules.read_target, *paths, declared=declared, attacker=RIVAL)
+        answer = rules.answer_for(accepted(rules.read_answer, phase / "answers" / TEAM), RIVAL)
     for text in trial.attacks:
         attack, begun = registry.build("attacks", text), time.process_time()
         guess = attack(target.knowledge, stream(trial.draw.seed, "attack", trial.anonymizer, text))
         seconds[text] = time.process_time() - begun
-        checked = accepted(rules.check_guess(rules.answer_form(answer), Source("guess", rules.bytes_of_attack(guess))))
+        checked = accepted(
+            rules.check_guess,
+            rules.answer_form(answer),
+            Source("guess", rules.bytes_of_attack(guess)),
+        )
         credits[text] = rules.credit(answer, checked).public()
     return credits
 
@@ -162,18 +179,27 @@ def missed_by(measurements: tuple[Measurement, ...]) -> float:
     for measured in measurements:
         threshold = measured.threshold
         if threshold is not None and measured.passes is False:
-            total += min(_FARTHEST, abs(float(measured.value) - threshold.value) / max(abs(threshold.value), 1e-9))
+            total += min(
+                _FARTHEST,
+                abs(float(measured.value) - threshold.value) / max(abs(threshold.value), 1e-9),
+            )
     return round(total, 9)
 
 
-def contest_points(rules: AnyRulebook, credits: Mapping[str, Credit], scores: Mapping[str, float]) -> float:
+def contest_points(
+    rules: AnyRulebook, credits: Mapping[str, Credit], scores: Mapping[str, float]
+) -> float:
     """What the contest's own ranking of anonymizers makes of a release against these attacks, utility included."""
     attackers = {f"{number:02d}": credit for number, credit in enumerate(credits.values(), start=2)}
     # Baselines that are measures of a release, as darc2019 has them, count where its rules say so.
     samples = {name: Credit(scores[name], 1) for name in rules.sample_attacks if name in scores}
     utility = {TEAM: scores[rules.utility_score]} if rules.utility_score in scores else {}
     results = RoundResults(
-        {TEAM: {**attackers, **samples}}, (TEAM,), (*attackers, *samples), utility, unranked=frozenset(samples)
+        {TEAM: {**attackers, **samples}},
+        (TEAM,),
+        (*attackers, *samples),
+        utility,
+        unranked=frozenset(samples),
     )
     standings = rules.standings({rules.round_name: results})
     return float(next(line.score for line in standings.anonymization if line.team == TEAM) or 0)

@@ -6,20 +6,27 @@ tell what it must not know.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.store import DONE, Damaged, verified
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import Files
-from kakurenbo.errors import KakurenboError
+from kakurenbo.contest import Files
+from kakurenbo.contest.commitments import digest
+from kakurenbo.core import InputError, Source
+from kakurenbo.core.errors import KakurenboError
 from kakurenbo.rounds.handing_in import Refused, handed_in
-from kakurenbo.tables import Problems, Reading, Source
 
-PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = "prepare", "anonymize", "judge", "attack", "credit", "nothing"
+PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = (
+    "prepare",
+    "anonymize",
+    "judge",
+    "attack",
+    "credit",
+    "nothing",
+)
 
 OWN = "own"
 """The role of an attacker's own handout among the inputs of its attacks."""
@@ -56,11 +63,10 @@ class HandedIn:
         sources, refused = handed_in(path)
         digests = []
         for source in sources:
-            data = source.read_packed()
-            if isinstance(data, Problems):
-                refused.append((source.name, data))
-            else:
-                digests.append((source.name, digest(data)))
+            try:
+                digests.append((source.name, digest(source.read_packed())))
+            except InputError as error:
+                refused.append((source.name, error.problems))
         return cls(str(path), tuple(digests)), refused
 
     @property
@@ -72,8 +78,12 @@ class HandedIn:
         """The files, after checking that they hold the bytes they should."""
         found = []
         for source, (name, expected) in zip(self.names, self.digests, strict=True):
-            data = source.read_packed()
-            if isinstance(data, Problems) or digest(data) != expected:
+            try:
+                data = source.read_packed()
+                changed = digest(data) != expected
+            except InputError:
+                changed = True
+            if changed:
                 raise Damaged(f"{name} was changed after it was handed in")
             found.append(Source(name, data))
         return found
@@ -173,8 +183,13 @@ class Outcome:
     cause: str = ""
 
 
-def accepted(read: Reading[Any]) -> Any:
-    """The value of a reading that cannot have problems, because this software wrote the files."""
-    if isinstance(read, Problems):
-        raise KakurenboError(f"the rulebook does not read what it wrote: {read[0]}")
-    return read.value
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Read what cannot have problems, because this software wrote the files."""
+    try:
+        return read(*args, **kwargs)
+    except InputError as error:
+        raise KakurenboError(f"the rulebook does not read what it wrote: {error}") from error

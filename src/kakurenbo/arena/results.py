@@ -13,15 +13,16 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo import __version__, registry
+from kakurenbo import __version__
 from kakurenbo.arena.calls import MethodCall, code_digest
 from kakurenbo.arena.plan import Job, Plan, in_round
 from kakurenbo.arena.requests import ANONYMIZE, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.store import DONE, FAILED, Result, Stores
-from kakurenbo.contracts import ATTACK, Credit, RoundResults, team_of
-from kakurenbo.contracts.guesses import by_pair
-from kakurenbo.contracts.results import MISSING, REFUSED
-from kakurenbo.reporting import Document, FailureEntry, PlayerEntry, make_document
+from kakurenbo.contest import ATTACK, Credit, RoundResults, team_of
+from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest.results import MISSING, REFUSED
+from kakurenbo.methods import registry
+from kakurenbo.reports import Document, FailureEntry, PlayerEntry, make_document
 from kakurenbo.rounds import Refusal, ReleaseRecord, few_per_team
 from kakurenbo.rounds.publishing import tables_of
 from kakurenbo.rounds.scoring import round_results
@@ -32,9 +33,15 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "numba")
 
 def collect(plan: Plan, found: Found) -> Document:
     """The results document of a run whose jobs have all ended."""
-    records = {name: [_records(plan, found, name, repeat) for repeat in range(plan.repeats)] for name in plan.rounds}
+    records = {
+        name: [_records(plan, found, name, repeat) for repeat in range(plan.repeats)]
+        for name in plan.rounds
+    }
     rounds = {
-        name: [_results(plan, found, name, repeat, records[name][repeat]) for repeat in range(plan.repeats)]
+        name: [
+            _results(plan, found, name, repeat, records[name][repeat])
+            for repeat in range(plan.repeats)
+        ]
         for name in plan.rounds
     }
     return make_document(
@@ -55,7 +62,13 @@ def timings(stores: Stores, found: Found) -> dict[str, Any]:
     for job, result in sorted(found.items()):
         seconds = stores.at(job.root).meta(result.key).get("seconds") if result.key else None
         if seconds is not None:
-            place = {"job": job.kind, "round": job.round, "repeat": job.repeat, "team": job.team, "attacker": job.attacker}
+            place = {
+                "job": job.kind,
+                "round": job.round,
+                "repeat": job.repeat,
+                "team": job.team,
+                "attacker": job.attacker,
+            }
             jobs.append({**place, "seconds": round(float(seconds), 4)})
     return {"jobs": jobs}
 
@@ -70,18 +83,29 @@ def _records(plan: Plan, found: Found, round_: str, repeat: int) -> list[Release
         if "records" in result.value:
             records += msgspec.convert(result.value["records"], list[ReleaseRecord])
         else:
-            records += [ReleaseRecord(target, job.team, FAILED, result.cause) for target in plan.targets[job.team]]
+            records += [
+                ReleaseRecord(target, job.team, FAILED, result.cause)
+                for target in plan.targets[job.team]
+            ]
     absent = [team for team in (plan.facts.teams if plan.facts else ()) if team not in plan.targets]
-    return records + [ReleaseRecord(team, team, MISSING, "nothing was handed in") for team in absent]
+    return records + [
+        ReleaseRecord(team, team, MISSING, "nothing was handed in") for team in absent
+    ]
 
 
-def _results(plan: Plan, found: Found, round_: str, repeat: int, records: Sequence[ReleaseRecord]) -> RoundResults:
+def _results(
+    plan: Plan, found: Found, round_: str, repeat: int, records: Sequence[ReleaseRecord]
+) -> RoundResults:
     """What the rulebook ranks."""
     earned: dict[str, list[tuple[str, Credit]]] = {attacker: [] for attacker in plan.attackers}
     for _, result in _of(found, CREDIT, round_, repeat):
         for target, attacker, credit in result.value.get("credits", ()):
             earned[attacker].append((target, msgspec.convert(credit, Credit).public()))
-    published = [target for _, result in _of(found, JUDGE, round_, repeat) for target in result.value.get("targets", ())]
+    published = [
+        target
+        for _, result in _of(found, JUDGE, round_, repeat)
+        for target in result.value.get("targets", ())
+    ]
     credits: dict[str, dict[str, Credit]] = {target: {} for target in published}
     tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     for attacker, own in earned.items():
@@ -91,11 +115,17 @@ def _results(plan: Plan, found: Found, round_: str, repeat: int, records: Sequen
         for target, every in several.items():
             tries.setdefault(target, {})[attacker] = every
     samples = tuple(plan.rules.sample_attacks)
-    return round_results(plan.rules, records, credits, plan.attackers, samples, excluded=plan.unranked, tries=tries)
+    return round_results(
+        plan.rules, records, credits, plan.attackers, samples, excluded=plan.unranked, tries=tries
+    )
 
 
 def _claims(found: Found, round_: str) -> dict[str, Mapping[str, float | str]]:
-    return {job.team: result.value["claims"] for job, result in _of(found, ANONYMIZE, round_, 0) if result.state == DONE}
+    return {
+        job.team: result.value["claims"]
+        for job, result in _of(found, ANONYMIZE, round_, 0)
+        if result.state == DONE
+    }
 
 
 def _prepared(found: Found, round_: str, repeat: int) -> Result:
@@ -104,7 +134,11 @@ def _prepared(found: Found, round_: str, repeat: int) -> Result:
 
 
 def _of(found: Found, kind: str, round_: str, repeat: int) -> list[tuple[Job, Result]]:
-    return [(job, found[job]) for job in sorted(found) if (job.kind, job.round, job.repeat) == (kind, round_, repeat)]
+    return [
+        (job, found[job])
+        for job in sorted(found)
+        if (job.kind, job.round, job.repeat) == (kind, round_, repeat)
+    ]
 
 
 def _players(plan: Plan) -> list[PlayerEntry]:
@@ -112,10 +146,13 @@ def _players(plan: Plan) -> list[PlayerEntry]:
         PlayerEntry(
             team=entrant.team,
             name=entrant.name,
-            anonymizer=entrant.anonymizer_text or ("published files" if plan.phase and entrant.team in plan.targets else ""),
+            anonymizer=entrant.anonymizer_text
+            or ("published files" if plan.phase and entrant.team in plan.targets else ""),
             attack=entrant.attack_text,
             sweep=entrant.sweep,
-            parameters=entrant.anonymizer.shown_parameters(entrant.swept) if entrant.sweep and entrant.anonymizer else {},
+            parameters=entrant.anonymizer.shown_parameters(entrant.swept)
+            if entrant.sweep and entrant.anonymizer
+            else {},
             excluded=entrant.team in plan.unranked,
         )
         for entrant in plan.entrants
@@ -133,7 +170,15 @@ def _failures(
 ) -> list[FailureEntry]:
     """Releases that were refused, missing or broke; jobs that broke; files that were refused; guesses that are missing."""
     failures = [
-        FailureEntry(f"files of {one.team}", one.team, REFUSED, one.problems[0].in_language("en"), plan.rounds[0], 0, one.file)
+        FailureEntry(
+            f"files of {one.team}",
+            one.team,
+            REFUSED,
+            one.problems[0].in_language("en"),
+            plan.rounds[0],
+            0,
+            one.file,
+        )
         for one in few_per_team(list(_strangers(plan)))
     ]
     for name in plan.rounds:
@@ -141,7 +186,14 @@ def _failures(
             failures += _of_releases(records[name][repeat], name, repeat)
             failures += _of_guesses(plan, found, rounds[name][repeat], name, repeat)
     failures += [
-        FailureEntry(str(job), job.attacker or team_of(job.team), result.state, result.cause, job.round, job.repeat)
+        FailureEntry(
+            str(job),
+            job.attacker or team_of(job.team),
+            result.state,
+            result.cause,
+            job.round,
+            job.repeat,
+        )
         for job, result in sorted(found.items())
         if result.state != DONE and job.kind != JUDGE
     ]
@@ -160,7 +212,9 @@ def _strangers(plan: Plan) -> Iterator[Refusal]:
                 yield Refusal.of(entrant.team, file, problems)
 
 
-def _of_releases(records: Sequence[ReleaseRecord], round_: str, repeat: int) -> Iterator[FailureEntry]:
+def _of_releases(
+    records: Sequence[ReleaseRecord], round_: str, repeat: int
+) -> Iterator[FailureEntry]:
     for record in records:
         if record.state in (REFUSED, MISSING, FAILED):
             file = record.files[0] if len(record.files) == 1 else ""
@@ -168,7 +222,9 @@ def _of_releases(records: Sequence[ReleaseRecord], round_: str, repeat: int) -> 
             yield FailureEntry(what, record.team, record.state, record.cause, round_, repeat, file)
 
 
-def _of_guesses(plan: Plan, found: Found, results: RoundResults, round_: str, repeat: int) -> Iterator[FailureEntry]:
+def _of_guesses(
+    plan: Plan, found: Found, results: RoundResults, round_: str, repeat: int
+) -> Iterator[FailureEntry]:
     for _, result in _of(found, CREDIT, round_, repeat):
         for refusal in result.value.get("refused", ()):
             team, file, problem = (refusal[key] for key in ("team", "file", "problem"))
@@ -178,12 +234,22 @@ def _of_guesses(plan: Plan, found: Found, results: RoundResults, round_: str, re
         for target in results.in_play if entrant.guesses is not None else ():
             if team_of(target) != entrant.team and results.credit(target, entrant.team) is None:
                 what = f"guess of {entrant.team} at {target} {in_round(round_, repeat)}"
-                yield FailureEntry(what, entrant.team, MISSING, "there is no valid guess", round_, repeat)
+                yield FailureEntry(
+                    what, entrant.team, MISSING, "there is no valid guess", round_, repeat
+                )
 
 
 def _manifest(plan: Plan, found: Found) -> dict[str, Any]:
     """All that is needed to play the same tournament again and to see that it is the same."""
-    calls = [plan.rulebook, *(call for entrant in plan.entrants for call in (entrant.anonymizer, entrant.attack) if call)]
+    calls = [
+        plan.rulebook,
+        *(
+            call
+            for entrant in plan.entrants
+            for call in (entrant.anonymizer, entrant.attack)
+            if call
+        ),
+    ]
     return {
         "plan": plan.as_json(),
         "contest": {"settings": _prepared(found, plan.rounds[0], 0).value.get("settings", {})},
@@ -206,4 +272,8 @@ def _manifest(plan: Plan, found: Found) -> dict[str, Any]:
 
 def _origin(call: MethodCall) -> dict[str, str]:
     module = registry.load(call.group, call.name).__module__
-    return {"module": module, "package": registry.package(call.group, call.name), "sha256": code_digest(module)}
+    return {
+        "module": module,
+        "package": registry.package(call.group, call.name),
+        "sha256": code_digest(module),
+    }

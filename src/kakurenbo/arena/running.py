@@ -21,7 +21,7 @@ from kakurenbo.arena.executors import PLAYERS, Crews, Workers
 from kakurenbo.arena.jobs import load_code, perform
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Stores
-from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.core.errors import KakurenboError, UsageError
 
 SKIPPED = "skipped"
 _CRASHES = 3  # how often a job may be around when a worker dies before it is given up
@@ -81,7 +81,11 @@ class Settings:
 
 
 def play(
-    plan: Plan, stores: Stores, workers: Workers, settings: Settings, listener: ProgressListener | None = None
+    plan: Plan,
+    stores: Stores,
+    workers: Workers,
+    settings: Settings,
+    listener: ProgressListener | None = None,
 ) -> Mapping[Job, Result]:
     """Play every job of a plan that is not stored yet, and give the results of all.
 
@@ -111,12 +115,16 @@ class _Run:
     tell: ProgressListener
     found: dict[Job, Result] = field(default_factory=dict)
     ready: dict[str, list[Job]] = field(default_factory=dict)  # by role, each a heap
-    alone: deque[Job] = field(default_factory=deque)  # were around when a worker died: played one by one
+    alone: deque[Job] = field(
+        default_factory=deque
+    )  # were around when a worker died: played one by one
     flying: dict[Job, Future[Result]] = field(default_factory=dict)
     landed: queue.SimpleQueue[Job] = field(default_factory=queue.SimpleQueue)
     crashes: Counter[Job] = field(default_factory=Counter)
     at_a_time: int = 1
-    took: dict[str, tuple[int, float]] = field(default_factory=dict)  # kind of job: how many were timed, seconds in all
+    took: dict[str, tuple[int, float]] = field(
+        default_factory=dict
+    )  # kind of job: how many were timed, seconds in all
 
     def play(self) -> Mapping[Job, Result]:
         self._begin()
@@ -178,7 +186,9 @@ class _Run:
                 self._submit(crews, self.alone[0])
             return
         flying = Counter(job.role for job in self.flying)
-        while roles := [role for role, jobs in self.ready.items() if jobs and crews.has_room(role, flying)]:
+        while roles := [
+            role for role, jobs in self.ready.items() if jobs and crews.has_room(role, flying)
+        ]:
             role = min(roles, key=lambda role: self.ready[role][0])
             flying[role] += 1
             self._submit(crews, heapq.heappop(self.ready[role]))
@@ -196,9 +206,13 @@ class _Run:
 
     def _land(self, job: Job, future: Future[Result]) -> None:
         try:
-            error = future.exception()  # asked for, not raised: only a Ctrl-C of this process may end the run
+            error = (
+                future.exception()
+            )  # asked for, not raised: only a Ctrl-C of this process may end the run
         except CancelledError:
-            raise KakurenboError("the workers are gone; run the same command again to go on") from None
+            raise KakurenboError(
+                "the workers are gone; run the same command again to go on"
+            ) from None
         if isinstance(error, BrokenExecutor):
             raise _WorkerDied(job.role)
         if isinstance(error, Damaged):
@@ -208,12 +222,19 @@ class _Run:
         if self.alone and self.alone[0] == job:
             self.alone.popleft()
         count, seconds = self.took.get(job.kind, (0, 0.0))
-        self.took[job.kind] = count + 1, seconds + float(self.stores.at(job.root).meta(result.key).get("seconds", 0.0))
+        self.took[job.kind] = (
+            count + 1,
+            seconds + float(self.stores.at(job.root).meta(result.key).get("seconds", 0.0)),
+        )
         self._finish(job, result)
 
     def _lost(self, job: Job, error: BaseException) -> Result:
         """The executor itself gave the job up. That is shown but not stored: the next start tries again."""
-        cause = _DIED if type(error).__name__ == "KilledWorker" else f"its worker could not do it ({_shown(error)})"
+        cause = (
+            _DIED
+            if type(error).__name__ == "KilledWorker"
+            else f"its worker could not do it ({_shown(error)})"
+        )
         key = self.dispatcher.request(job).key
         return self.stores.at(job.root).get(key) or Result(key, FAILED, cause=cause)
 
@@ -229,7 +250,9 @@ class _Run:
         if damaged:
             raise _InputsRepeated
         if job.role not in PLAYERS:
-            raise KakurenboError(f"{job}: {error}; submitted files must not change while they are played")
+            raise KakurenboError(
+                f"{job}: {error}; submitted files must not change while they are played"
+            )
 
     def _after_crash(self, role: str) -> None:
         """A worker died. Jobs of its role in flight are played again, alone; three times around means guilty."""
@@ -265,7 +288,9 @@ class _Run:
         if result is None or result.state != FAILED:
             return result
         past_limit = store.meta(key).get("limit")
-        longer = past_limit is not None and (self.settings.limit is None or self.settings.limit > past_limit)
+        longer = past_limit is not None and (
+            self.settings.limit is None or self.settings.limit > past_limit
+        )
         if self.settings.retry_failed or longer:
             store.drop(key)
             return None

@@ -22,8 +22,8 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.errors import KakurenboError, UsageError
-from kakurenbo.tables import json_bytes, json_object, read_file, read_folder
+from kakurenbo.core import json_bytes, json_object, read_file, read_folder
+from kakurenbo.core.errors import KakurenboError, UsageError
 
 DONE, REFUSED, FAILED = "done", "refused", "failed"
 OPEN, SECRET, TEAMS = "store", "secret", "teams"
@@ -76,7 +76,9 @@ class Store:
     def get(self, key: str) -> Result | None:
         """The stored result; None where there is none, or where it does not read as one."""
         try:
-            result = msgspec.json.decode(read_file(self.folder(key) / "result.json", _RESULT_LIMIT), type=Result)
+            result = msgspec.json.decode(
+                read_file(self.folder(key) / "result.json", _RESULT_LIMIT), type=Result
+            )
         except (UsageError, msgspec.MsgspecError, RecursionError):
             return None
         return result if result.key == key else None
@@ -176,8 +178,13 @@ class Stores:
 
     def is_whole(self, root: str, result: Result) -> bool:
         """Whether all files of a result are as they were written."""
-        trees = {self.at(root).tree(result.key, name): digest for name, digest in result.trees.items()}
-        trees |= {self.handed_out(result.key, place): digest for place, digest in result.handed_out.items()}
+        trees = {
+            self.at(root).tree(result.key, name): digest for name, digest in result.trees.items()
+        }
+        trees |= {
+            self.handed_out(result.key, place): digest
+            for place, digest in result.handed_out.items()
+        }
         try:
             for path, digest in trees.items():
                 verified(path, digest)
@@ -205,7 +212,9 @@ def verified(path: Path, digest: str) -> Path:
 
 def content_hash(content: object) -> str:
     """SHA-256 of JSON content, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(content, sort_keys=True, ensure_ascii=False).encode()
+    ).hexdigest()
 
 
 def _write_trees(path: Path, trees: Mapping[str, Mapping[str, bytes]]) -> None:

@@ -15,12 +15,12 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from kakurenbo import registry
 from kakurenbo.arena.calls import MethodCall, as_text
-from kakurenbo.contracts import AnyRulebook, Player, fits, misfit
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.parameters import parameters_of
-from kakurenbo.tables import STANDARD_INPUT, Problems, Source, read_toml
+from kakurenbo.contest import AnyRulebook, Player, fits, misfit
+from kakurenbo.core import STANDARD_INPUT, InputError, Source, read_toml
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameters_of
 
 _MAX_NAME = 60
 MOST_REPEATS = 1000
@@ -147,7 +147,9 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
     players = rulebook.field() or tuple(_all_methods(rulebook))
     if not players:
-        raise UsageError(f"no method for {rulebook.name} is installed; name players with --teams FILE")
+        raise UsageError(
+            f"no method for {rulebook.name} is installed; name players with --teams FILE"
+        )
     entrants = [
         Entrant(
             "",
@@ -162,7 +164,11 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
 
 def _all_methods(rulebook: AnyRulebook) -> Iterator[Player]:
     fitting = {
-        group: [name for name in registry.names(group) if _plays_by_default(rulebook, registry.load(group, name))]
+        group: [
+            name
+            for name in registry.names(group)
+            if _plays_by_default(rulebook, registry.load(group, name))
+        ]
         for group in ("anonymizers", "attacks")
     }
     for anonymizer, attack in itertools.zip_longest(fitting["anonymizers"], fitting["attacks"]):
@@ -176,11 +182,15 @@ def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
 
 def read_teams_file(path: Path) -> TeamsFile:
     """The players of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
-    read = read_toml(Source.of(path))
-    if isinstance(read, Problems):
-        raise UsageError(f"{path}: {read[0].sentence}")
     try:
-        return _teams_file(_checked(read.value, _FileContent, "the file"), Path() if path == STANDARD_INPUT else path.parent)
+        content = read_toml(Source.of(path))
+    except InputError as error:
+        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+    try:
+        return _teams_file(
+            _checked(content, _FileContent, "the file"),
+            Path() if path == STANDARD_INPUT else path.parent,
+        )
     except (UsageError, ParameterError) as error:
         raise UsageError(f"{path}: {error}") from None
 
@@ -192,13 +202,17 @@ def _checked(content: Mapping[str, Any], kind: type[T], what: str) -> T:
     """Plain data as a typed table; says what to write where it is something else."""
     for key in content:
         if key not in kind.__struct_fields__:
-            raise UsageError(f"{what} has no entry {key!r}; there are {', '.join(kind.__struct_fields__)}")
+            raise UsageError(
+                f"{what} has no entry {key!r}; there are {', '.join(kind.__struct_fields__)}"
+            )
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
         place = re.search(r"\$\.(\w+)", str(error)) or re.search(r"field `(\w+)`", str(error))
         key = place.group(1) if place else ""
-        raise UsageError(_EXPECTED.get(key, f"{key}: {str(error).partition(' - at ')[0]}")) from None
+        raise UsageError(
+            _EXPECTED.get(key, f"{key}: {str(error).partition(' - at ')[0]}")
+        ) from None
 
 
 def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
@@ -212,7 +226,9 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
         except (UsageError, ParameterError) as error:
             raise UsageError(f"player {name!r}: {error}") from None
         if len(entrants) > MOST_ENTRANTS:
-            raise UsageError(f"there are more than {MOST_ENTRANTS:,} players, with every combination of a sweep counted")
+            raise UsageError(
+                f"there are more than {MOST_ENTRANTS:,} players, with every combination of a sweep counted"
+            )
     return TeamsFile(
         _numbered(entrants),
         tuple(content.rounds),
@@ -229,11 +245,16 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
     for one, other in (("anonymizer", "release"), ("attack", "guesses")):
         if getattr(player, one) is not None and getattr(player, other) is not None:
             raise UsageError(f"give either {one} (a method) or {other} (a folder), not both")
-    anonymizers, attacks = _calls("anonymizers", player.anonymizer), _calls("attacks", player.attack)
+    anonymizers, attacks = (
+        _calls("anonymizers", player.anonymizer),
+        _calls("attacks", player.attack),
+    )
     release, guesses = _folder(base, player.release), _folder(base, player.guesses)
     plain = Entrant(player.team, name, release=release, guesses=guesses, unranked=player.unranked)
     if max(len(anonymizers), len(attacks)) <= 1:
-        entrant = replace(plain, anonymizer=next(iter(anonymizers), None), attack=next(iter(attacks), None))
+        entrant = replace(
+            plain, anonymizer=next(iter(anonymizers), None), attack=next(iter(attacks), None)
+        )
         if not entrant.anonymizes and not entrant.attacks:
             raise UsageError("it does nothing; give anonymizer or release, attack or guesses")
         return [entrant]
@@ -266,7 +287,16 @@ def _shown(call: MethodCall | None, swept: Container[str]) -> str:
     """A call of a sweep by what tells it from the others: ``rrp p=0.9``."""
     if call is None or not swept:
         return ""
-    return " ".join([call.name, *(f"{name}={text}" for name, text in call.shown_parameters(swept).items() if name in swept)])
+    return " ".join(
+        [
+            call.name,
+            *(
+                f"{name}={text}"
+                for name, text in call.shown_parameters(swept).items()
+                if name in swept
+            ),
+        ]
+    )
 
 
 def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall]:
@@ -278,7 +308,9 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
     name = given.get("method")
     if not isinstance(name, str):
         raise UsageError(_EXPECTED[group.rstrip("s")])
-    kinds = {described.name: described.kind for described in parameters_of(registry.load(group, name))}
+    kinds = {
+        described.name: described.kind for described in parameters_of(registry.load(group, name))
+    }
     choices = [
         [(key, as_text(value)) for value in _values(kinds.get(key, str), value)]
         for key, value in given.items()
@@ -286,7 +318,9 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
     ]
     count = math.prod(map(len, choices))
     if count > MOST_ENTRANTS:
-        raise UsageError(f"{name}: its lists have {count:,} combinations; at most {MOST_ENTRANTS:,} can be played")
+        raise UsageError(
+            f"{name}: its lists have {count:,} combinations; at most {MOST_ENTRANTS:,} can be played"
+        )
     return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
 
 
@@ -307,10 +341,18 @@ def _numbered(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
     taken = [entrant.team for entrant in listed if entrant.team]
     for team in taken:
         if not re.fullmatch(r"[0-9]{2,4}", team) or taken.count(team) > 1:
-            raise UsageError(f"team {team!r}: a team is a number of its own with at least two digits, such as 07")
+            raise UsageError(
+                f"team {team!r}: a team is a number of its own with at least two digits, such as 07"
+            )
     digits = max(2, len(str(len(listed))))
-    free = (f"{number:0{digits}d}" for number in itertools.count(1) if f"{number:0{digits}d}" not in taken)
-    return tuple(entrant if entrant.team else replace(entrant, team=next(free)) for entrant in listed)
+    free = (
+        f"{number:0{digits}d}"
+        for number in itertools.count(1)
+        if f"{number:0{digits}d}" not in taken
+    )
+    return tuple(
+        entrant if entrant.team else replace(entrant, team=next(free)) for entrant in listed
+    )
 
 
 def _folder(base: Path, given: str | None) -> Path | None:

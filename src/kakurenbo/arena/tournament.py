@@ -13,14 +13,16 @@ from kakurenbo.arena.plan import Plan
 from kakurenbo.arena.results import collect, timings
 from kakurenbo.arena.running import ProgressListener, Settings, locked, play
 from kakurenbo.arena.store import Stores
-from kakurenbo.errors import UsageError
-from kakurenbo.reporting import Document, html_report, markdown_report, read_document, results_csv
-from kakurenbo.reporting.reading import PLAN_FILE, RESULTS_FILE, results_place
-from kakurenbo.tables import Problems, json_bytes, json_object, write_file
+from kakurenbo.core import InputError, json_bytes, json_object, write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.reports import Document, html_report, read_document, results_csv
+from kakurenbo.reports.reading import PLAN_FILE, RESULTS_FILE, results_place
 
 TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
-_TO_GIVE = "give the folder that run wrote with -o, or the results file that score wrote for each round"
-REPORT_FILES = {"html": "report.html", "md": "report.md"}
+_TO_GIVE = (
+    "give the folder that run wrote with -o, or the results file that score wrote for each round"
+)
+REPORT_FILE = "report.html"
 
 
 @dataclass(frozen=True)
@@ -51,22 +53,26 @@ class Tournament:
             begun = (folder / PLAN_FILE).exists()
             hint = "the run has not ended; start it again to go on" if begun else _TO_GIVE
             raise UsageError(f"{path}: there is no {RESULTS_FILE}; {hint}")
-        read = read_document(results)
-        if isinstance(read, Problems):
-            raise UsageError(f"{results}: {read[0].sentence}")
+        try:
+            document = read_document(results)
+        except InputError as error:
+            raise UsageError(f"{results}: {error.problems[0].sentence}") from error
         timed = results.name == RESULTS_FILE and os.path.lexists(folder / TIMINGS_FILE)
-        return cls(folder, read.value, _json(folder / TIMINGS_FILE) if timed else {})
+        return cls(folder, document, _json(folder / TIMINGS_FILE) if timed else {})
 
-    def write_report(self, format_: str = "html", out: Path | None = None) -> Path:
-        """Make the report; gives its path. In the run's own folder it is for the owner alone, for the seed is in it."""
-        make = {"html": html_report, "md": markdown_report}[format_]
-        target = out or self.path / REPORT_FILES[format_]
-        write_file(target, make(self.document, self.times).encode(), private=out is None)
+    def write_report(self, out: Path | None = None) -> Path:
+        """Write the report and return its path. In the run's own folder it is for the owner alone, for the seed is in it."""
+        target = out or self.path / REPORT_FILE
+        write_file(target, html_report(self.document, self.times).encode(), private=out is None)
         return target
 
 
 def play_tournament(
-    plan: Plan, out: Path, workers: Workers, settings: Settings, listener: ProgressListener | None = None
+    plan: Plan,
+    out: Path,
+    workers: Workers,
+    settings: Settings,
+    listener: ProgressListener | None = None,
 ) -> Tournament:
     """Play a plan in a folder, going on where an earlier start was stopped, and write documents and report."""
     _check_folder(plan, out, replace_results=settings.replace_results)
@@ -77,7 +83,9 @@ def play_tournament(
         tournament = Tournament(out, collect(plan, found), timings(stores, found))
         write_file(out / TIMINGS_FILE, json_bytes(tournament.times))
         write_file(out / CSV_FILE, results_csv(tournament.document).encode())
-        write_file(out / RESULTS_FILE, tournament.document.as_bytes(), private=True)  # so are the seeds
+        write_file(
+            out / RESULTS_FILE, tournament.document.as_bytes(), private=True
+        )  # so are the seeds
         tournament.write_report()
         return tournament
 
@@ -91,9 +99,14 @@ def _check_folder(plan: Plan, out: Path, *, replace_results: bool) -> None:
         return
     rulebook = before["rulebook"].get("name") if isinstance(before.get("rulebook"), dict) else None
     if rulebook != plan.rulebook.name:
-        raise UsageError(f"{out}: a run of {rulebook} is there; name a new folder, or replace it with --replace-results")
+        raise UsageError(
+            f"{out}: a run of {rulebook} is there; name a new folder, or replace it with --replace-results"
+        )
     if (out / RESULTS_FILE).exists():
-        differing = ", ".join(key for key, value in plan.as_json().items() if before.get(key) != value) or "something"
+        differing = (
+            ", ".join(key for key, value in plan.as_json().items() if before.get(key) != value)
+            or "something"
+        )
         raise UsageError(
             f"{out}: results of a run with other {differing} are there; name a new folder, or replace them with "
             "--replace-results (jobs that both have are not played again)"

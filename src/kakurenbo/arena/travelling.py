@@ -17,10 +17,12 @@ from kakurenbo.arena.jobs import perform
 from kakurenbo.arena.requests import PlayerRequest, Tree
 from kakurenbo.arena.store import Result, Store, tree_digest
 from kakurenbo.clusters import Parcel, packed, parcel_key
-from kakurenbo.tables import read_folder, write_folder
+from kakurenbo.core import read_folder, write_folder
 
 HANDOUT = "handout"
-_KEPT: dict[str, tempfile.TemporaryDirectory[str]] = {}  # of this worker: digest of what attackers were sent, and its folder
+_KEPT: dict[
+    str, tempfile.TemporaryDirectory[str]
+] = {}  # of this worker: digest of what attackers were sent, and its folder
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,18 @@ class Travelling(Executor):
         done: Future[Any] = Future()
         try:
             parcels = [self._parcel(role, tree) for role, tree in request.inputs.items()]
-        except Exception as error:  # damaged inputs: the run hears of them as if a worker had found out
+        except (
+            Exception
+        ) as error:  # damaged inputs: the run hears of them as if a worker had found out
             done.set_exception(error)
             return done
         bare = {role: Tree("", tree.digest) for role, tree in request.inputs.items()}
-        there: Future[Delivered] = self._there.submit(perform_there, replace(request, store="", inputs=bare), *parcels)
-        there.add_done_callback(lambda _: self._storing.submit(_arrived, request, there, done, parcels))
+        there: Future[Delivered] = self._there.submit(
+            perform_there, replace(request, store="", inputs=bare), *parcels
+        )
+        there.add_done_callback(
+            lambda _: self._storing.submit(_arrived, request, there, done, parcels)
+        )
         return done
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -70,11 +78,15 @@ class Travelling(Executor):
             return packed(tree.digest, read_folder(tree.checked()))
         if tree.digest not in self._parcels:
             files = read_folder(tree.checked())
-            self._parcels[tree.digest] = self._client.submit(packed, tree.digest, files, key=parcel_key(tree.digest))
+            self._parcels[tree.digest] = self._client.submit(
+                packed, tree.digest, files, key=parcel_key(tree.digest)
+            )
         return self._parcels[tree.digest]
 
 
-def _arrived(request: PlayerRequest, there: Future[Delivered], done: Future[Any], _: object) -> None:
+def _arrived(
+    request: PlayerRequest, there: Future[Delivered], done: Future[Any], _: object
+) -> None:
     """Store what came back, and say so; whatever went wrong is said as it is."""
     if there.cancelled():
         done.cancel()
@@ -84,7 +96,12 @@ def _arrived(request: PlayerRequest, there: Future[Delivered], done: Future[Any]
         made = there.result()
         found = made.result
         stored = Store(request.store).put(
-            request.key, found.state, found.value, trees=made.trees, cause=found.cause, meta=made.meta
+            request.key,
+            found.state,
+            found.value,
+            trees=made.trees,
+            cause=found.cause,
+            meta=made.meta,
         )
         done.set_result(stored)
     except BaseException as error:

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kakurenbo import registry
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.executors import ATTACKERS, Crews, Workers
 from kakurenbo.arena.ranges import Point, Space
 from kakurenbo.arena.rehearsing import Draw, Trial, Tried, fewer_points_win, prepare_draw, rehearse
 from kakurenbo.arena.teams_file import default_teams
-from kakurenbo.contracts import AnyRulebook, misfit
-from kakurenbo.errors import KakurenboError, UsageError
-from kakurenbo.reporting.estimates import SHARE, Estimate, estimate
-from kakurenbo.rng import stream
+from kakurenbo.contest import AnyRulebook, misfit
+from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
+from kakurenbo.reports.estimates import SHARE, Estimate, estimate
 
 _PARENTS = 3  # settings whose neighbours are tried
 _KEPT = 3  # of so many settings one goes on to more draws
@@ -100,7 +100,11 @@ class TunedLine:
             len(played),
             estimate(rates, SHARE) if rates else None,
             estimate(points) if points else None,
-            {name: estimate([one.credits[name].accuracy for one in played], SHARE) for name in attacks if played},
+            {
+                name: estimate([one.credits[name].accuracy for one in played], SHARE)
+                for name in attacks
+                if played
+            },
             math.fsum(one.missed_by for one in tried) / len(tried),
             next((one.cause for one in tried if one.cause), ""),
         )
@@ -129,7 +133,12 @@ class Tuned:
 
 
 def tune(
-    rules: AnyRulebook, space: Space, search: Search, seed: int, workers: Workers, tell: Listener = lambda _done, _all: None
+    rules: AnyRulebook,
+    space: Space,
+    search: Search,
+    seed: int,
+    workers: Workers,
+    tell: Listener = lambda _done, _all: None,
 ) -> Tuned:
     """Search; the same for the same seed, whatever the workers.
 
@@ -138,7 +147,10 @@ def tune(
     UsageError
         Where a method does not play this contest, or its data cannot be drawn.
     """
-    for group, texts in (("anonymizers", [space.text((0.5,) * len(space.ranges))]), ("attacks", search.attacks)):
+    for group, texts in (
+        ("anonymizers", [space.text((0.5,) * len(space.ranges))]),
+        ("attacks", search.attacks),
+    ):
         for text in texts:
             if reason := misfit(type(rules), registry.build(group, text)):
                 raise UsageError(f"{registry.name_of(text)} {reason}")
@@ -165,7 +177,11 @@ def listed_attacks(given: str) -> tuple[str, ...]:
 
 def default_attacks(rules: AnyRulebook) -> tuple[str, ...]:
     """The attacks of the contest's default field."""
-    attacks = (entrant.attack_text for entrant in default_teams(rules).entrants if entrant.attack is not None)
+    attacks = (
+        entrant.attack_text
+        for entrant in default_teams(rules).entrants
+        if entrant.attack is not None
+    )
     return tuple(dict.fromkeys(attacks))
 
 
@@ -188,10 +204,16 @@ class _Tuning:
 
     def run(self) -> Tuned:
         rng, half = stream(self.seed, "tune", "settings"), math.ceil(self.search.tries / 2)
-        self._begin(self.space.spread(self.search.tries if self.space.count <= self.search.tries else half, rng))
+        self._begin(
+            self.space.spread(
+                self.search.tries if self.space.count <= self.search.tries else half, rng
+            )
+        )
         parents = [self.points[text] for text in self._ranked(self.tried)[:_PARENTS]]
         near: dict[str, Point] = {}
-        for attempt in range(20 * self.search.tries):  # neighbours fall together where there are few settings
+        for attempt in range(
+            20 * self.search.tries
+        ):  # neighbours fall together where there are few settings
             if len(self.tried) + len(near) >= min(self.search.tries, self.space.count):
                 break
             point = self.space.near(parents[attempt % len(parents)], rng)
@@ -204,12 +226,16 @@ class _Tuning:
             return Tuned(lines, None, self.fewer_win)
         fresh = range(self.search.draws, 2 * self.search.draws)
         self._play([best], fresh, self.search.attacks)
-        measured = TunedLine.of(best, [self.tried[best][number] for number in fresh], self.search.attacks)
+        measured = TunedLine.of(
+            best, [self.tried[best][number] for number in fresh], self.search.attacks
+        )
         return Tuned(lines, measured, self.fewer_win)
 
     def _begin(self, points: Iterable[Point]) -> None:
         """Look at the thresholds of new settings in every draw, and attack those that hold them in the first."""
-        fresh = {text: point for point in points if (text := self.space.text(point)) not in self.tried}
+        fresh = {
+            text: point for point in points if (text := self.space.text(point)) not in self.tried
+        }
         self.points |= fresh
         self.tried |= {text: {} for text in fresh}
         self._play(list(fresh), range(1, self.search.draws), ())
@@ -220,11 +246,18 @@ class _Tuning:
 
     def _halved(self) -> str | None:
         """The best of those that pass; it and its last rival were attacked in every draw."""
-        left = [text for text in self._ranked(self.tried) if self._line(text).passes(self.search.passing)]
+        left = [
+            text
+            for text in self._ranked(self.tried)
+            if self._line(text).passes(self.search.passing)
+        ]
         draws = 1
         while left and draws < self.search.draws:
             left = left[: max(_FINALISTS, math.ceil(len(left) / _KEPT))]
-            more = range(draws, self.search.draws if len(left) <= _FINALISTS else min(2 * draws, self.search.draws))
+            more = range(
+                draws,
+                self.search.draws if len(left) <= _FINALISTS else min(2 * draws, self.search.draws),
+            )
             self._play(left, more, self.search.attacks)
             left, draws = self._ranked(left), more.stop
         return left[0] if left else None
@@ -235,26 +268,50 @@ class _Tuning:
         def place(text: str) -> tuple[bool, float, int, float, str]:
             line = self._line(text)
             passes = line.passes(self.search.passing)
-            points = math.inf if line.points is None else line.points.mean if self.fewer_win else -line.points.mean
-            return not passes, 0.0 if passes else line.missed_by, -line.attacked if passes else 0, points, text
+            points = (
+                math.inf
+                if line.points is None
+                else line.points.mean
+                if self.fewer_win
+                else -line.points.mean
+            )
+            return (
+                not passes,
+                0.0 if passes else line.missed_by,
+                -line.attacked if passes else 0,
+                points,
+                text,
+            )
 
         return sorted(texts, key=place)
 
     def _line(self, text: str) -> TunedLine:
         """A setting by the draws that choose."""
         own = self.tried[text]
-        return TunedLine.of(text, [own[number] for number in sorted(own) if number < self.search.draws], self.search.attacks)
+        return TunedLine.of(
+            text,
+            [own[number] for number in sorted(own) if number < self.search.draws],
+            self.search.attacks,
+        )
 
     def _play(self, texts: Sequence[str], numbers: Iterable[int], attacks: tuple[str, ...]) -> None:
         """Settings in draws, each pair a job; in the order they were asked for, whoever is ready first."""
         wanted = list(numbers)
         if not texts or not wanted:
             return
-        draws = {number: Draw.numbered(self.call, self.seed, number, self.folder) for number in wanted}
-        self._done(partial(prepare_draw, draw) for number, draw in draws.items() if number not in self.drawn)
+        draws = {
+            number: Draw.numbered(self.call, self.seed, number, self.folder) for number in wanted
+        }
+        self._done(
+            partial(prepare_draw, draw)
+            for number, draw in draws.items()
+            if number not in self.drawn
+        )
         self.drawn |= draws.keys()
         pairs = [(text, number) for number in wanted for text in texts]
-        found = self._done(partial(rehearse, Trial(draws[number], text, attacks)) for text, number in pairs)
+        found = self._done(
+            partial(rehearse, Trial(draws[number], text, attacks)) for text, number in pairs
+        )
         for (text, number), tried in zip(pairs, found, strict=True):
             assert isinstance(tried, Tried)
             self.tried[text][number] = tried
@@ -269,4 +326,6 @@ class _Tuning:
                 self.tell(done, len(futures))
             return found
         except BrokenExecutor:
-            raise KakurenboError("a worker process died (killed, or out of memory); search with fewer --jobs") from None
+            raise KakurenboError(
+                "a worker process died (killed, or out of memory); search with fewer --jobs"
+            ) from None

@@ -26,7 +26,10 @@ def balanced(scores: NDArray[Floating], rounds: int) -> NDArray[Floating]:
     pairs: NDArray[Floating] = scores - scores.max(axis=1, keepdims=True)
     np.maximum(pairs, scores.dtype.type(farthest), out=pairs)
     np.exp(pairs, out=pairs)
-    rows, columns = np.ones(len(pairs), dtype=scores.dtype), np.ones(pairs.shape[1], dtype=scores.dtype)
+    rows, columns = (
+        np.ones(len(pairs), dtype=scores.dtype),
+        np.ones(pairs.shape[1], dtype=scores.dtype),
+    )
     share = scores.dtype.type(len(pairs) / pairs.shape[1])
     for _ in range(rounds):
         columns = share / np.maximum(rows @ pairs, smallest)

@@ -10,16 +10,28 @@ from __future__ import annotations
 import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.schema import ColumnSchema, TableSchema, dates_of
-from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Table, Text
-from kakurenbo.tables.problems import ProblemCollector
+from kakurenbo.contest import Anonymizer, Release
+from kakurenbo.core import (
+    Category,
+    Column,
+    Date,
+    Decimal,
+    InputError,
+    Integer,
+    Problems,
+    Schema,
+    Table,
+    Text,
+)
+from kakurenbo.core.problems import ProblemCollector
 
 PROBE = Schema([Integer("number", 0, 99), Category("word", ("a", "b"))])
 """A method that does not accept numbers beside words is made for the tables of one contest."""
@@ -101,11 +113,15 @@ class _InUnits(_Stored):
     def encode(self, texts: pl.Series) -> pl.Series:
         units = (self.told.numbers(texts) * 10**self.places).round()
         low, high = (round(bound * 10**self.places) for bound in _bounds(self.told))
-        codes: pl.Series = (units - low).set(~units.is_between(low, high).fill_null(False), None).cast(pl.Int64)
+        codes: pl.Series = (
+            (units - low).set(~units.is_between(low, high).fill_null(False), None).cast(pl.Int64)
+        )
         return codes
 
     def written(self, table: Table) -> pl.Series:
-        return _with_places(self.told.name, table.values(self.told.name) / 10**self.places, self.places)
+        return _with_places(
+            self.told.name, table.values(self.told.name) / 10**self.places, self.places
+        )
 
 
 @dataclass(frozen=True)
@@ -114,14 +130,20 @@ class _Days(_Stored):
 
     @property
     def column(self) -> Column:
-        first, last = ((day - _EPOCH).days for day in (self.told.first or _EPOCH, self.told.last or _EPOCH))
+        first, last = (
+            (day - _EPOCH).days for day in (self.told.first or _EPOCH, self.told.last or _EPOCH)
+        )
         return Integer(self.told.name, first, last)
 
     def encode(self, texts: pl.Series) -> pl.Series:
         days = self.told.numbers(texts)
         column = self.column
         assert isinstance(column, Integer)
-        return (days - column.low).set(~days.is_between(column.low, column.high).fill_null(False), None).cast(pl.Int64)
+        return (
+            (days - column.low)
+            .set(~days.is_between(column.low, column.high).fill_null(False), None)
+            .cast(pl.Int64)
+        )
 
     def written(self, table: Table) -> pl.Series:
         days = pl.Series(self.told.name, table.values(self.told.name)).cast(pl.Int32).cast(pl.Date)
@@ -180,8 +202,12 @@ def misfit(frame: Frame, schema: TableSchema, method: Anonymizer) -> str:
 
 
 def anonymized(
-    frame: Frame, schema: TableSchema, method: Anonymizer, rng: np.random.Generator
-) -> Read[tuple[pl.DataFrame, Release]] | Problems:
+    frame: Frame,
+    schema: TableSchema,
+    method: Anonymizer,
+    rng: np.random.Generator,
+    release: Frame | None = None,
+) -> tuple[pl.DataFrame, Release]:
     """The release of a table: as texts, and as the method made it.
 
     Parameters
@@ -192,28 +218,50 @@ def anonymized(
     method : Anonymizer
         One that fits, see :func:`misfit`.
     rng : Generator
+    release : Frame, optional
+        What the method repairs; columns that the schema does not name are left out of it, too.
 
-    Returns
-    -------
-    Read, or Problems
-        Every cell that the schema does not allow.
+    Raises
+    ------
+    InputError
+        With every cell that the schema does not allow.
     """
-    found = ProblemCollector(frame.name)
-    for name in schema.names:
-        if name not in frame.columns:
-            found.add("audit.schema_column", column=name, columns=frame.columns)
-    if found:
-        return found.problems()
-    stored = next(stored for stored in storages(frame, schema) if not method.unfit(_schema_of(stored)))
-    encoded = {one.told.name: _encoded(one, frame.cells[one.told.name], found) for one in stored}
-    if found:
-        return found.problems()
-    release = method(Table.from_encoded(_schema_of(stored), encoded), rng)
-    table = release.table
+    frames = [frame, release] if release else [frame]
+    collectors = [ProblemCollector(each.name) for each in frames]
+    for each, found in zip(frames, collectors, strict=True):
+        for name in schema.names:
+            if name not in each.columns:
+                found.add("audit.schema_column", column=name, columns=each.columns)
+    _raise_all(collectors)
+    ways = storages(stacked(frames, schema.names), schema)
+    stored = next(stored for stored in ways if not method.unfit(_schema_of(stored)))
+    tables = []
+    for each, found in zip(frames, collectors, strict=True):
+        encoded = {one.told.name: _encoded(one, each.cells[one.told.name], found) for one in stored}
+        if not found:
+            tables.append(Table.from_encoded(_schema_of(stored), encoded))
+    _raise_all(collectors)
+    made = (
+        method.after(tables[0], Release.of(tables[1]), rng) if release else method(tables[0], rng)
+    )
+    table = made.table
     columns = [
-        one.written(table) if table.schema[one.told.name] == one.column else table.texts(one.told.name) for one in stored
+        one.written(table)
+        if table.schema[one.told.name] == one.column
+        else table.texts(one.told.name)
+        for one in stored
     ]
-    return Read((pl.DataFrame(columns), release), found.notices)
+    return pl.DataFrame(columns), made
+
+
+def _raise_all(collectors: Sequence[ProblemCollector]) -> None:
+    if any(collectors):
+        raise InputError(Problems.join(found.problems() for found in collectors))
+
+
+def stacked(frames: Sequence[Frame], names: Sequence[str]) -> Frame:
+    """Return these columns of several tables, one below the other, under the name of the first."""
+    return replace(frames[0], cells=pl.concat([frame.cells.select(names) for frame in frames]))
 
 
 def csv_bytes(cells: pl.DataFrame) -> bytes:
@@ -230,11 +278,15 @@ def _encoded(stored: _Stored, texts: pl.Series, found: ProblemCollector) -> pl.S
     column = stored.column
     # A text column keeps its texts here, and its table makes the codes.
     encoded = texts if isinstance(column, Text) else stored.encode(texts)
-    bad = np.flatnonzero(encoded.is_null().to_numpy())
-    listed = bad[: found.room]
-    for record in listed.tolist():
-        domain = stored.told.as_column() if isinstance(stored, _Days) else column
-        why = domain.explain(texts[record])
-        found.add(why.code, row=record + 2, record=record, column=stored.told.name, value=texts[record], **why.parameters)
-    found.count_unlisted(len(bad) - len(listed))
+    explain = cache((stored.told.as_column() if isinstance(stored, _Days) else column).explain)
+    for record in np.flatnonzero(encoded.is_null().to_numpy()).tolist():
+        why = explain(texts[record])
+        found.add(
+            why.code,
+            row=record + 2,
+            record=record,
+            column=stored.told.name,
+            value=texts[record],
+            **why.parameters,
+        )
     return encoded

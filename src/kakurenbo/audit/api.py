@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,10 @@ from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import run_audit, with_rival
 from kakurenbo.audit.schema import TableSchema, infer_schema, read_schema
-from kakurenbo.audit.schema_checks import cells_outside
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problem, Problems, Read, Source
-from kakurenbo.tables.problems import ProblemCollector
+from kakurenbo.audit.schema_checks import check_cells
+from kakurenbo.core import InputError, Problem, Source, collect_notices
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import text
 
 
 def audit(
@@ -144,7 +144,9 @@ def audit(
         strict=strict,
         baseline=given_baseline(baseline),
         schema=columns,
-        persons=persons_of(person, time, period, None if key is None else _frame("key", key, notices)),
+        persons=persons_of(
+            person, time, period, None if key is None else _frame("key", key, notices)
+        ),
         targets=targets,
         ignored=_names(ignored),
         earlier=tuple(_frame("earlier", data, released, several=True) for data in earlier),
@@ -152,11 +154,9 @@ def audit(
     if run is not None:
         _check_alone(release=release, holdout=holdout, person=person or None, method=method or None)
         remaking = _remaking(run, original, frame, columns, time_limit, shown=show_records)
-        with suggesting_columns(frame):
+        with suggesting_columns(frame), _refusing_use():
             made = audit_command(frame, remaking, options, runs)
-        if isinstance(made, Problems):
-            raise UsageError(str(made[0]))
-        return _told(made.value, notices_that_hold(notices, released), show_records)
+        return _told(made, notices_that_hold(notices, released), show_records)
     releases = _releases(release, released)
     held = None if holdout is None else _frame("holdout", holdout, notices)
     if method and len(releases) > 1:
@@ -209,38 +209,43 @@ def _releases(release: object, notices: list[Problem]) -> list[Frame]:
         return [_frame("release", release, notices, several=True)]
     if not release:
         raise ParameterError("release", text("expects.some_release"), text("expects.no_records"))
-    return [replace(_frame(str(name), data, notices, several=True), name=str(name)) for name, data in release.items()]
+    return [
+        replace(_frame(str(name), data, notices, several=True), name=str(name))
+        for name, data in release.items()
+    ]
 
 
 def _schema(schema: TableSchema | str | Path | None, original: Frame) -> TableSchema | None:
-    if isinstance(schema, str | Path):
-        reading: Read[TableSchema] | Problems = read_schema(Source.of(schema))
-        if isinstance(reading, Problems):
-            raise UsageError(str(reading[0]))
-        schema = reading.value
-    if schema is not None and (outside := cells_outside(schema, original)):
-        raise UsageError(str(outside[0]))
+    with _refusing_use():
+        if isinstance(schema, str | Path):
+            schema = read_schema(Source.of(schema))
+        if schema is not None:
+            check_cells(schema, original)
     return schema
+
+
+@contextmanager
+def _refusing_use() -> Iterator[None]:
+    """Raise the first problem of an input as UsageError."""
+    try:
+        yield
+    except InputError as error:
+        raise UsageError(str(error)) from error
 
 
 def _limits(limits: Mapping[str, float] | str | Path | None) -> Mapping[str, float]:
     if not isinstance(limits, str | Path):
         return given_limits(limits or {})
-    reading = read_limits(Source.of(limits))
-    if isinstance(reading, Problems):
-        raise UsageError(str(reading[0]))
-    return reading.value
+    with _refusing_use():
+        return read_limits(Source.of(limits))
 
 
 def _frame(name: str, data: object, notices: list[Problem], *, several: bool = False) -> Frame:
-    if not isinstance(data, str | Path):
-        frame = frame_of(name, data)
-        found = ProblemCollector(name)
-        note_comma_numbers(frame.cells, found)
-        notices.extend(found.notices)
-        return frame
-    reading = read_frame(data, several=several)
-    if isinstance(reading, Problems):
-        raise UsageError(str(reading[0]))
-    notices.extend(reading.notices)
-    return reading.value
+    with _refusing_use(), collect_notices() as told:
+        if isinstance(data, str | Path):
+            frame = read_frame(data, several=several)
+        else:
+            frame = frame_of(name, data)
+            note_comma_numbers(frame.cells, name)
+    notices.extend(told)
+    return frame

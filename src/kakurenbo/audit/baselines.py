@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.audit.result import RISKS, AuditResult
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import STANDARD_INPUT, Read, Source, read_json
+from kakurenbo.core import STANDARD_INPUT, InputError, Source, read_json
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import text
 
 
 def is_baseline(content: object) -> bool:
@@ -19,7 +19,10 @@ def is_baseline(content: object) -> bool:
     One that tells less would compare nothing and be taken for a comparison that nothing failed.
     """
     match content:
-        case {"risks": dict(risks), "method": {"files": {"original": {"name": str(), "sha256": str(), "columns": list()}}}}:
+        case {
+            "risks": dict(risks),
+            "method": {"files": {"original": {"name": str(), "sha256": str(), "columns": list()}}},
+        }:
             return set(RISKS) <= set(risks) and all(_is_told(risk) for risk in risks.values())
     return False
 
@@ -54,14 +57,18 @@ def read_baseline(path: Path) -> dict[str, Any]:
     """
     if path != STANDARD_INPUT and not path.exists():
         raise UsageError(text("usage.audit_no_baseline", path=str(path)))
-    reading = read_json(Source.of(path))
-    content = reading.value if isinstance(reading, Read) else None
+    try:
+        content = read_json(Source.of(path))
+    except InputError:
+        content = None
     if not isinstance(content, dict) or not is_baseline(content):
         raise UsageError(text("usage.audit_baseline", path=str(path)))
     return content
 
 
-def given_baseline(baseline: AuditResult | Mapping[str, Any] | str | Path | None) -> Mapping[str, Any]:
+def given_baseline(
+    baseline: AuditResult | Mapping[str, Any] | str | Path | None,
+) -> Mapping[str, Any]:
     """What somebody compares with in Python; empty for nothing.
 
     Raises

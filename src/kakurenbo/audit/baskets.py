@@ -48,7 +48,10 @@ class Fields:
     @classmethod
     def of(cls, schema: TableSchema, names: Sequence[str], *, timed: bool) -> Fields:
         """By the kinds of the columns ``names``."""
-        kinds = {kind: [name for name in names if schema[name].kind == kind] for kind in ("decimal", "integer")}
+        kinds = {
+            kind: [name for name in names if schema[name].kind == kind]
+            for kind in ("decimal", "integer")
+        }
         words = [name for name in names if schema[name].kind in ("category", "text", "date")]
         item = max(words, key=lambda name: len(schema[name].levels) or len(names), default="")
         others = tuple(name for name in words if name != item)
@@ -58,13 +61,23 @@ class Fields:
     def vectors(self) -> dict[str, Vector]:
         """Numbers of a basket in ascending order: amounts are thought to be less noisy than counts."""
         found = {f"sorted {name}": Vector(name, 0.15, counted=False) for name in self.amounts}
-        return {**found, **{f"sorted {name}": Vector(name, 0.4, counted=True) for name in self.counts}}
+        return {
+            **found,
+            **{f"sorted {name}": Vector(name, 0.4, counted=True) for name in self.counts},
+        }
 
     @property
     def all(self) -> tuple[str, ...]:
         """Everything, items first: the first field leads."""
         numbers = (*self.amounts, *self.counts)
-        return (*self._leading, *((TIME,) if self.timed else ()), *numbers, *self.words, SIZE, *self.vectors)
+        return (
+            *self._leading,
+            *((TIME,) if self.timed else ()),
+            *numbers,
+            *self.words,
+            SIZE,
+            *self.vectors,
+        )
 
     @property
     def profile(self) -> tuple[str, ...]:
@@ -77,11 +90,16 @@ class Fields:
         return (ITEM,) if self.item else ()
 
 
-def paired_periods(schema: TableSchema, fields: Fields, people: Rows, release: Rows, periods: int) -> list[Month]:
+def paired_periods(
+    schema: TableSchema, fields: Fields, people: Rows, release: Rows, periods: int
+) -> list[Month]:
     """The periods in which both tables have rows; some people of those that have too many."""
     values = [_values(schema, fields, people, release, side) for side in (0, 1)]
     items = 1 + max((int(part[ITEM].max()) for part in values if ITEM in part), default=0)
-    sides = [_by_period(rows, part, periods) for rows, part in zip((people, release), values, strict=True)]
+    sides = [
+        _by_period(rows, part, periods)
+        for rows, part in zip((people, release), values, strict=True)
+    ]
     found = []
     for number, (original, released) in enumerate(zip(*sides, strict=True)):
         if len(original.owners) and len(released.owners):
@@ -102,7 +120,9 @@ def _by_period(rows: Rows, values: dict[str, NDArray[np.generic]], periods: int)
     return sides
 
 
-def _values(schema: TableSchema, fields: Fields, people: Rows, release: Rows, side: int) -> dict[str, NDArray[np.generic]]:
+def _values(
+    schema: TableSchema, fields: Fields, people: Rows, release: Rows, side: int
+) -> dict[str, NDArray[np.generic]]:
     """The fields of one of the two tables, each comparable with the other's, shape (rows,)."""
     tables = (people, release)
     found: dict[str, NDArray[np.generic]] = {}
@@ -114,7 +134,9 @@ def _values(schema: TableSchema, fields: Fields, people: Rows, release: Rows, si
             found[name] = numbers[side].fill_null(0.0).to_numpy()
     for name in (fields.item, *fields.words):
         if name:
-            found[ITEM if name == fields.item else name] = _word_codes(schema, name, people, release)[side]
+            found[ITEM if name == fields.item else name] = _word_codes(
+                schema, name, people, release
+            )[side]
     if fields.timed:
         found[TIME] = np.where(tables[side].time == NEVER, -1, tables[side].time)
     return found
@@ -127,11 +149,18 @@ def _word_codes(schema: TableSchema, name: str, people: Rows, release: Rows) -> 
     if theirs.unique().is_in(words.implode()).mean() < _KNOWN:  # type: ignore[operator]  # a share, as it is of no null
         return _coarser(schema, name, people, release)
     known = {word: code for code, word in enumerate(words.to_list())}
-    codes = [texts.replace_strict(known, default=len(known), return_dtype=pl.Int64).to_numpy() for texts in (ours, theirs)]
+    codes = [
+        texts.replace_strict(known, default=len(known), return_dtype=pl.Int64).to_numpy()
+        for texts in (ours, theirs)
+    ]
     return codes[0], codes[1]
 
 
 def _coarser(schema: TableSchema, name: str, people: Rows, release: Rows) -> tuple[Ints, Ints]:
     """Both as the release shows them, where that is bands, prefixes or lists of values."""
-    coded = encode(replace(schema, columns=(schema[name],)), [name], people.frame, release.frame, None)
-    return released_form(coded, coded.original)[:, 0].astype(np.int64), coded.release[:, 0].astype(np.int64)
+    coded = encode(
+        replace(schema, columns=(schema[name],)), [name], people.frame, release.frame, None
+    )
+    return released_form(coded, coded.original)[:, 0].astype(np.int64), coded.release[:, 0].astype(
+        np.int64
+    )

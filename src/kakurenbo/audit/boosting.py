@@ -36,10 +36,14 @@ def inputs(coded: Coded, shown: Codes) -> Floats:
 
 def learned_from(rows: Codes) -> Codes:
     """An even share of the rows, as many as trees need, shape (k, columns)."""
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(_MOST_ROWS, len(rows))).astype(np.int64))]
+    return rows[
+        np.unique(np.linspace(0, len(rows) - 1, min(_MOST_ROWS, len(rows))).astype(np.int64))
+    ]
 
 
-def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[Floats]) -> list[Labels]:
+def boosted_guesses(
+    rows: Floats, labels: NDArray[np.integer], asked: Sequence[Floats]
+) -> list[Labels]:
     """The likeliest label of each of those who are asked, group by group.
 
     Parameters
@@ -66,4 +70,7 @@ def boosted_guesses(rows: Floats, labels: NDArray[np.integer], asked: Sequence[F
     with threadpool_limits(1):
         model.fit(rows, labels)
         # Of nobody it would refuse to say anything.
-        return [np.asarray(model.predict(group) if len(group) else [], dtype=np.int64) for group in asked]
+        return [
+            np.asarray(model.predict(group) if len(group) else [], dtype=np.int64)
+            for group in asked
+        ]

@@ -12,9 +12,16 @@ def frontier(results: Sequence[AuditResult]) -> tuple[Candidate, ...]:
     figures = [(worst_risk(result), similarity(result)) for result in results]
     candidates = []
     for result, (risk, utility) in zip(results, figures, strict=True):
-        beaten = any(one <= risk and other >= utility and (one, other) != (risk, utility) for one, other in figures)
+        beaten = any(
+            one <= risk and other >= utility and (one, other) != (risk, utility)
+            for one, other in figures
+        )
         name = str(result.method.files["release"]["name"])
-        candidates.append(Candidate(name, risk, utility, result.verdict.exit_code, not beaten, result.verdict.code))
+        candidates.append(
+            Candidate(
+                name, risk, utility, result.verdict.exit_code, not beaten, result.verdict.code
+            )
+        )
     return tuple(candidates)
 
 

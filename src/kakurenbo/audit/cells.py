@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kakurenbo.tables.lines import MAX_LINE_BYTES, cells_of
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.core.csv import MAX_LINE_BYTES, cells_of
+from kakurenbo.core.problems import notice
 
 _MOST_LINES = 1000  # of one cell
 
 
-def joined_cells(text: bytes, found: ProblemCollector) -> bytes:
+def joined_cells(text: bytes, file: str) -> bytes:
     """The same text with blanks in the place of line ends within quotation marks, which is a notice.
 
     A quotation mark that is never closed leaves everything as it is: whoever reads the lines tells where it stands.
@@ -30,7 +30,7 @@ def joined_cells(text: bytes, found: ProblemCollector) -> bytes:
         place += taken
     if first is None:
         return text
-    found.add("audit.line_in_cell", row=first, severity=Severity.NOTICE)
+    notice("audit.line_in_cell", file=file, row=first)
     return b"\n".join(joined)
 
 
@@ -41,7 +41,9 @@ def _has_odd_lines(text: bytes) -> bool:
     stream = np.frombuffer(text, dtype=np.uint8)
     marks = np.flatnonzero(stream == ord('"'))
     ends = np.flatnonzero(stream == ord("\n"))
-    return bool((np.diff(np.searchsorted(marks, np.append(ends, len(stream))), prepend=0) % 2).any())
+    return bool(
+        (np.diff(np.searchsorted(marks, np.append(ends, len(stream))), prepend=0) % 2).any()
+    )
 
 
 def _lines_of_record(lines: list[bytes], place: int) -> int | None:

@@ -12,7 +12,14 @@ from kakurenbo.audit import statistics
 from kakurenbo.audit.copying import copy_odds
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import joint_shares
-from kakurenbo.audit.membership import FALSE_POSITIVES, Noise, Others, likelihood_scores, nearest_scores, nearest_to
+from kakurenbo.audit.membership import (
+    FALSE_POSITIVES,
+    Noise,
+    Others,
+    likelihood_scores,
+    nearest_scores,
+    nearest_to,
+)
 from kakurenbo.audit.people import as_if_released
 from kakurenbo.audit.result import DrivingColumn, SelfTest, TrainedModel, Utility
 from kakurenbo.audit.rows import row_keys
@@ -22,7 +29,9 @@ _TESTED = 2000  # people of each kind in a self-test, and where columns are left
 _PLANTED = 100
 _MOST_COMPARED = 20_000  # released rows where columns are left out
 _MOST_CELLS = 400_000  # of these rows, where there are very many columns
-_MOST_RELEASED = 50_000  # released rows of a self-test, and that models are trained on and judged by
+_MOST_RELEASED = (
+    50_000  # released rows of a self-test, and that models are trained on and judged by
+)
 _FEWEST_PLANTED = 20
 _SURE = 1e-3  # p-value below which a control that must read nothing reads something
 _MEMBERS = 10_000
@@ -46,7 +55,9 @@ def _fresh(coded: Coded, drawn: Codes) -> SelfTest:
     """A release of people whom nobody asks about: members and controls must look alike."""
     part = min(len(drawn) // 4, _TESTED)
     ours, theirs = drawn[:part], drawn[part : 2 * part]
-    scores = likelihood_scores(as_if_released(coded, drawn[2 * part : 4 * part]), np.concatenate([ours, theirs]))
+    scores = likelihood_scores(
+        as_if_released(coded, drawn[2 * part : 4 * part]), np.concatenate([ours, theirs])
+    )
     half = part // 2
     line = statistics.threshold(scores[part : part + half], FALSE_POSITIVES)
     rate = statistics.rate(int((scores[:part] > line).sum()), part)
@@ -90,7 +101,9 @@ def _planted(coded: Coded, drawn: Codes) -> SelfTest | None:
     return SelfTest("planted", best, found[best].value, 1.0, found[best].high >= _FOUND)
 
 
-def driving_columns(coded: Coded, members: Codes, controls: Codes, others: Others) -> tuple[DrivingColumn, ...]:
+def driving_columns(
+    coded: Coded, members: Codes, controls: Codes, others: Others
+) -> tuple[DrivingColumn, ...]:
     """How much of what the likelihood attack finds goes where a column is left out, the most important first."""
     ours, theirs = members[:_TESTED], controls[:_TESTED]
     rest = others.filling(len(ours), len(theirs), _TESTED)
@@ -117,12 +130,19 @@ def _telling_rows(coded: Coded, people: Codes) -> Codes:
     return coded.release[np.union1d(nearest, even)]
 
 
-def _found(coded: Coded, people: tuple[Codes, Codes, Codes], noise: Noise, places: Sequence[int]) -> float:
+def _found(
+    coded: Coded, people: tuple[Codes, Codes, Codes], noise: Noise, places: Sequence[int]
+) -> float:
     """Members found at one in a hundred controls, over that; of members, controls, and others who are not asked about."""
     ours, theirs, rest = (some[:, list(places)] for some in people)
     pool = np.concatenate([ours, theirs])
-    scores = likelihood_scores(coded.select(places), pool, rest, np.concatenate([pool, rest]), noise.select(places))
-    return statistics.found_beyond(scores[: len(ours)], scores[len(ours) :], FALSE_POSITIVES) - FALSE_POSITIVES
+    scores = likelihood_scores(
+        coded.select(places), pool, rest, np.concatenate([pool, rest]), noise.select(places)
+    )
+    return (
+        statistics.found_beyond(scores[: len(ours)], scores[len(ours) :], FALSE_POSITIVES)
+        - FALSE_POSITIVES
+    )
 
 
 def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
@@ -145,7 +165,14 @@ def measure_utility(coded: Coded, holdout: Codes, kept: int) -> Utility:
     pairs = [_pair_similarity(coded, readings, *pair) for pair in some]
     marginals = float(np.mean(list(by_column.values())))
     models = _models(coded, people, release, holdout)
-    return Utility(marginals, float(np.mean(pairs)) if pairs else marginals, by_column, models, len(release), kept)
+    return Utility(
+        marginals,
+        float(np.mean(pairs)) if pairs else marginals,
+        by_column,
+        models,
+        len(release),
+        kept,
+    )
 
 
 def _reading(column: CodedColumn) -> csr_array:
@@ -162,25 +189,35 @@ def _pair_similarity(coded: Coded, readings: Sequence[csr_array], i: int, j: int
     return 1 - float(np.abs(ours - theirs).sum() / 2)
 
 
-def _models(coded: Coded, people: Codes, release: Codes, holdout: Codes) -> tuple[TrainedModel, ...]:
+def _models(
+    coded: Coded, people: Codes, release: Codes, holdout: Codes
+) -> tuple[TrainedModel, ...]:
     """Trees that predict columns of few values, judged by people who are in neither table."""
     if not len(holdout):
         return ()
     from sklearn.tree import DecisionTreeClassifier
 
     # An even share of the rows, whatever order they have.
-    people, release = (table[:: max(1, len(table) // _MOST_RELEASED)] for table in (people, release))
+    people, release = (
+        table[:: max(1, len(table) // _MOST_RELEASED)] for table in (people, release)
+    )
     judges = released_form(coded, holdout[:: max(1, len(holdout) // _MOST_RELEASED)])
     found = []
     for place, column in enumerate(coded.columns):
         levels = len(np.unique(people[:, place]))
-        if column.numeric or not _MODEL_LEVELS[0] <= levels <= _MODEL_LEVELS[1] or len(coded.columns) < 2:
+        if (
+            column.numeric
+            or not _MODEL_LEVELS[0] <= levels <= _MODEL_LEVELS[1]
+            or len(coded.columns) < 2
+        ):
             continue
         accuracies: list[float] = []
         for table in (release, people):
             tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=5, random_state=0)
             tree.fit(_inputs(coded, table, place), table[:, place])
-            accuracies.append(float((tree.predict(_inputs(coded, judges, place)) == judges[:, place]).mean()))
+            accuracies.append(
+                float((tree.predict(_inputs(coded, judges, place)) == judges[:, place]).mean())
+            )
         majority = float((judges[:, place] == np.bincount(people[:, place]).argmax()).mean())
         found.append(TrainedModel(column.name, accuracies[0], accuracies[1], majority))
     # Those that can be predicted at all say most.
@@ -197,5 +234,9 @@ def _inputs(coded: Coded, table: Codes, target: int) -> Floats:
             weights = column.covers / np.maximum(column.covers.sum(axis=0), 1)
             inputs.append((column.numbers @ weights)[table[:, place]])
         else:
-            inputs.append(np.bincount(coded.release[:, place], minlength=column.released).astype(np.float64)[table[:, place]])
+            inputs.append(
+                np.bincount(coded.release[:, place], minlength=column.released).astype(np.float64)[
+                    table[:, place]
+                ]
+            )
     return np.column_stack(inputs)

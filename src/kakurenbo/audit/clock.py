@@ -37,7 +37,10 @@ class Clock:
     def of(cls, texts: pl.Series) -> Clock:
         """The clock that reads most of the texts."""
         dates = _dates(texts.unique())
-        read = {pattern: len(dates) - _days(dates, pattern).null_count() for pattern in (*DATE_PATTERNS, *_MONTH_PATTERNS)}
+        read = {
+            pattern: len(dates) - _days(dates, pattern).null_count()
+            for pattern in (*DATE_PATTERNS, *_MONTH_PATTERNS)
+        }
         best = max(read, key=lambda pattern: read[pattern])
         numbers = int(dates.str.contains(_PERIOD_NUMBER).sum())
         return cls("" if numbers > read[best] else best)
@@ -48,7 +51,9 @@ class Clock:
         if self.pattern:
             found = _days(dates, self.pattern)
         else:
-            found = dates.set(~dates.str.contains(_PERIOD_NUMBER), None).cast(pl.Int64, strict=False)
+            found = dates.set(~dates.str.contains(_PERIOD_NUMBER), None).cast(
+                pl.Int64, strict=False
+            )
         return np.asarray(found.fill_null(int(NEVER)).to_numpy(), dtype=np.int64)
 
     def periods(self, times: Ints, length: str) -> Ints:

@@ -14,7 +14,7 @@ from typing import Any
 from kakurenbo.audit.steps import ended
 from kakurenbo.audit.tasks import Crew, Prepared, Submit, Told, perform
 from kakurenbo.clusters import connected, digest_of, parcel_key
-from kakurenbo.errors import KakurenboError
+from kakurenbo.core.errors import KakurenboError
 
 
 def cluster(address: str) -> Crew:
@@ -36,7 +36,9 @@ def cluster(address: str) -> Crew:
             def submit(name: str) -> Future[Any]:
                 tell(name)
                 done = _understood(executor.submit(perform, name, tables))
-                done.add_done_callback(lambda future: None if future.exception() else ended(tell, name))
+                done.add_done_callback(
+                    lambda future: None if future.exception() else ended(tell, name)
+                )
                 return done
 
             yield submit
@@ -56,7 +58,9 @@ def _understood(there: Future[Any]) -> Future[Any]:
         elif isinstance(error, KakurenboError):
             done.set_exception(error)
         else:
-            done.set_exception(KakurenboError(f"the cluster could not do it ({type(error).__name__}: {error})"))
+            done.set_exception(
+                KakurenboError(f"the cluster could not do it ({type(error).__name__}: {error})")
+            )
 
     there.add_done_callback(arrived)
     return done

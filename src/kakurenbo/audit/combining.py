@@ -67,10 +67,16 @@ def attack_files(
     alone = [fit(one, asked.rows, by_copies=False) for one in single(files)]
     known = _attackers(files, alone, asked.rows)
     tried = [(attacker, sides) for attacker in known for sides in _splits(base, given)]
-    hits = [int(_linked(base, one.models, everybody, asked.choosing, sides).sum()) for one, sides in tried]
+    hits = [
+        int(_linked(base, one.models, everybody, asked.choosing, sides).sum())
+        for one, sides in tried
+    ]
     best = int(np.argmax(hits))
     attacker, sides = tried[best]
-    rate, control = (_rate(base, attacker.models, everybody, who, sides) for who in (asked.reported, asked.controls))
+    rate, control = (
+        _rate(base, attacker.models, everybody, who, sides)
+        for who in (asked.reported, asked.controls)
+    )
     instead = RowModel.of_others(base, everybody[asked.others])
     told = linked(instead, everybody[asked.reported], _places(base, sides))
     without = statistics.rate(int(told.sum()), len(told))
@@ -79,14 +85,26 @@ def attack_files(
     rows = []
     for place, (one, own) in enumerate(tried):
         found = statistics.rate(hits[place], len(asked.choosing))
-        row = ThreatRow(one.threat, tuple(own[0]), tuple(own[1]), one.attack, found, chance=chance, files=one.files)
+        row = ThreatRow(
+            one.threat,
+            tuple(own[0]),
+            tuple(own[1]),
+            one.attack,
+            found,
+            chance=chance,
+            files=one.files,
+        )
         if place == best:
             held = control if len(asked.controls) else None
             above = statistics.excess(rate, compared)
             row = replace(row, rate=rate, control=held, excess=above, baseline=without.value)
         rows.append(row)
     rates = [_rate(base, models, everybody, asked.reported, sides) for models in alone]
-    return Risk.reporting("linkability", rows, best), statistics.fisher(rate, compared), _told(files, rates)
+    return (
+        Risk.reporting("linkability", rows, best),
+        statistics.fisher(rate, compared),
+        _told(files, rates),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +117,9 @@ class _Attacker:
     models: Sequence[GroupModel]
 
 
-def _attackers(files: Files, alone: Sequence[Sequence[GroupModel]], rows: Ints | None) -> list[_Attacker]:
+def _attackers(
+    files: Files, alone: Sequence[Sequence[GroupModel]], rows: Ints | None
+) -> list[_Attacker]:
     """Each file of the release by itself, all together, and together with earlier ones; noise is told in two ways."""
     found = [
         _Attacker("two_sources", "row_model", (file.frame.name,), models)
@@ -111,7 +131,8 @@ def _attackers(files: Files, alone: Sequence[Sequence[GroupModel]], rows: Ints |
         if len(part.files) > 1 and (threat == "two_sources" or len(own.files) < len(files.files)):
             names = tuple(file.frame.name for file in part.files)
             found += [
-                _Attacker(threat, way, names, fit(part, rows, by_copies=way == BY_COPIES)) for way in (TOGETHER, BY_COPIES)
+                _Attacker(threat, way, names, fit(part, rows, by_copies=way == BY_COPIES))
+                for way in (TOGETHER, BY_COPIES)
             ]
     return found
 
@@ -123,7 +144,11 @@ def _splits(base: Coded, given: Sides | None) -> list[Sides]:
     telling = sorted(names, key=lambda name: -len(np.unique(base.original[:, names.index(name)])))
     half = len(names) // 2
     ways: list[Sides] = [(names[:half], names[half:]), (telling[::2], telling[1::2])]
-    return ways if {frozenset(side) for side in ways[0]} != {frozenset(side) for side in ways[1]} else ways[:1]
+    return (
+        ways
+        if {frozenset(side) for side in ways[0]} != {frozenset(side) for side in ways[1]}
+        else ways[:1]
+    )
 
 
 def _places(base: Coded, sides: Sides) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -141,13 +166,17 @@ def _linked(
     return assigned(np.sum(scores, axis=0), everybody[who], _places(base, sides))
 
 
-def _rate(base: Coded, models: Sequence[GroupModel], everybody: NDArray[np.int32], who: Ints, sides: Sides) -> Rate:
+def _rate(
+    base: Coded, models: Sequence[GroupModel], everybody: NDArray[np.int32], who: Ints, sides: Sides
+) -> Rate:
     return statistics.rate(int(_linked(base, models, everybody, who, sides).sum()), len(who))
 
 
 def _told(files: Files, rates: Sequence[Rate]) -> tuple[FileRisk, ...]:
     order = {number: place + 1 for place, group in enumerate(files.groups) for number in group}
     return tuple(
-        FileRisk(file.frame.name, len(file.frame), file.coded.names, order[number], file.earlier, rate)
+        FileRisk(
+            file.frame.name, len(file.frame), file.coded.names, order[number], file.earlier, rate
+        )
         for number, (file, rate) in enumerate(zip(files.files, rates, strict=True))
     )

@@ -10,24 +10,30 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from kakurenbo.messages.catalogue import made_name
-from kakurenbo.tables.problems import Problem, ProblemCollector, Severity
+from kakurenbo.core.messages.catalogue import made_name
+from kakurenbo.core.problems import Problem, notice
 
 _WHOLE = r"[+-]?[0-9]+"
 _DECIMAL_COMMA = rf"^\s*([+-]?[0-9]{{1,3}}(\.[0-9]{{3}})+|{_WHOLE}),[0-9]+\s*$"
 _THOUSANDS = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?\s*$"
 _NUMBER = rf"^\s*{_WHOLE}(\.[0-9]+)?\s*$"
 _CODES = ("audit.decimal_commas", "audit.thousands_commas")
-_LOOKED_AT = 100  # cells that tell of most columns that they hold no such numbers, before all are looked at
+_LOOKED_AT = (
+    100  # cells that tell of most columns that they hold no such numbers, before all are looked at
+)
 
 
-def note_comma_numbers(cells: pl.DataFrame, found: ProblemCollector) -> None:
+def note_comma_numbers(cells: pl.DataFrame, file: str) -> None:
     """A notice for each column whose cells are all numbers, some of them with a comma; missing ones aside."""
     for name in cells.columns:
         told = cells[name].filter(cells[name].str.len_chars() > 0)
-        if len(told) and _are_comma_numbers(told.head(_LOOKED_AT)) is not None and (code := _are_comma_numbers(told)):
-            made = repr(made_name(found.file, "points"))
-            found.add(code, column=name, severity=Severity.NOTICE, path=repr(found.file), quoted=repr(name), made=made)
+        if (
+            len(told)
+            and _are_comma_numbers(told.head(_LOOKED_AT)) is not None
+            and (code := _are_comma_numbers(told))
+        ):
+            made = repr(made_name(file, "points"))
+            notice(code, file=file, column=name, path=repr(file), quoted=repr(name), made=made)
 
 
 def notices_that_hold(own: Sequence[Problem], released: Sequence[Problem]) -> list[Problem]:
@@ -42,12 +48,17 @@ def notices_that_hold(own: Sequence[Problem], released: Sequence[Problem]) -> li
     released : sequence of Problem
     """
     words = {notice.column for notice in own if notice.code in _CODES}
-    return [*own, *(notice for notice in released if notice.code not in _CODES or notice.column in words)]
+    return [
+        *own,
+        *(notice for notice in released if notice.code not in _CODES or notice.column in words),
+    ]
 
 
 def _are_comma_numbers(texts: pl.Series) -> str | None:
     """The code of what is to be told of numbers; empty where none has a comma, and None where some text is no number."""
-    decimal, thousands, plain = (texts.str.contains(pattern) for pattern in (_DECIMAL_COMMA, _THOUSANDS, _NUMBER))
+    decimal, thousands, plain = (
+        texts.str.contains(pattern) for pattern in (_DECIMAL_COMMA, _THOUSANDS, _NUMBER)
+    )
     if not (decimal | thousands | plain).all():
         return None
     if (decimal & ~thousands).any():

@@ -24,10 +24,10 @@ import polars as pl
 
 from kakurenbo.audit.anonymizing import csv_bytes
 from kakurenbo.audit.frames import Frame, read_frame
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import Phrase, text
-from kakurenbo.tables import Problems, Read, refused, write_file
-from kakurenbo.tables.problems import Severity
+from kakurenbo.core import InputError, write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Phrase, text
+from kakurenbo.core.problems import Severity
 
 IN, OUT, SEED = "{in}", "{out}", "{seed}"
 _LAST_LINES, _LAST_BYTES = 5, 4000
@@ -38,7 +38,7 @@ _NO_SUCH = 127  # as shells say it
 class Remaking(Protocol):
     """What makes a release of a table anew: a command, or a function."""
 
-    def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
+    def release_of(self, given: pl.DataFrame, seed: int) -> Frame:
         """A release of a table of texts, in which missing cells are empty."""
 
     def facts(self) -> dict[str, Any]:
@@ -67,7 +67,9 @@ class Anonymizing:
     shown: bool = False
 
     @classmethod
-    def parsed(cls, command: str, limit: float, log: Path | None = None, *, shown: bool = False) -> Anonymizing:
+    def parsed(
+        cls, command: str, limit: float, log: Path | None = None, *, shown: bool = False
+    ) -> Anonymizing:
         """The command from one text, split as a shell would, but never given to one.
 
         Raises
@@ -82,32 +84,50 @@ class Anonymizing:
         if not words or not all(any(place in word for word in words) for place in (IN, OUT)):
             raise UsageError(text("usage.audit_run", command=command))
         # It runs in another folder: what it names of this one is named in full.
-        named = [word if (place == 0 and os.sep not in word) else _in_full(word) for place, word in enumerate(words)]
+        named = [
+            word if (place == 0 and os.sep not in word) else _in_full(word)
+            for place, word in enumerate(words)
+        ]
         return cls(tuple(named), limit, log, shown)
 
     def facts(self) -> dict[str, Any]:
         """The command as somebody would write it; braces need no quotation marks, for no shell sees them."""
-        words = (word if word and not set(word) & set(" \t\n'\"\\") else shlex.quote(word) for word in self.words)
+        words = (
+            word if word and not set(word) & set(" \t\n'\"\\") else shlex.quote(word)
+            for word in self.words
+        )
         return {"run": " ".join(words), "time_limit": self.limit}
 
-    def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
+    def release_of(self, given: pl.DataFrame, seed: int) -> Frame:
         """What the command makes of a table, or how it failed, and where its words are."""
         with _ended_in_order(), tempfile.TemporaryDirectory(prefix="kakurenbo-audit-") as folder:
-            table, made, said = Path(folder, "in.csv"), Path(folder, "out.csv"), Path(folder, "output")
+            table, made, said = (
+                Path(folder, "in.csv"),
+                Path(folder, "out.csv"),
+                Path(folder, "output"),
+            )
             table.write_bytes(csv_bytes(given))
             values = {IN: str(table), OUT: str(made), SEED: str(seed)}
             words = [_filled(word, values) for word in self.words]
             program = _program(words[0])
             if not program:
                 told = text("usage.audit_run_program", program=words[0])
-                return refused("audit.run_failed", _name(words), severity=Severity.MALFORMED, status=_NO_SUCH, lines=told)
+                raise InputError.of(
+                    "audit.run_failed",
+                    _name(words),
+                    severity=Severity.MALFORMED,
+                    status=_NO_SUCH,
+                    lines=told,
+                )
             code = self._run([*program, *words[1:]], Path(folder), said)
             if code is None:
-                return self._failed("audit.run_too_long", words, said, seconds=self.limit)
+                raise self._failed("audit.run_too_long", words, said, seconds=self.limit)
             if code != 0:
-                return self._failed("audit.run_failed", words, said, status=code)
-            if made.is_symlink() or not made.exists():  # what is not in the folder is not what the command made
-                return self._failed("audit.run_no_release", words, said)
+                raise self._failed("audit.run_failed", words, said, status=code)
+            if (
+                made.is_symlink() or not made.exists()
+            ):  # what is not in the folder is not what the command made
+                raise self._failed("audit.run_no_release", words, said)
             return read_frame(made)
 
     def _run(self, words: list[str], folder: Path, said: Path) -> int | None:
@@ -128,17 +148,25 @@ class Anonymizing:
             finally:
                 _end(process)
 
-    def _failed(self, code: str, words: list[str], said: Path, **parameters: Any) -> Problems:
+    def _failed(self, code: str, words: list[str], said: Path, **parameters: Any) -> InputError:
         """How it failed, and where all that it said is kept, which may hold records."""
         with said.open("rb") as words_said:  # of a flood the end tells most
             words_said.seek(max(0, said.stat().st_size - _MOST_KEPT))
             output = words_said.read()
-        lines = [line for line in output[-_LAST_BYTES:].decode("utf-8", "replace").splitlines() if line.strip()]
+        lines = [
+            line
+            for line in output[-_LAST_BYTES:].decode("utf-8", "replace").splitlines()
+            if line.strip()
+        ]
         told = Phrase("audit.run_silent")
         if lines:
             kept = {"path": str(_kept(output, self.log)), "lines": " / ".join(lines[-_LAST_LINES:])}
-            told = Phrase("audit.run_said" if self.shown else "audit.run_kept", kept if self.shown else {"path": kept["path"]})
-        return refused(code, _name(words), severity=Severity.MALFORMED, lines=told, **parameters)
+            told = Phrase(
+                "audit.run_said" if self.shown else "audit.run_kept",
+                kept if self.shown else {"path": kept["path"]},
+            )
+        severity = Severity.MALFORMED
+        return InputError.of(code, _name(words), severity=severity, lines=told, **parameters)
 
 
 @contextlib.contextmanager

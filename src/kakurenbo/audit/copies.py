@@ -16,11 +16,13 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.result import Caveat, Rate
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
-from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import text
 
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
-_RARELY_NEAR = 0.005  # the same of copies with one or two cells changed, each of which is a test of its own
+_RARELY_NEAR = (
+    0.005  # the same of copies with one or two cells changed, each of which is a test of its own
+)
 _SELDOM = 0.05  # p-value below which rows that stand as they are are told
 _FAR_MORE = 2.0  # times as many people as of the holdout
 _MOST_CHANGED = 2  # cells of a row
@@ -28,7 +30,10 @@ _FEWEST_LEFT = 3  # columns that must be left to know somebody by
 _MOST_LOOKED_AT = 20_000_000  # rows times sets of columns
 _LOOKED_AT = 10_000  # people by whom it is told how common rows are
 _BEYOND = 10  # times as many copies as are expected, where there is no holdout to compare with
-_RELEASED, _ALL_RELEASED = 0.25, 0.9  # shares of a holdout, beyond accidents, whose rows are released
+_RELEASED, _ALL_RELEASED = (
+    0.25,
+    0.9,
+)  # shares of a holdout, beyond accidents, whose rows are released
 COPIED = ("copies", "near_copies", "copies_anyway")
 """Codes of what tells that more people were copied than one by one can be told."""
 Keys = NDArray[np.uint64]
@@ -40,7 +45,9 @@ def whole_rows(frame: Frame, names: Sequence[str]) -> Keys:
     return frame.cells.select(names).hash_rows().to_numpy()
 
 
-def copy_caveats(coded: Coded, tables: Tables, allowed: float = 0, rows: Sequence[Keys] = ()) -> Iterator[Caveat]:
+def copy_caveats(
+    coded: Coded, tables: Tables, allowed: float = 0, rows: Sequence[Keys] = ()
+) -> Iterator[Caveat]:
     """Released rows that are one person's of the original, in every column or in all but one or two, more than chance makes.
 
     People are given away where at the least more than ``allowed`` were copied. Where a holdout has none and hardly any are
@@ -68,7 +75,10 @@ def copy_caveats(coded: Coded, tables: Tables, allowed: float = 0, rows: Sequenc
         return
     for changed in range(1, _MOST_CHANGED + 1):
         left_out = list(itertools.combinations(range(len(coded.columns)), changed))
-        if len(coded.columns) - changed < _FEWEST_LEFT or len(left_out) * sum(sizes) > _MOST_LOOKED_AT:
+        if (
+            len(coded.columns) - changed < _FEWEST_LEFT
+            or len(left_out) * sum(sizes) > _MOST_LOOKED_AT
+        ):
             break
         near = _rates(tables.found(left_out), sizes)
         # A generator that follows its table closely makes rows a little nearer to everybody's; copies make far more of them.
@@ -84,11 +94,18 @@ def copy_caveats(coded: Coded, tables: Tables, allowed: float = 0, rows: Sequenc
 def _copied(code: str, rates: tuple[Rate, Rate], allowed: float, **told: int) -> Caveat:
     ours, theirs = rates
     least = _at_least(ours, theirs)
-    return Caveat(code, {"rows": ours.hits, "control": theirs.hits, "least": least, **told}, blocks=True, leaks=least > allowed)
+    return Caveat(
+        code,
+        {"rows": ours.hits, "control": theirs.hits, "least": least, **told},
+        blocks=True,
+        leaks=least > allowed,
+    )
 
 
 def _rates(found: tuple[Flags, Flags], sizes: tuple[int, int]) -> tuple[Rate, Rate]:
-    ours, theirs = (statistics.rate(int(one.sum()), size) for one, size in zip(found, sizes, strict=True))
+    ours, theirs = (
+        statistics.rate(int(one.sum()), size) for one, size in zip(found, sizes, strict=True)
+    )
     return ours, theirs
 
 
@@ -97,7 +114,9 @@ def _few_copies(rows: Sequence[Keys], allowed: float) -> Caveat | None:
     if found is None:
         return None
     copies, p_value = found
-    return Caveat("few_copies", {"rows": copies}, blocks=True, leaks=p_value < _RARELY_NEAR and not allowed)
+    return Caveat(
+        "few_copies", {"rows": copies}, blocks=True, leaks=p_value < _RARELY_NEAR and not allowed
+    )
 
 
 def _verbatim(ours: Keys, released: Keys, theirs: Keys | None = None) -> tuple[int, float] | None:
@@ -116,7 +135,9 @@ def _verbatim(ours: Keys, released: Keys, theirs: Keys | None = None) -> tuple[i
         return None
     within = (len(table) * (len(table) - 1) / 2 for table in (people, released))
     pairs = len(ours) * len(released), len(held) * len(released) + sum(within)
-    p_value = statistics.binomial(statistics.rate(copies, copies + control + twins), pairs[0] / sum(pairs))
+    p_value = statistics.binomial(
+        statistics.rate(copies, copies + control + twins), pairs[0] / sum(pairs)
+    )
     return (copies, p_value) if p_value < _SELDOM else None
 
 
@@ -128,10 +149,20 @@ class Tables:
     """
 
     def __init__(self, coded: Coded) -> None:
-        numbers = np.random.default_rng(0)  # any will do; the same ones every time, so that results are
-        self._numbers = [numbers.integers(0, 2**64, column.released, dtype=np.uint64) for column in coded.columns]
-        self._rows = released_form(coded, coded.original), released_form(coded, coded.holdout), coded.release
-        self._sums: list[Keys] = [self._summed(rows, range(len(self._numbers))) for rows in self._rows]
+        numbers = np.random.default_rng(
+            0
+        )  # any will do; the same ones every time, so that results are
+        self._numbers = [
+            numbers.integers(0, 2**64, column.released, dtype=np.uint64) for column in coded.columns
+        ]
+        self._rows = (
+            released_form(coded, coded.original),
+            released_form(coded, coded.holdout),
+            coded.release,
+        )
+        self._sums: list[Keys] = [
+            self._summed(rows, range(len(self._numbers))) for rows in self._rows
+        ]
 
     def _summed(self, rows: Codes, places: Iterable[int]) -> Keys:
         total = np.zeros(len(rows), dtype=np.uint64)
@@ -141,14 +172,19 @@ class Tables:
 
     def keys(self, left_out: Sequence[int] = ()) -> list[Keys]:
         """A number for every row of each table by the other columns."""
-        return [whole - self._summed(rows, left_out) for rows, whole in zip(self._rows, self._sums, strict=True)]
+        return [
+            whole - self._summed(rows, left_out)
+            for rows, whole in zip(self._rows, self._sums, strict=True)
+        ]
 
     def found(self, left_outs: Sequence[Sequence[int]]) -> tuple[Flags, Flags]:
         """Who of original and holdout is released, and alone in both, without some set of columns; shapes (n,), (h,)."""
         ours, theirs = (np.zeros(len(keys), dtype=bool) for keys in self._sums[:2])
         for left_out in left_outs:
             own, held, released = self.keys(left_out)
-            _, inverse, counts = np.unique(np.concatenate([own, held]), return_inverse=True, return_counts=True)
+            _, inverse, counts = np.unique(
+                np.concatenate([own, held]), return_inverse=True, return_counts=True
+            )
             alone = counts[inverse] == 1
             there = np.unique(released)
             ours |= alone[: len(own)] & np.isin(own, there)
@@ -156,16 +192,22 @@ class Tables:
         return ours, theirs
 
 
-def _copies_anyway(coded: Coded, tables: Tables, allowed: float, rows: Sequence[Keys]) -> Iterator[Caveat]:
+def _copies_anyway(
+    coded: Coded, tables: Tables, allowed: float, rows: Sequence[Keys]
+) -> Iterator[Caveat]:
     """The same without a holdout: beside how many of the original's own people have one other there who is their like."""
     copies = int(tables.found([()])[0].sum())
     _, inverse, counts = np.unique(tables.keys()[0], return_inverse=True, return_counts=True)
     ours = statistics.rate(min(copies, len(coded.release)), len(coded.release))
     theirs = statistics.rate(int((counts[inverse] == 2).sum()), len(coded.original))
     # A table from which twins were taken has none, although people like these have: the density knows better then.
-    if statistics.fisher(ours, theirs) < _RARELY and copies > _BEYOND * (1 + _expected_copies(coded, coded.original)):
+    if statistics.fisher(ours, theirs) < _RARELY and copies > _BEYOND * (
+        1 + _expected_copies(coded, coded.original)
+    ):
         least = _at_least(ours, theirs)
-        yield Caveat("copies_anyway", {"rows": copies, "least": least}, blocks=True, leaks=least > allowed)
+        yield Caveat(
+            "copies_anyway", {"rows": copies, "least": least}, blocks=True, leaks=least > allowed
+        )
     elif (few := _few_copies(rows, allowed)) is not None:
         yield few
 
@@ -177,7 +219,10 @@ def _at_least(ours: Rate, theirs: Rate) -> int:
 
 def _expected_copies(coded: Coded, others: Codes) -> float:
     """How many rows of the original a release of strangers would have, by how common rows are among people."""
-    some, known = (released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)]) for people in (coded.original, others))
+    some, known = (
+        released_form(coded, people[:: max(1, len(people) // _LOOKED_AT)])
+        for people in (coded.original, others)
+    )
     common = log_densities(known, some, [column.released for column in coded.columns])
     return len(coded.original) * len(coded.release) * float(np.exp(common).mean())
 
@@ -204,10 +249,15 @@ def released_caveats(coded: Coded, tables: Tables) -> Iterator[Caveat]:
     if not len(coded.holdout) or len(coded.columns) < 2:
         return
     ours, theirs, released = tables.keys()
-    held, own, alike = (float(np.isin(*pair).mean()) for pair in ((theirs, released), (ours, released), (theirs, ours)))
+    held, own, alike = (
+        float(np.isin(*pair).mean())
+        for pair in ((theirs, released), (ours, released), (theirs, ours))
+    )
     by_accident = 1 - (1 - alike) ** max(1.0, len(released) / len(ours))
     rows = round(held * len(theirs))
     if held > own + _ALL_RELEASED:
-        raise ParameterError("holdout", text("expects.not_released"), text("expects.released_rows", rows=rows))
+        raise ParameterError(
+            "holdout", text("expects.not_released"), text("expects.released_rows", rows=rows)
+        )
     if held > by_accident + _RELEASED:
         yield Caveat("holdout_released", {"rows": rows, "of": len(theirs)}, blocks=True)

@@ -30,7 +30,10 @@ def copy_odds(coded: Coded, pool: Codes, known: Codes) -> Floats:
     people, released = row_keys(shown, coded.release)
     count = int(max(people.max(), released.max())) + 1
     alike, seen = np.bincount(people, minlength=count), np.bincount(released, minlength=count)
-    common, own = (np.exp(np.maximum(log_densities(everybody, rows, sizes), _LOG_LEAST)) for rows in (coded.release, shown))
+    common, own = (
+        np.exp(np.maximum(log_densities(everybody, rows, sizes), _LOG_LEAST))
+        for rows in (coded.release, shown)
+    )
     share = share_of(alike[released] / len(pool), common)
     others = share * (alike[people] - 1) / len(pool) + (1 - share) * own
     return np.asarray(seen[people] * share / len(pool) / np.maximum(others, _LEAST))
@@ -40,5 +43,7 @@ def share_of(these: Floats, others: Floats) -> float:
     """The share of rows of one kind among two, by how likely each kind makes each row (EM)."""
     share = 0.5
     for _ in range(_ITERATIONS):
-        share = float((share * these / np.maximum(share * these + (1 - share) * others, _LEAST)).mean())
+        share = float(
+            (share * these / np.maximum(share * these + (1 - share) * others, _LEAST)).mean()
+        )
     return share

@@ -13,14 +13,20 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from kakurenbo.audit.encoding import Floats
 
 _SMOOTHING = 0.5  # people added to every column of a pair, spread as its values are
-_EDGE = 1e-6  # nats that any two columns are taken to tell: what is nearly nothing counts as no edge
+_EDGE = (
+    1e-6  # nats that any two columns are taken to tell: what is nearly nothing counts as no edge
+)
 _TELLING, _FEWEST_TELLING = 20_000, 2000  # people by whom the pairs are chosen
 _PAIRED = 4_000_000  # people times pairs of columns: of very many pairs fewer people must do
-_COUNTED = 1_000_000  # pairs of values that have a counter each; of more, those that occur are sorted
+_COUNTED = (
+    1_000_000  # pairs of values that have a counter each; of more, those that occur are sorted
+)
 Rows = NDArray[Any]
 
 
-def log_densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | None = None) -> Floats:
+def log_densities(
+    people: Rows, rows: Rows, sizes: Sequence[int], told: Floats | None = None
+) -> Floats:
     """log of the share of people whose row each row would be, shape (m,): of many columns it is less than a number can be.
 
     Parameters
@@ -36,10 +42,14 @@ def log_densities(people: Rows, rows: Rows, sizes: Sequence[int], told: Floats |
     found = np.log(shares[0][rows[:, 0]])
     for child, parent in _tree(mutual_information(people) if told is None else told):
         together = _together(
-            _keys(people, parent, child, sizes), _keys(rows, parent, child, sizes), sizes[parent] * sizes[child]
+            _keys(people, parent, child, sizes),
+            _keys(rows, parent, child, sizes),
+            sizes[parent] * sizes[child],
         )
         alone = np.bincount(people[:, parent], minlength=sizes[parent])[rows[:, parent]]
-        found += np.log((together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING))
+        found += np.log(
+            (together + _SMOOTHING * shares[child][rows[:, child]]) / (alone + _SMOOTHING)
+        )
     return np.asarray(found)
 
 

@@ -26,11 +26,19 @@ MOST_CODES = 512  # of a column of numbers; more different values are grouped by
 MOST_TEXTS = 4096  # levels of a column of texts; rarer ones share a code
 _FEWEST_TEXTS = 64  # levels that each of many columns of texts keeps, however many there are
 _MOST_COVERED = 100_000_000  # original times released codes of all columns of texts, which attacks keep numbers of
-_HUGE, _FAR = 1e100, 1e9  # what numbers are cut to, and standardized ones: a learner takes them as short floats
+_HUGE, _FAR = (
+    1e100,
+    1e9,
+)  # what numbers are cut to, and standardized ones: a learner takes them as short floats
 _ROUNDED = 0.5  # a release of so few of the original's numbers may have rounded them
 _SURELY = 2.0  # standard deviations
-_NEW, _ALWAYS_NEW = 1.5, 0.05  # times as many new values as are expected, and cells that are new in any release
-_NO_BETTER = 0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
+_NEW, _ALWAYS_NEW = (
+    1.5,
+    0.05,
+)  # times as many new values as are expected, and cells that are new in any release
+_NO_BETTER = (
+    0.5  # share of the histograms' distance that must go for numbers to be taken as rounded
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +118,13 @@ class Coded:
         return replace(self, release=release)
 
 
-def encode(schema: TableSchema, names: Sequence[str], original: Frame, release: Frame, holdout: Frame | None) -> Coded:
+def encode(
+    schema: TableSchema,
+    names: Sequence[str],
+    original: Frame,
+    release: Frame,
+    holdout: Frame | None,
+) -> Coded:
     """The columns ``names``, which original and release both have, as codes."""
     none = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
     held = none if holdout is None else holdout.cells
@@ -119,16 +133,24 @@ def encode(schema: TableSchema, names: Sequence[str], original: Frame, release: 
     columns, parts = [], []
     for name in names:
         own = schema[name]
-        column, codes = _encode_numbers(own, *texts[name]) if own.numeric else _encode_texts(own, *texts[name], most)
+        column, codes = (
+            _encode_numbers(own, *texts[name])
+            if own.numeric
+            else _encode_texts(own, *texts[name], most)
+        )
         columns.append(column)
         parts.append(codes)
-    tables = [np.column_stack([part[place] for part in parts]).astype(np.int32) for place in range(3)]
+    tables = [
+        np.column_stack([part[place] for part in parts]).astype(np.int32) for place in range(3)
+    ]
     return Coded(tuple(columns), tables[0], tables[2], tables[1])
 
 
 def _most_texts(columns: Sequence[tuple[pl.Series, pl.Series, pl.Series]]) -> int:
     """Levels that each column of texts keeps, so that those of many columns fit into memory; few columns keep all."""
-    counts = [(pl.concat([ours, held]).n_unique(), shown.n_unique()) for ours, shown, held in columns]
+    counts = [
+        (pl.concat([ours, held]).n_unique(), shown.n_unique()) for ours, shown, held in columns
+    ]
     most = MOST_TEXTS
     while most > _FEWEST_TEXTS and _covered(counts, most) > _MOST_COVERED:
         most //= 2
@@ -137,13 +159,17 @@ def _most_texts(columns: Sequence[tuple[pl.Series, pl.Series, pl.Series]]) -> in
 
 def _covered(counts: Sequence[tuple[int, int]], most: int) -> int:
     """Original times released codes, given how many different texts the columns have and how many each may keep."""
-    return sum((min(own, most) + 1) * min(shown, min(own, most) + most + 1) for own, shown in counts)
+    return sum(
+        (min(own, most) + 1) * min(shown, min(own, most) + most + 1) for own, shown in counts
+    )
 
 
 _Encoded = tuple[CodedColumn, tuple[Codes, Codes, Codes]]
 
 
-def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series) -> _Encoded:
+def _encode_numbers(
+    schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series
+) -> _Encoded:
     """Codes 0 .. groups - 1 in the order of the numbers, then one for a missing value.
 
     Where numbers are grouped, released ones of a group share a code, too: what tells them apart is not known of anybody.
@@ -183,7 +209,14 @@ def _encode_numbers(schema: ColumnSchema, original: pl.Series, release: pl.Serie
     position = np.append(np.arange(missing) / max(missing - 1, 1), np.nan)
     standard = _standardized(firsts, np.concatenate([codes[0], codes[2]]))
     column = CodedColumn(
-        schema.name, True, position, standard, covers, tuple(shown_codes.to_list()), exact, *_counted(strange, release)
+        schema.name,
+        True,
+        position,
+        standard,
+        covers,
+        tuple(shown_codes.to_list()),
+        exact,
+        *_counted(strange, release),
     )
     return _unrounded(column, np.concatenate([codes[0], codes[2]]), codes[1]), codes
 
@@ -204,7 +237,9 @@ def _counted(strange: Sequence[str], release: pl.Series) -> tuple[int, str]:
 
 def _together(exact: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Texts that are the same code as one: the first text of each released code, and the released code of every text."""
-    unlike = np.where(exact >= 0, exact.astype(np.int64), exact.max(initial=0) + 1 + np.arange(len(exact)))
+    unlike = np.where(
+        exact >= 0, exact.astype(np.int64), exact.max(initial=0) + 1 + np.arange(len(exact))
+    )
     _, first, own = np.unique(unlike, return_index=True, return_inverse=True)
     return first, own.astype(np.int32)
 
@@ -234,7 +269,12 @@ def _unrounded(column: CodedColumn, pool: Codes, release: Codes) -> CodedColumn:
     told = np.unique(column.exact[column.exact >= 0])
     told = told[told < column.size - 1]
     occurring = np.unique(pool)
-    if (column.exact < 0).any() or not len(told) or len(told) > _ROUNDED * len(occurring) or column.size - 1 > MOST_CODES:
+    if (
+        (column.exact < 0).any()
+        or not len(told)
+        or len(told) > _ROUNDED * len(occurring)
+        or column.size - 1 > MOST_CODES
+    ):
         return column
     numbers = np.arange(column.size - 1)
     lower = np.clip(np.searchsorted(told, numbers, side="right") - 1, 0, len(told) - 1)
@@ -260,12 +300,19 @@ def _distance(share: Floats, column: CodedColumn, seen: Floats) -> float:
     return float(np.abs(share @ weights - seen).sum() / 2)
 
 
-def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series, most: int) -> _Encoded:
+def _encode_texts(
+    schema: ColumnSchema, original: pl.Series, release: pl.Series, holdout: pl.Series, most: int
+) -> _Encoded:
     """Codes by the sorted levels of original and holdout, the ``most`` common; all missing values are one level."""
     ours, held = (_one_missing(texts) for texts in (original, holdout))
     # Of levels that are as common as each other those are kept that a hash says: the first ones would be the original's.
     by_lot = pl.col("level").hash(0)
-    counts = pl.concat([ours, held]).alias("level").value_counts().sort("count", by_lot, descending=[True, False])
+    counts = (
+        pl.concat([ours, held])
+        .alias("level")
+        .value_counts()
+        .sort("count", by_lot, descending=[True, False])
+    )
     levels = counts["level"].head(most).sort()
     known = {level: code for code, level in enumerate(levels.to_list())}
     rest = len(known)  # what is too rare to have a code, or occurs in the release alone
@@ -275,25 +322,38 @@ def _encode_texts(schema: ColumnSchema, original: pl.Series, release: pl.Series,
     covers[rest, len(shown) :] = True
     exact = np.full(released, -1, dtype=np.int32)
     ordered, strange = list(known), []
-    foreign = [text for text in shown if text not in known and not tells_nothing(text) and not text.endswith("*")]
+    foreign = [
+        text
+        for text in shown
+        if text not in known and not tells_nothing(text) and not text.endswith("*")
+    ]
     cut = are_prefixes(foreign, ordered)
     for place, text in enumerate(shown):
         plain = "" if text.strip() in MISSING else text
         if plain in known:
             exact[place], covers[known[plain], place] = known[plain], True
-        elif (band := covered_texts(text, ordered, cut=cut and not tells_nothing(text))) is not None:
+        elif (
+            band := covered_texts(text, ordered, cut=cut and not tells_nothing(text))
+        ) is not None:
             covers[:rest, place] = band
         elif tells_nothing(text):
             covers[:, place] = True
         else:
             strange.append(text)
-            covers[rest, place] = True  # a word that nobody else has: a recoded value, or one of the release's own
-    coded = [texts.replace_strict(known, default=rest, return_dtype=pl.Int32).to_numpy() for texts in (ours, held)]
+            covers[rest, place] = (
+                True  # a word that nobody else has: a recoded value, or one of the release's own
+            )
+    coded = [
+        texts.replace_strict(known, default=rest, return_dtype=pl.Int32).to_numpy()
+        for texts in (ours, held)
+    ]
     none, zero = np.full(rest + 1, np.nan), np.zeros(rest + 1)
     told = set(counts["level"].to_list())  # also the levels that are too rare to have a code
     if len(own) and len(shown) < released:
         strange += release.filter(own == len(shown)).unique().to_list()
-    unknown = _counted(_not_merely_new([text for text in strange if text not in told], counts, release), release)
+    unknown = _counted(
+        _not_merely_new([text for text in strange if text not in told], counts, release), release
+    )
     column = CodedColumn(schema.name, False, none, zero, covers, tuple(shown), exact, *unknown)
     return column, (coded[0], own, coded[1])
 
@@ -332,7 +392,9 @@ def _commonest(release: pl.Series, known: Mapping[str, int], most: int) -> tuple
     others = counts["text"].filter(~counts["text"].is_in(list(known))).head(most)
     shown = pl.concat([kept, others]).sort()
     codes = {text: code for code, text in enumerate(shown.to_list())}
-    return shown.to_list(), release.replace_strict(codes, default=len(shown), return_dtype=pl.Int32).to_numpy()
+    return shown.to_list(), release.replace_strict(
+        codes, default=len(shown), return_dtype=pl.Int32
+    ).to_numpy()
 
 
 def _one_missing(texts: pl.Series) -> pl.Series:

@@ -19,7 +19,9 @@ from kakurenbo.audit.encoding import Codes, Floats
 _SMALLEST_GROUP = 128  # values of a group of the contests' pairs
 _PER_PERSON = 0.25  # values of such a group for each person
 _FEW_GROUPS = 3
-_OF_MANY = 1024  # values of each of more groups than that: the factors of all of them stay in a fast cache
+_OF_MANY = (
+    1024  # values of each of more groups than that: the factors of all of them stay in a fast cache
+)
 _TOGETHER = 64  # values that small columns may have together to share a look-up
 _AT_A_TIME = 262_144  # people who are looked up together, for the sake of memory
 _MOST_VOTES = 32_000_000  # that are counted at a time, for the same reason
@@ -28,7 +30,9 @@ _IMPOSSIBLE = 1e-30  # in the place of 0, so that a column can be taken out of a
 Places = NDArray[np.uint32]
 
 
-def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats], strangers: Floats) -> Floats:
+def membership_odds(
+    people: Codes, release: Codes, transitions: Sequence[Floats], strangers: Floats
+) -> Floats:
     """The odds that each person made a released row, and nobody else did, summed over rows, shape (n,).
 
     Parameters
@@ -48,7 +52,9 @@ def membership_odds(people: Codes, release: Codes, transitions: Sequence[Floats]
     # The strangers are one more person, whose factors stand behind all others: how many they are, then ones.
     groups, last = len(pairs.slots), pairs.count
     slots = np.column_stack([pairs.slots, np.arange(last, last + groups, dtype=np.uint32)])
-    return summed_odds(slots, _with_strangers(pairs.products(_columns(release)), strangers, groups))[:-1]
+    return summed_odds(
+        slots, _with_strangers(pairs.products(_columns(release)), strangers, groups)
+    )[:-1]
 
 
 def _group_size(count: int, transitions: Sequence[Floats]) -> int:
@@ -104,7 +110,9 @@ class _LookUps:
         first, _, values = self.groups[-1]
         return first + len(values)
 
-    def products(self, release: Codes, matrices: Sequence[Floats]) -> Iterator[tuple[slice, Floats]]:
+    def products(
+        self, release: Codes, matrices: Sequence[Floats]
+    ) -> Iterator[tuple[slice, Floats]]:
         """The rows of each tile, and the product over a group's columns of what these rows give its values."""
         from kakurenbo.audit.kernels import multiply_tile
 
@@ -128,7 +136,12 @@ class _LookUps:
             tile[:] = start
             for first, columns, values in self.groups:
                 for place, column in enumerate(columns):
-                    combine(tile[first : first + len(values)], given[column], values[:, place], codes[column])
+                    combine(
+                        tile[first : first + len(values)],
+                        given[column],
+                        values[:, place],
+                        codes[column],
+                    )
             yield rows, tile
 
 
@@ -142,12 +155,16 @@ def tiles_of(release: Codes) -> Iterator[tuple[slice, Places]]:
         yield rows, np.ascontiguousarray(release[whole].T, dtype=np.uint32)
 
 
-def _grouped(people: Codes, sizes: Sequence[int]) -> Iterator[tuple[list[int], NDArray[np.int64], Places]]:
+def _grouped(
+    people: Codes, sizes: Sequence[int]
+) -> Iterator[tuple[list[int], NDArray[np.int64], Places]]:
     """Columns that are looked up together, the number of each person's values in them, and these values, shape (k, columns).
 
     Small columns share a look-up as long as few of their values occur together; what is large has one of its own.
     """
-    numbered = [_numbered(people[:, place].astype(np.int64), size) for place, size in enumerate(sizes)]
+    numbered = [
+        _numbered(people[:, place].astype(np.int64), size) for place, size in enumerate(sizes)
+    ]
     order = sorted(range(len(sizes)), key=lambda place: len(numbered[place][1]))
     columns, (keys, own) = [order[0]], numbered[order[0]]
     values = own[:, None]
@@ -171,7 +188,9 @@ def _numbered(codes: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], N
     return (np.cumsum(occurs) - 1)[codes], np.flatnonzero(occurs)
 
 
-def nearest_rows(people: Codes, release: Codes, costs: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64]]:
+def nearest_rows(
+    people: Codes, release: Codes, costs: Sequence[Floats]
+) -> tuple[Floats, NDArray[np.int64]]:
     """The least cost at which any released row can be taken for each person's, and the first such row, shapes (n,).
 
     Costs add up over columns.
@@ -219,7 +238,9 @@ def expected_makers(people: Codes, release: Codes, transitions: Sequence[Floats]
 
     summed = np.zeros(len(release))
     for first in range(0, len(people), _AT_A_TIME):
-        places = _LookUps.of(people[first : first + _AT_A_TIME], [len(matrix) for matrix in transitions])
+        places = _LookUps.of(
+            people[first : first + _AT_A_TIME], [len(matrix) for matrix in transitions]
+        )
         for rows, tile in places.products(release, transitions):
             made = np.zeros(TILE)
             sum_products(places.slots, tile, made)
@@ -251,7 +272,9 @@ class Sought:
     values: int
 
 
-def votes_on(people: Codes, release: Codes, transitions: Sequence[Floats], sought: Sequence[Sought]) -> Iterator[Floats]:
+def votes_on(
+    people: Codes, release: Codes, transitions: Sequence[Floats], sought: Sequence[Sought]
+) -> Iterator[Floats]:
     """How likely the released rows that show each value are each person's, shape (n, values), for one column after the other.
 
     All columns are voted on in one pass over the pairs: of the product of everything a column is taken out again.
@@ -267,7 +290,10 @@ def votes_on(people: Codes, release: Codes, transitions: Sequence[Floats], sough
     places = _LookUps.of(people, [len(matrix) for matrix in possible])
     batch: list[Sought] = []
     for one in sought:
-        if batch and (sum(other.values for other in batch) + one.values) * len(people) > _MOST_VOTES:
+        if (
+            batch
+            and (sum(other.values for other in batch) + one.values) * len(people) > _MOST_VOTES
+        ):
             yield from _voted_together(places, people, release, possible, batch)
             batch = []
         batch.append(one)
@@ -276,7 +302,11 @@ def votes_on(people: Codes, release: Codes, transitions: Sequence[Floats], sough
 
 
 def _voted_together(
-    places: _LookUps, people: Codes, release: Codes, transitions: Sequence[Floats], sought: Sequence[Sought]
+    places: _LookUps,
+    people: Codes,
+    release: Codes,
+    transitions: Sequence[Floats],
+    sought: Sequence[Sought],
 ) -> list[Floats]:
     from kakurenbo.audit.kernels import TILE, add_votes, divide_tile
 
@@ -306,7 +336,11 @@ def _ratio_places(sought: Sequence[Sought], people: Codes) -> tuple[Places, list
     """Where each person's ratio of each column stands, shape (n, sought), and the values that the ratios are of."""
     own, values, first = [], [], 0
     for one in sought:
-        codes = people[:, one.column].astype(np.int64) if one.column >= 0 else np.zeros(len(people), dtype=np.int64)
+        codes = (
+            people[:, one.column].astype(np.int64)
+            if one.column >= 0
+            else np.zeros(len(people), dtype=np.int64)
+        )
         keys, its = _numbered(codes, int(codes.max()) + 1)
         own.append(first + keys)
         values.append(its.astype(np.uint32))

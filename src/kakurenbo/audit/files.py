@@ -20,8 +20,8 @@ from kakurenbo.audit.frames import Frame, codes_of_one_kind
 from kakurenbo.audit.mechanism import coarsening, joint_shares, retention, with_retention
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.audit.tracing import released_form
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import text
 
 _MOST_PAIRS = 400  # pairs of columns by which two files without a common one are compared
 _SMOOTHED = 0.5
@@ -74,11 +74,19 @@ class Files:
     ) -> Files:
         """The files of a release, then earlier ones; each has some of the columns ``names``."""
         found = []
-        for frame, before in [*((frame, False) for frame in frames), *((frame, True) for frame in earlier)]:
+        for frame, before in [
+            *((frame, False) for frame in frames),
+            *((frame, True) for frame in earlier),
+        ]:
             own = [name for name in names if name in frame.columns]
             found.append(ReleasedFile(frame, encode(schema, own, original, frame, holdout), before))
-        groups = groups_by(len(found), lambda one, other: _agreement(found[one].coded, found[other].coded))
-        columns = {group: len({name for number in group for name in found[number].coded.names}) for group in groups}
+        groups = groups_by(
+            len(found), lambda one, other: _agreement(found[one].coded, found[other].coded)
+        )
+        columns = {
+            group: len({name for number in group for name in found[number].coded.names})
+            for group in groups
+        }
         return cls(tuple(found), tuple(sorted(groups, key=lambda group: (-columns[group], group))))
 
     def of_release(self) -> Files:
@@ -88,8 +96,13 @@ class Files:
     def chosen(self, numbers: Sequence[int]) -> Files:
         """Some files alone."""
         place = {number: position for position, number in enumerate(numbers)}
-        groups = (tuple(place[number] for number in group if number in place) for group in self.groups)
-        return Files(tuple(self.files[number] for number in numbers), tuple(group for group in groups if group))
+        groups = (
+            tuple(place[number] for number in group if number in place) for group in self.groups
+        )
+        return Files(
+            tuple(self.files[number] for number in numbers),
+            tuple(group for group in groups if group),
+        )
 
     def side_by_side(self, name: str, digest: str) -> Frame:
         """The release as one table: of the files in the commonest order, every column from the first that has it."""
@@ -97,9 +110,13 @@ class Files:
         frames = [own.files[number].frame for number in own.groups[0]]
         columns: dict[str, pl.Series] = {}
         for frame in frames:
-            columns |= {column: frame.cells[column] for column in frame.columns if column not in columns}
+            columns |= {
+                column: frame.cells[column] for column in frame.columns if column not in columns
+            }
         parts = tuple(file.frame for file in own.files)
-        return Frame(name, pl.DataFrame(list(columns.values())), digest, parts if len(parts) > 1 else ())
+        return Frame(
+            name, pl.DataFrame(list(columns.values())), digest, parts if len(parts) > 1 else ()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +139,9 @@ def _agreement(one: Coded, other: Coded) -> float:
             codes = codes_of_one_kind(_texts(one, places[0]), _texts(other, places[1]))
             scores.append(column_agreement(*codes))
         return max(scores)
-    pairs = list(itertools.product(range(len(one.columns)), range(len(other.columns))))[:_MOST_PAIRS]
+    pairs = list(itertools.product(range(len(one.columns)), range(len(other.columns))))[
+        :_MOST_PAIRS
+    ]
     return max(_related(one, other, *pair) for pair in pairs)
 
 
@@ -132,9 +151,14 @@ def _texts(coded: Coded, place: int) -> pl.Series:
 
 def _related(one: Coded, other: Coded, i: int, j: int) -> float:
     """How much likelier the pairs of two columns are row by row than in any order, by what goes together in the original."""
-    people = [released_form(coded.select([place]), coded.original[:, [place]])[:, 0] for coded, place in ((one, i), (other, j))]
+    people = [
+        released_form(coded.select([place]), coded.original[:, [place]])[:, 0]
+        for coded, place in ((one, i), (other, j))
+    ]
     sizes = [one.columns[i].released, other.columns[j].released]
-    joint = joint_shares(people[0], sizes[0], people[1], sizes[1]) * len(people[0]) + _SMOOTHED / np.prod(sizes)
+    joint = joint_shares(people[0], sizes[0], people[1], sizes[1]) * len(
+        people[0]
+    ) + _SMOOTHED / np.prod(sizes)
     joint /= joint.sum()
     weight = np.log(joint) - np.log(np.outer(joint.sum(axis=1), joint.sum(axis=0)))
     seen = joint_shares(one.release[:, i], sizes[0], other.release[:, j], sizes[1])
@@ -170,20 +194,29 @@ class GroupModel:
 
     def scores(self, who: Ints, sides: Sides) -> Floats | None:
         """Evidence that two sources are of the same person, shape (n, n); None where the group has columns of one alone."""
-        one, other = (tuple(place for place, name in enumerate(self.columns) if name in side) for side in sides)
+        one, other = (
+            tuple(place for place, name in enumerate(self.columns) if name in side)
+            for side in sides
+        )
         if not one or not other:
             return None
         people = self.people[who]
         together, alone = np.zeros((len(who), len(who))), [np.zeros(len(who)), np.zeros(len(who))]
-        for of_one, of_other in zip(self._blocks(people, one), self._blocks(people, other), strict=True):
+        for of_one, of_other in zip(
+            self._blocks(people, one), self._blocks(people, other), strict=True
+        ):
             together += of_one.T @ of_other  # (n, block) @ (block, n)
             alone[0] += of_one.sum(axis=0)
             alone[1] += of_other.sum(axis=0)
-        return np.asarray(np.log(np.maximum(together, _LEAST)) - np.log(np.maximum(np.outer(*alone), _LEAST)))
+        return np.asarray(
+            np.log(np.maximum(together, _LEAST)) - np.log(np.maximum(np.outer(*alone), _LEAST))
+        )
 
     def _blocks(self, people: Codes, places: Sequence[int]) -> Iterator[Floats]:
         own = list(places)
-        return likelihoods(people[:, own], self.release[:, own], [self.matrices[place] for place in own])
+        return likelihoods(
+            people[:, own], self.release[:, own], [self.matrices[place] for place in own]
+        )
 
 
 def fit(files: Files, rows: Ints | None, *, by_copies: bool) -> list[GroupModel]:
@@ -216,9 +249,16 @@ def _matrices(wide: Coded, widths: Sequence[int], *, by_copies: bool) -> list[Fl
         kept = retention(wide, wide.original, maps)
     else:
         ends = np.cumsum(widths)
-        parts = [list(range(end - width, end)) for end, width in zip(ends.tolist(), widths, strict=True)]
+        parts = [
+            list(range(end - width, end)) for end, width in zip(ends.tolist(), widths, strict=True)
+        ]
         kept = np.concatenate(
-            [retention(wide.select(part), wide.original[:, part], [maps[place] for place in part]) for part in parts]
+            [
+                retention(
+                    wide.select(part), wide.original[:, part], [maps[place] for place in part]
+                )
+                for part in parts
+            ]
         )
     weights = _weights(wide, kept)
     found = []

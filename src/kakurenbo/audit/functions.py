@@ -12,7 +12,6 @@ import polars as pl
 
 from kakurenbo.audit.frames import Frame, frame_of
 from kakurenbo.audit.schema import TableSchema
-from kakurenbo.tables import Problems, Read
 
 _SEED = "seed"
 
@@ -41,10 +40,10 @@ class Calling:
     def facts(self) -> dict[str, Any]:
         return {"run": getattr(self.function, "__qualname__", type(self.function).__qualname__)}
 
-    def release_of(self, given: pl.DataFrame, seed: int) -> Read[Frame] | Problems:
+    def release_of(self, given: pl.DataFrame, seed: int) -> Frame:
         """What the function makes of a table; what it raises goes to its caller."""
         more = {_SEED: seed} if _SEED in inspect.signature(self.function).parameters else {}
-        return Read(frame_of("release", self.function(self._like_the_original(given), **more)))
+        return frame_of("release", self.function(self._like_the_original(given), **more))
 
     def _like_the_original(self, given: pl.DataFrame) -> Any:
         """Texts as a data frame like the original's: every text occurs there, and is the value that stands there."""
@@ -54,7 +53,10 @@ class Calling:
         if isinstance(self.data, pl.DataFrame):
             return pl.DataFrame([self.data[name].gather(rows) for name, rows in places.items()])
         labels = {str(label): label for label in self.data.columns}
-        columns = {labels[name]: self.data[labels[name]].take(rows.to_list()).array for name, rows in places.items()}
+        columns = {
+            labels[name]: self.data[labels[name]].take(rows.to_list()).array
+            for name, rows in places.items()
+        }
         return type(self.data)(columns)
 
     def _places(self, texts: pl.Series) -> pl.Series:

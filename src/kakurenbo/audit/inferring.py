@@ -28,7 +28,11 @@ _FEWEST_OTHERS = 2  # values that a secret must have
 
 
 def attack_inference(
-    coded: Coded, holdout: Codes, rng: np.random.Generator, know: Sequence[int], secrets: Sequence[int]
+    coded: Coded,
+    holdout: Codes,
+    rng: np.random.Generator,
+    know: Sequence[int],
+    secrets: Sequence[int],
 ) -> tuple[Risk, float]:
     """Guess each secret of members, and of people of the holdout as a control; the worst secret is chosen by other members.
 
@@ -65,7 +69,11 @@ def attack_inference(
             statistics.rate(0, 0),
             chance=_majority(others, truths[1]),
         )
-        found = {name: guesses for name, attack in attacks.items() if (guesses := attack.guesses(secret)) is not None}
+        found = {
+            name: guesses
+            for name, attack in attacks.items()
+            if (guesses := attack.guesses(secret)) is not None
+        }
         # The same attacks with other people in the place of the release, their secret as coarse as it is released, and the
         # commonest value: who does without the release takes what is best without it.
         instead = [_hits(attacks[name].without(secret), truths[:2]) for name in found]
@@ -97,14 +105,22 @@ class _Tried:
         control = controls if controls.of else None
         compared = control or without[1]
         # By others than those who are reported: the worst of many secrets would look worse than it is.
-        gain = choosing.value - (choosing_controls if choosing_controls.of >= _FEWEST_CONTROLS else without[0]).value
+        gain = (
+            choosing.value
+            - (choosing_controls if choosing_controls.of >= _FEWEST_CONTROLS else without[0]).value
+        )
         above = statistics.excess(reported, compared)
         told = replace(row, rate=reported, control=control, excess=above, baseline=without[1].value)
         return cls(told, compared, gain)
 
 
-def _hits(guesses: Sequence[NDArray[np.integer]], truths: Sequence[NDArray[np.integer]]) -> list[Rate]:
-    return [statistics.rate(int((guess == truth).sum()), len(truth)) for guess, truth in zip(guesses, truths, strict=True)]
+def _hits(
+    guesses: Sequence[NDArray[np.integer]], truths: Sequence[NDArray[np.integer]]
+) -> list[Rate]:
+    return [
+        statistics.rate(int((guess == truth).sum()), len(truth))
+        for guess, truth in zip(guesses, truths, strict=True)
+    ]
 
 
 def askable(coded: Coded) -> list[int]:
@@ -112,7 +128,8 @@ def askable(coded: Coded) -> list[int]:
     return [
         place
         for place, column in enumerate(coded.columns)
-        if len(np.unique(coded.original[:, place])) >= _FEWEST_OTHERS and column.released >= _FEWEST_OTHERS
+        if len(np.unique(coded.original[:, place])) >= _FEWEST_OTHERS
+        and column.released >= _FEWEST_OTHERS
     ]
 
 
@@ -134,11 +151,19 @@ class _RowModels:
     """Votes of the released rows, and of other people in their place; on all secrets at once."""
 
     def __init__(
-        self, asked: Asked, models: tuple[RowModel, RowModel], groups: Sequence[Codes], know: Sequence[int], forms: Forms
+        self,
+        asked: Asked,
+        models: tuple[RowModel, RowModel],
+        groups: Sequence[Codes],
+        know: Sequence[int],
+        forms: Forms,
     ) -> None:
         model, instead = models
         shown = {secret: model.release[:, secret] for secret in forms}
-        values = {secret: max(int(shown[secret].max()), int(form.max())) + 1 for secret, form in forms.items()}
+        values = {
+            secret: max(int(shown[secret].max()), int(form.max())) + 1
+            for secret, form in forms.items()
+        }
         told = _voted(model, np.concatenate(groups), know, shown, values, forms)
         ends = np.cumsum([len(group) for group in groups])[:-1]
         self._guesses = {secret: np.split(found, ends) for secret, found in told.items()}
@@ -168,9 +193,18 @@ def _voted(
     sought = []
     for secret in shown:
         weights = model.evidence([place for place in own if place != secret])
-        sought.append(Sought(own.index(secret) if secret in own else -1, weights, shown[secret], values[secret]))
-    counted = votes_on(people[:, own], model.release[:, own], model.ratios.select(own).matrices, sought)
-    return {secret: _elected(votes, shown[secret], forms[secret]) for secret, votes in zip(shown, counted, strict=True)}
+        sought.append(
+            Sought(
+                own.index(secret) if secret in own else -1, weights, shown[secret], values[secret]
+            )
+        )
+    counted = votes_on(
+        people[:, own], model.release[:, own], model.ratios.select(own).matrices, sought
+    )
+    return {
+        secret: _elected(votes, shown[secret], forms[secret])
+        for secret, votes in zip(shown, counted, strict=True)
+    }
 
 
 def _elected(votes: Floats, shown: NDArray[np.integer], form: NDArray[np.int64]) -> Codes:
@@ -179,7 +213,10 @@ def _elected(votes: Floats, shown: NDArray[np.integer], form: NDArray[np.int64])
     Of values that tell something: a star is no guess.
     """
     telling = np.isin(np.arange(votes.shape[1]), form)
-    votes, common = votes * telling, np.bincount(shown, minlength=votes.shape[1]) * telling / len(shown)
+    votes, common = (
+        votes * telling,
+        np.bincount(shown, minlength=votes.shape[1]) * telling / len(shown),
+    )
     shares = votes / np.maximum(votes.sum(axis=1, keepdims=True), _LEAST) + 1e-9 * common
     return np.asarray(np.round(shares, 12).argmax(axis=1), dtype=np.int32)
 
@@ -187,24 +224,34 @@ def _elected(votes: Floats, shown: NDArray[np.integer], form: NDArray[np.int64])
 class _Boosting:
     """Trees that learned from the released rows, and from other people in their place; of secrets of few values."""
 
-    def __init__(self, asked: Asked, coded: Coded, groups: Sequence[Codes], know: Sequence[int], forms: Forms) -> None:
+    def __init__(
+        self, asked: Asked, coded: Coded, groups: Sequence[Codes], know: Sequence[int], forms: Forms
+    ) -> None:
         self._know, self._forms = know, forms
         self._shown = learned_from(asked.attacked.release)
         self._others = learned_from(asked.others)
-        self._rows, self._instead = (inputs(coded, rows) for rows in (self._shown, released_form(coded, self._others)))
+        self._rows, self._instead = (
+            inputs(coded, rows) for rows in (self._shown, released_form(coded, self._others))
+        )
         self._groups = [inputs(coded, released_form(coded, group)) for group in groups]
 
     def guesses(self, secret: int) -> list[NDArray[np.int64]] | None:
-        telling = np.isin(self._shown[:, secret], self._forms[secret])  # of a star nothing is learned
+        telling = np.isin(
+            self._shown[:, secret], self._forms[secret]
+        )  # of a star nothing is learned
         labels = self._shown[telling, secret]
         if not len(labels) or len(np.unique(labels)) > MOST_VALUES:
             return None
         own = self._known(secret)
-        return boosted_guesses(self._rows[telling][:, own], labels, [group[:, own] for group in self._groups])
+        return boosted_guesses(
+            self._rows[telling][:, own], labels, [group[:, own] for group in self._groups]
+        )
 
     def without(self, secret: int) -> list[NDArray[np.int64]]:
         own, theirs = self._known(secret), self._forms[secret][self._others[:, secret]]
-        return boosted_guesses(self._instead[:, own], theirs, [group[:, own] for group in self._groups[:2]])
+        return boosted_guesses(
+            self._instead[:, own], theirs, [group[:, own] for group in self._groups[:2]]
+        )
 
     def _known(self, secret: int) -> list[int]:
         return [place for place in self._know if place != secret]

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.compiling import compiled
+from kakurenbo.core.compiling import compiled
 
 TILE = 128  # released rows that are looked up together: enough for wide registers, few enough to stay in a fast cache
 _TINY = 1e-300
 
 
 @compiled
-def multiply_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+def multiply_tile(
+    tile: Any, matrix: Any, values: Any, codes: Any
+) -> None:  # pragma: no cover - compiled
     """Multiply each value's place by what the rows of the tile give it.
 
     Parameters
@@ -33,7 +35,9 @@ def multiply_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # p
 
 
 @compiled
-def add_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+def add_tile(
+    tile: Any, matrix: Any, values: Any, codes: Any
+) -> None:  # pragma: no cover - compiled
     """The same with sums."""
     for place in range(len(values)):
         given, made = matrix[values[place]], tile[place]
@@ -42,7 +46,9 @@ def add_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma
 
 
 @compiled
-def divide_tile(tile: Any, matrix: Any, values: Any, codes: Any) -> None:  # pragma: no cover - compiled
+def divide_tile(
+    tile: Any, matrix: Any, values: Any, codes: Any
+) -> None:  # pragma: no cover - compiled
     """The same with quotients."""
     for place in range(len(values)):
         given, made = matrix[values[place]], tile[place]
@@ -58,7 +64,12 @@ def _multiply(slots: Any, tile: Any, made: Any) -> None:  # pragma: no cover - c
         made[row] = first[row]
     fours = 1 + (len(slots) - 1) // 4 * 4
     for group in range(1, fours, 4):
-        one, two, three, four = tile[slots[group]], tile[slots[group + 1]], tile[slots[group + 2]], tile[slots[group + 3]]
+        one, two, three, four = (
+            tile[slots[group]],
+            tile[slots[group + 1]],
+            tile[slots[group + 2]],
+            tile[slots[group + 3]],
+        )
         for row in range(TILE):
             made[row] *= one[row] * two[row] * three[row] * four[row]
     for group in range(fours, len(slots)):
@@ -75,7 +86,12 @@ def _add_up(slots: Any, tile: Any, made: Any) -> None:  # pragma: no cover - com
         made[row] = first[row]
     fours = 1 + (len(slots) - 1) // 4 * 4
     for group in range(1, fours, 4):
-        one, two, three, four = tile[slots[group]], tile[slots[group + 1]], tile[slots[group + 2]], tile[slots[group + 3]]
+        one, two, three, four = (
+            tile[slots[group]],
+            tile[slots[group + 1]],
+            tile[slots[group + 2]],
+            tile[slots[group + 3]],
+        )
         for row in range(TILE):
             made[row] += one[row] + two[row] + three[row] + four[row]
     for group in range(fours, len(slots)):
@@ -85,7 +101,9 @@ def _add_up(slots: Any, tile: Any, made: Any) -> None:  # pragma: no cover - com
 
 
 @compiled
-def take_least(slots: Any, tile: Any, first: int, least: Any, nearest: Any) -> None:  # pragma: no cover - compiled
+def take_least(
+    slots: Any, tile: Any, first: int, least: Any, nearest: Any
+) -> None:  # pragma: no cover - compiled
     """Lower each person's least cost to that of the cheapest of the rows of a tile.
 
     Parameters

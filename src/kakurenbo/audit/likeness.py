@@ -16,8 +16,17 @@ from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.engine import nearest_rows
 from kakurenbo.audit.result import Caveat
 
-_CONTROLS = (1, 2, 4, 8, 16)  # which of the controls, the one that is most like a released row first, members are compared with
-_SELDOM, _RARELY = 0.02, 0.005  # p-values below which it is told, and below which people are given away
+_CONTROLS = (
+    1,
+    2,
+    4,
+    8,
+    16,
+)  # which of the controls, the one that is most like a released row first, members are compared with
+_SELDOM, _RARELY = (
+    0.02,
+    0.005,
+)  # p-values below which it is told, and below which people are given away
 _DECIMALS = 9  # of likeness: rounding in the last bits must not decide between equals
 _TINY = 1e-12
 
@@ -79,5 +88,8 @@ def _between(column: CodedColumn, shares: Floats) -> Floats:
     middle = (positions @ weights) / np.maximum(weights.sum(axis=0), 1)
     apart = np.abs(positions[:, None] - middle[None, :]) + _TINY
     before = np.concatenate([[0.0], np.cumsum(shares[:-1])])
-    first, last = np.searchsorted(positions, middle - apart), np.searchsorted(positions, middle + apart, side="right")
+    first, last = (
+        np.searchsorted(positions, middle - apart),
+        np.searchsorted(positions, middle + apart, side="right"),
+    )
     return np.asarray(before[last] - before[first])

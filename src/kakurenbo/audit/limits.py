@@ -7,17 +7,33 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from kakurenbo.audit.result import ABOVE, INCONCLUSIVE, NOT_ASSESSED, WITHIN, Caveat, ExposedRecords, Risk, Verdict
+from kakurenbo.audit.result import (
+    ABOVE,
+    INCONCLUSIVE,
+    NOT_ASSESSED,
+    WITHIN,
+    Caveat,
+    ExposedRecords,
+    Risk,
+    Verdict,
+)
 from kakurenbo.audit.schema import read_settings
-from kakurenbo.errors import ParameterError
-from kakurenbo.messages import Phrase, text
-from kakurenbo.registry import nearest_name
-from kakurenbo.tables import Problems, Read, Source
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.core import Source
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Phrase, text
+from kakurenbo.core.problems import ProblemCollector, Severity
+from kakurenbo.methods.registry import nearest_name
 
 RECORDS = "records"
 DEFAULTS: Mapping[str, float] = MappingProxyType(
-    {"membership": 0.02, "singling_out": 0.1, "linkability": 0.1, "inference": 0.1, "pseudonyms": 0.1, RECORDS: 0}
+    {
+        "membership": 0.02,
+        "singling_out": 0.1,
+        "linkability": 0.1,
+        "inference": 0.1,
+        "pseudonyms": 0.1,
+        RECORDS: 0,
+    }
 )
 """The most that each risk may be over its control, and how many records may be exposed."""
 ONE_ROW_EACH = "one_row_each"
@@ -27,25 +43,32 @@ UNREAD = "unread"
 _SIGNIFICANT = 0.05
 
 
-def read_limits(source: Source) -> Read[dict[str, float]] | Problems:
+def read_limits(source: Source) -> dict[str, float]:
     """The limits of a file: ``membership = 0.05`` and so on; what it does not name keeps its default."""
-    reading = read_settings(source)
-    if isinstance(reading, Problems):
-        return reading
-    content, found = reading.value, ProblemCollector(source.name)
+    content, found = read_settings(source), ProblemCollector(source.name)
     for name, value in content.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name not in DEFAULTS:
             near = nearest_name(name, DEFAULTS)
-            told: dict[str, Any] = {"names": tuple(DEFAULTS), "meant": Phrase("audit.meant", {"name": near}) if near else ""}
-            found.add("audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, **told)
+            told: dict[str, Any] = {
+                "names": tuple(DEFAULTS),
+                "meant": Phrase("audit.meant", {"name": near}) if near else "",
+            }
+            found.add(
+                "audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, **told
+            )
         elif name == RECORDS and not (isinstance(value, int) and number and value >= 0):
-            found.add("audit.limit_records", column=name, value=str(value), severity=Severity.MALFORMED)
+            found.add(
+                "audit.limit_records", column=name, value=str(value), severity=Severity.MALFORMED
+            )
         elif name != RECORDS and not (number and 0 <= value <= 1):
-            found.add("audit.limit_value", column=name, value=str(value), severity=Severity.MALFORMED)
+            found.add(
+                "audit.limit_value", column=name, value=str(value), severity=Severity.MALFORMED
+            )
     if not content:
         found.add("audit.no_limits", severity=Severity.MALFORMED, names=tuple(DEFAULTS))
-    return found.problems() if found else Read({**DEFAULTS, **content}, found.notices)
+    found.check()
+    return {**DEFAULTS, **content}
 
 
 def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
@@ -59,7 +82,10 @@ def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
     for name, value in limits.items():
         if name not in DEFAULTS:
             raise ParameterError(
-                "limits", text("expects.limit_names", names=list(DEFAULTS)), name, nearest_name(name, DEFAULTS)
+                "limits",
+                text("expects.limit_names", names=list(DEFAULTS)),
+                name,
+                nearest_name(name, DEFAULTS),
             )
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == RECORDS and not (number and value >= 0 and value == int(value)):
@@ -81,7 +107,13 @@ def held_to(risk: Risk, limits: Mapping[str, float]) -> Risk:
         # Others may tell more without the release than a control would be: a gain over that shows leaks, but not their absence.
         high = risk.rate.high
     significant = risk.p_value is None or risk.p_value < _SIGNIFICANT
-    standing = ABOVE if low > limit and significant else WITHIN if high <= limit and not risk.why else INCONCLUSIVE
+    standing = (
+        ABOVE
+        if low > limit and significant
+        else WITHIN
+        if high <= limit and not risk.why
+        else INCONCLUSIVE
+    )
     why = risk.why or ("no_control" if risk.control is None and standing != WITHIN else "")
     return replace(risk, limit=limit, standing=standing, why=why)
 
@@ -144,6 +176,10 @@ def worse_than(risks: Mapping[str, Risk], baseline: Mapping[str, object]) -> tup
             continue
         excess = before.get("excess")
         interval = excess.get("interval") if isinstance(excess, Mapping) else before.get("interval")
-        if isinstance(interval, list) and len(interval) == 2 and all(isinstance(end, int | float) for end in interval):
+        if (
+            isinstance(interval, list)
+            and len(interval) == 2
+            and all(isinstance(end, int | float) for end in interval)
+        ):
             worse += [name] if _bounds(risk)[0] > interval[1] else []
     return tuple(worse)

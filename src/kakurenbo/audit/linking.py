@@ -41,22 +41,52 @@ def attack_linkability(
     Risk, and the p-value that the release helps nobody.
     """
     asked = Asked.of(coded, holdout, LINED_UP, rng)
-    choosing, reported, controls, count = asked.choosing, asked.reported, asked.controls, len(asked.reported)
+    choosing, reported, controls, count = (
+        asked.choosing,
+        asked.reported,
+        asked.controls,
+        len(asked.reported),
+    )
     model, instead = row_models(asked, coded, holdout)
     tried = list(splits or default_splits(coded))
     hits = [int(linked(model, choosing, split).sum()) for split in tried]
     best = int(np.argmax(hits))
     rates = [statistics.rate(hit, len(choosing)) for hit in hits]
-    rows = [_row(coded, split, rate, len(choosing)) for split, rate in zip(tried, rates, strict=True)]
+    rows = [
+        _row(coded, split, rate, len(choosing)) for split, rate in zip(tried, rates, strict=True)
+    ]
     rate = statistics.rate(int(linked(model, reported, tried[best]).sum()), count)
-    control = statistics.rate(int(linked(model, controls, tried[best]).sum()), len(controls)) if len(controls) else None
+    control = (
+        statistics.rate(int(linked(model, controls, tried[best]).sum()), len(controls))
+        if len(controls)
+        else None
+    )
     # What other people tell instead of the release: how their columns go together.
     without = statistics.rate(int(linked(instead, reported, tried[best]).sum()), count)
     compared, baseline = control or without, without.value
     above = statistics.excess(rate, compared)
-    row = replace(rows[best], rate=rate, control=control, excess=above, baseline=baseline, chance=1 / count, reported=True)
+    row = replace(
+        rows[best],
+        rate=rate,
+        control=control,
+        excess=above,
+        baseline=baseline,
+        chance=1 / count,
+        reported=True,
+    )
     rows[best] = row
-    risk = Risk("linkability", True, "", row.attack, rate, control, above, baseline, 1 / count, rows=tuple(rows))
+    risk = Risk(
+        "linkability",
+        True,
+        "",
+        row.attack,
+        rate,
+        control,
+        above,
+        baseline,
+        1 / count,
+        rows=tuple(rows),
+    )
     return risk, statistics.fisher(rate, compared)
 
 
@@ -85,7 +115,9 @@ def linked(model: RowModel, people: Codes, split: Split) -> NDArray[np.bool_]:
     together = np.zeros((len(people), len(people)))
     weights, first = model.evidence(split[0]) * model.evidence(split[1]), 0
     for one, other in zip(*(model.blocks(people, places) for places in split), strict=True):
-        together += (one * weights[first : first + len(one), None]).T @ other  # (n, block) @ (block, n)
+        together += (
+            one * weights[first : first + len(one), None]
+        ).T @ other  # (n, block) @ (block, n)
         first += len(one)
     return assigned(np.log(np.maximum(together, _LEAST)), people, split)
 

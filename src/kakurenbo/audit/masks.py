@@ -34,7 +34,11 @@ _DECIMAL = ColumnSchema("", "decimal")
 
 
 def put_back(
-    schema: TableSchema, original: Frame, release: Frame, holdout: Frame | None, identifying: Sequence[str] = ()
+    schema: TableSchema,
+    original: Frame,
+    release: Frame,
+    holdout: Frame | None,
+    identifying: Sequence[str] = (),
 ) -> tuple[Frame, TableSchema, tuple[RecodedColumn, ...]]:
     """The release with its values as the original has them, the schema to read it by, and which columns that took.
 
@@ -59,7 +63,11 @@ def put_back(
     for table in release.parts or (release,):
         cells = {}
         for name in (name for name in schema.names if name in table.columns):
-            people = [frame.cells[name] for frame in (original, holdout) if frame is not None and name in frame.columns]
+            people = [
+                frame.cells[name]
+                for frame in (original, holdout)
+                if frame is not None and name in frame.columns
+            ]
             column = _Column(schema[name], pl.concat(people), table.cells[name])
             found = column.undigested() if name in identifying else column.unmasked()
             if found is not None:
@@ -68,8 +76,16 @@ def put_back(
             if column.schema.numeric and column.not_understood > _MOST:
                 columns[name] = replace(column.schema, kind="text")
         tables.append(replace(table, cells=table.cells.with_columns(**cells)) if cells else table)
-    shown = tables[0] if not release.parts else replace(release, cells=tables[0].cells, parts=tuple(tables))
-    read = TableSchema(tuple(columns.get(column.name, column) for column in schema)) if columns else schema
+    shown = (
+        tables[0]
+        if not release.parts
+        else replace(release, cells=tables[0].cells, parts=tuple(tables))
+    )
+    read = (
+        TableSchema(tuple(columns.get(column.name, column) for column in schema))
+        if columns
+        else schema
+    )
     return shown, read, tuple(undone.values())
 
 
@@ -78,15 +94,23 @@ class _Column:
 
     def __init__(self, schema: ColumnSchema, pool: pl.Series, released: pl.Series) -> None:
         self.schema, self._pool, self._released = schema, pool, released
-        self._numbers = schema.numbers(pool).drop_nulls().to_numpy() if schema.numeric else _NO_NUMBERS
+        self._numbers = (
+            schema.numbers(pool).drop_nulls().to_numpy() if schema.numeric else _NO_NUMBERS
+        )
         some = released.gather_every(-(-len(released) // _LOOKED_AT))
-        self._reader = Reader(schema, some.unique().sort(), self._numbers) if schema.numeric else None
+        self._reader = (
+            Reader(schema, some.unique().sort(), self._numbers) if schema.numeric else None
+        )
         self.not_understood = int(some.is_in(self._strange(some)).sum()) / max(1, len(some))
 
     @cached_property
     def _values(self) -> list[str]:
         """What people have, the commonest first."""
-        counts = self._pool.alias("value").value_counts().sort("count", "value", descending=[True, False])
+        counts = (
+            self._pool.alias("value")
+            .value_counts()
+            .sort("count", "value", descending=[True, False])
+        )
         return list(counts["value"].to_list())
 
     @cached_property
@@ -102,7 +126,9 @@ class _Column:
             strange = self._strange(self._released)
             different = self._released.unique().sort()
             others = different.filter(~different.is_in([*self._levels, *strange])).to_list()
-            found = plain_values(self.schema.name, strange, self._is_value, self._all_values(), others)
+            found = plain_values(
+                self.schema.name, strange, self._is_value, self._all_values(), others
+            )
             if found is not None:
                 return self._replaced(found, len(strange))
         if not self.schema.numeric or self._is_covered_by_words():
@@ -117,14 +143,26 @@ class _Column:
         if self.not_understood <= _SOME:
             return None
         texts = self._released.unique().sort().to_list()
-        found = digested(self.schema.name, [text for text in texts if text not in self._known], self._all_values())
+        found = digested(
+            self.schema.name,
+            [text for text in texts if text not in self._known],
+            self._all_values(),
+        )
         return None if found is None else self._replaced(found, len(texts))
 
     def _strange(self, texts: pl.Series) -> list[str]:
         """The different texts of which nobody can say what they stand for, sorted."""
         different = texts.unique().sort()
-        known = self.schema.numbers(different).is_not_null() if self.schema.numeric else different.is_in(self._levels)
-        return [text for text in different.filter(~known).to_list() if not tells_nothing(text) and not self._is_covered(text)]
+        known = (
+            self.schema.numbers(different).is_not_null()
+            if self.schema.numeric
+            else different.is_in(self._levels)
+        )
+        return [
+            text
+            for text in different.filter(~known).to_list()
+            if not tells_nothing(text) and not self._is_covered(text)
+        ]
 
     def _is_covered(self, text: str) -> bool:
         """Whether a text that is no value stands for a set of values."""
@@ -139,7 +177,11 @@ class _Column:
 
     def _is_covered_by_words(self) -> bool:
         """Whether released numbers are beginnings of numbers, or rounded dates, and no numbers themselves."""
-        return self._reader is not None and not self.not_understood and bool(np.isnan(self._reader.released).all())
+        return (
+            self._reader is not None
+            and not self.not_understood
+            and bool(np.isnan(self._reader.released).all())
+        )
 
     def _all_values(self) -> list[str]:
         """What somebody would make digests of: everybody's values, and all that are possible, where these can be listed."""
@@ -169,14 +211,18 @@ def _possible(schema: ColumnSchema) -> list[str]:
     """All values between the least and the greatest, of integers and days that are not too many."""
     if schema.kind == "integer" and schema.low is not None and schema.high is not None:
         first, last = int(schema.low), int(schema.high)
-        return [str(value) for value in range(first, last + 1)] if last - first < _MOST_VALUES else []
+        return (
+            [str(value) for value in range(first, last + 1)] if last - first < _MOST_VALUES else []
+        )
     if schema.kind == "date" and schema.first is not None and schema.last is not None:
         days = range((schema.last - schema.first).days + 1)
         return [(schema.first + datetime.timedelta(day)).strftime(schema.pattern) for day in days]
     return []
 
 
-def _writer(schema: ColumnSchema, known: NDArray[np.float64], unit: Unit) -> Callable[[NDArray[np.float64]], list[str]]:
+def _writer(
+    schema: ColumnSchema, known: NDArray[np.float64], unit: Unit
+) -> Callable[[NDArray[np.float64]], list[str]]:
     """How numbers in the original's unit are written: as near to known ones as those are to each other."""
     decimals = 0 if schema.kind in ("integer", "date") else _decimals(known)
 
@@ -184,7 +230,9 @@ def _writer(schema: ColumnSchema, known: NDArray[np.float64], unit: Unit) -> Cal
         numbers = np.round(unit.undone(released), decimals)
         if schema.kind == "date":
             first = datetime.date(1970, 1, 1)
-            return [(first + datetime.timedelta(int(day))).strftime(schema.pattern) for day in numbers]
+            return [
+                (first + datetime.timedelta(int(day))).strftime(schema.pattern) for day in numbers
+            ]
         return [f"{number:.15g}" for number in numbers.tolist()]
 
     return written
@@ -192,4 +240,11 @@ def _writer(schema: ColumnSchema, known: NDArray[np.float64], unit: Unit) -> Cal
 
 def _decimals(numbers: NDArray[np.float64]) -> int:
     """Digits after the point that all numbers are written with, six at most."""
-    return next((count for count in range(6) if np.allclose(numbers, np.round(numbers, count), rtol=1e-12, atol=1e-9)), 6)
+    return next(
+        (
+            count
+            for count in range(6)
+            if np.allclose(numbers, np.round(numbers, count), rtol=1e-12, atol=1e-9)
+        ),
+        6,
+    )

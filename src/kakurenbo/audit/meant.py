@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kakurenbo.audit.frames import Frame
-from kakurenbo.errors import ParameterError
-from kakurenbo.registry import nearest_name
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.methods.registry import nearest_name
 
 _OF_ORIGINAL = ("know", "secret", "id", "schema", "person", "time")
 _OF_RELEASE = ("ignore",)
@@ -24,9 +24,21 @@ def suggesting_columns(original: Frame, releases: Sequence[Frame] = ()) -> Itera
     try:
         yield
     except ParameterError as error:
-        released = [name for release in releases for frame in (release, *release.parts) for name in frame.columns]
-        known = {**dict.fromkeys(_OF_ORIGINAL, original.columns), **dict.fromkeys(_OF_RELEASE, released)}
+        released = [
+            name
+            for release in releases
+            for frame in (release, *release.parts)
+            for name in frame.columns
+        ]
+        known = {
+            **dict.fromkeys(_OF_ORIGINAL, original.columns),
+            **dict.fromkeys(_OF_RELEASE, released),
+        }
         names = known.get(error.parameter, ())
-        if not isinstance(error.value, str) or error.value in names or not (near := nearest_name(error.value, names)):
+        if (
+            not isinstance(error.value, str)
+            or error.value in names
+            or not (near := nearest_name(error.value, names))
+        ):
             raise
         raise error.meaning(near) from None

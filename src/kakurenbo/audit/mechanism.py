@@ -25,7 +25,9 @@ _MOST_PAIRS = 1000  # of columns, whose dependences are measured
 _PAIRS_OF_EACH = 4
 _MOST_REACH = 600.0  # of the log of a product, which a number just holds
 _LEAST_SHARE = 1e-30  # in the place of 0
-_TELLING = 64  # values of a column that its dependences are measured by; rarer ones are taken together
+_TELLING = (
+    64  # values of a column that its dependences are measured by; rarer ones are taken together
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +56,30 @@ class Ratios:
         for place, matrix in enumerate(transitions):
             share = np.bincount(people[:, place], minlength=len(matrix)) / len(people)
             usual.append(np.log(np.maximum(share @ matrix, _LEAST_SHARE)))
-        logs = [np.log(np.maximum(matrix, _LEAST_SHARE)) - own for matrix, own in zip(transitions, usual, strict=True)]
-        reach = max(sum(float(np.abs(side(own)).max()) for own in logs) for side in (_above, _below))
+        logs = [
+            np.log(np.maximum(matrix, _LEAST_SHARE)) - own
+            for matrix, own in zip(transitions, usual, strict=True)
+        ]
+        reach = max(
+            sum(float(np.abs(side(own)).max()) for own in logs) for side in (_above, _below)
+        )
         power = min(1.0, _MOST_REACH / reach) if reach else 1.0
         return cls([np.exp(power * own) for own in logs], [power * own for own in usual], power)
 
     def select(self, places: Sequence[int]) -> Ratios:
         """Some columns alone."""
-        return Ratios([self.matrices[place] for place in places], [self.usual[place] for place in places], self.power)
+        return Ratios(
+            [self.matrices[place] for place in places],
+            [self.usual[place] for place in places],
+            self.power,
+        )
 
     def relative(self, log_density: Floats, release: Codes) -> Floats:
         """How common whole rows are, on the same scale, shape (m,)."""
         usual = np.sum([own[release[:, place]] for place, own in enumerate(self.usual)], axis=0)
-        return np.asarray(np.exp(np.clip(self.power * log_density - usual, -_MOST_REACH, _MOST_REACH)))
+        return np.asarray(
+            np.exp(np.clip(self.power * log_density - usual, -_MOST_REACH, _MOST_REACH))
+        )
 
 
 def _above(logs: Floats) -> Floats:
@@ -109,7 +122,9 @@ def transitions(coded: Coded, pool: Codes) -> list[Floats]:
     pool : array of int32, shape (n, columns)
         People like those of the original, members or not.
     """
-    maps = [coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)]
+    maps = [
+        coarsening(column, coded.release[:, place]) for place, column in enumerate(coded.columns)
+    ]
     return with_retention(coded, pool, maps, retention(coded, pool, maps))
 
 
@@ -138,7 +153,9 @@ def retention(coded: Coded, pool: Codes, maps: list[Floats]) -> Floats:
     for i, j in _telling_pairs(pool):
         joint = joint_shares(pool[:, i], len(maps[i]), pool[:, j], len(maps[j]))
         expected = _dependence(grouped[i][1].T @ joint @ grouped[j][1])
-        seen = _dependence(joint_shares(grouped[i][0], expected.shape[0], grouped[j][0], expected.shape[1]))
+        seen = _dependence(
+            joint_shares(grouped[i][0], expected.shape[0], grouped[j][0], expected.shape[1])
+        )
         agreement[i, j] = agreement[j, i] = np.vdot(seen, expected)
         strength[i, j] = strength[j, i] = np.vdot(expected, expected)
     p = np.full(count, 0.5)
@@ -159,7 +176,11 @@ def _telling_pairs(pool: Codes) -> list[tuple[int, int]]:
     if len(every) <= _MOST_PAIRS:
         return every
     told = mutual_information(pool)
-    best = {tuple(sorted((i, int(j)))) for i in range(count) for j in np.argsort(-told[i], kind="stable")[:_PAIRS_OF_EACH]}
+    best = {
+        tuple(sorted((i, int(j))))
+        for i in range(count)
+        for j in np.argsort(-told[i], kind="stable")[:_PAIRS_OF_EACH]
+    }
     ranked = sorted(every, key=lambda pair: (pair not in best, -told[pair]))
     return ranked[:_MOST_PAIRS]
 

@@ -25,7 +25,11 @@ from kakurenbo.audit.tracing import released_form, trace
 FALSE_POSITIVES = 0.01  # at which the rate is measured
 FIGURES = (0.001, 0.01)  # shares of false positives, the strictest first
 EXPOSED_LEVEL = 0.05
-_LEVELS = {"combined": 0.02, "copies": 0.02, "nearest": 0.01}  # of the false discoveries of each attack; together the level
+_LEVELS = {
+    "combined": 0.02,
+    "copies": 0.02,
+    "nearest": 0.01,
+}  # of the false discoveries of each attack; together the level
 REVERSED = "non_members"
 """The attack that tells who was *not* there: the count ratio, read the other way."""
 RIVAL = "rehearsed"
@@ -37,7 +41,9 @@ _MEMBERS = 0.5  # share of members among those who are asked about
 _WEIGHT = 2.0  # of what histograms and pairs tell beside the rows
 _SAMPLED = 500  # released rows by which it is told how many were made of strangers
 _KNOWN = 10_000  # people of each table from whom it is estimated how cells were changed and which values go together
-_SHOWN = 250_000  # people who are put into the form of the release at a time, for the sake of memory
+_SHOWN = (
+    250_000  # people who are put into the form of the release at a time, for the sake of memory
+)
 _PAIRS = 10_000_000_000  # of a released row and a person who is not asked about; beyond them only rows that tell are explained
 Flags = NDArray[np.bool_]
 
@@ -105,7 +111,9 @@ class Others:
 
     def filling(self, members: int, controls: int, size: int) -> Codes:
         """So many of each that they are ``size`` with those who are asked about, shape (k, columns)."""
-        return np.concatenate([self.members[: max(0, size - members)], self.controls[: max(0, size - controls)]])
+        return np.concatenate(
+            [self.members[: max(0, size - members)], self.controls[: max(0, size - controls)]]
+        )
 
     @property
     def everybody(self) -> Codes:
@@ -136,7 +144,9 @@ class Rehearsed:
 
     def select(self, places: Sequence[int]) -> Rehearsed:
         """The same in some columns."""
-        return Rehearsed(self.coded.select(places), self.pool[:, places], self.others.select(places), self.was_in)
+        return Rehearsed(
+            self.coded.select(places), self.pool[:, places], self.others.select(places), self.was_in
+        )
 
 
 def attack_membership(
@@ -170,7 +180,9 @@ def attack_membership(
     sizes = len(members), len(controls)
     scores, features = _scores(coded, pool, others, sizes)
     # Everybody is scored by a model that never saw his label.
-    scores["learner"] = np.where(chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses)))
+    scores["learner"] = np.where(
+        chooses, *(_learned(features, is_member, half) for half in (~chooses, chooses))
+    )
     # What the learner is chosen by in a half must not know the labels of the other, in which it is told how good it is.
     inside = np.zeros(len(pool))
     for half in (chooses, ~chooses):
@@ -183,7 +195,10 @@ def attack_membership(
     choosing = {**scores, "learner": inside, REVERSED: scores["counts"]}
     named = {**scores, REVERSED: scores["counts"]}
     best = _best(choosing, is_member, chooses, FALSE_POSITIVES)
-    rows = tuple(_row(coded, name, score, is_member, chooses, reported=name == best) for name, score in named.items())
+    rows = tuple(
+        _row(coded, name, score, is_member, chooses, reported=name == best)
+        for name, score in named.items()
+    )
     reported = rows[list(named).index(best)]
     control = reported.control or statistics.rate(0, 0)
     risk = Risk(
@@ -224,7 +239,9 @@ def _halves(is_member: Flags, rng: np.random.Generator) -> Flags:
     return chosen
 
 
-def _scores(coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]) -> tuple[dict[str, Floats], Floats]:
+def _scores(
+    coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]
+) -> tuple[dict[str, Floats], Floats]:
     """Of everybody in the pool, so many members and controls; and what learners learn from, shape (n, features)."""
     known, rest = np.concatenate([pool, others.filling(*sizes, _KNOWN)]), others.everybody
     odds = likelihood_scores(coded, pool, rest, known)
@@ -241,7 +258,9 @@ def _scores(coded: Coded, pool: Codes, others: Others, sizes: tuple[int, int]) -
         "copies": copies,
         "tracing": traced.total,
     }
-    features = np.column_stack([rows, near, counted, copies, traced.total, traced.logit, traced.by_column, traced.ratios])
+    features = np.column_stack(
+        [rows, near, counted, copies, traced.total, traced.logit, traced.by_column, traced.ratios]
+    )
     return {name: np.round(score, _DECIMALS) for name, score in scores.items()}, features
 
 
@@ -267,7 +286,9 @@ class Noise:
 
     def select(self, places: Sequence[int]) -> Noise:
         """Of some columns."""
-        return Noise([self.transitions[place] for place in places], self.information[np.ix_(places, places)])
+        return Noise(
+            [self.transitions[place] for place in places], self.information[np.ix_(places, places)]
+        )
 
 
 def likelihood_scores(
@@ -293,9 +314,14 @@ def likelihood_scores(
     """
     known = pool if known is None else known
     noise = noise or Noise.of(coded, known)
-    ratios, sizes = Ratios.of(noise.transitions, known), [column.released for column in coded.columns]
+    ratios, sizes = (
+        Ratios.of(noise.transitions, known),
+        [column.released for column in coded.columns],
+    )
     shown = released_form(coded, known)
-    density = ratios.relative(log_densities(shown, coded.release, sizes, noise.information), coded.release)
+    density = ratios.relative(
+        log_densities(shown, coded.release, sizes, noise.information), coded.release
+    )
     everybody = pool if rest is None else np.concatenate([pool, rest])
     strangers = len(everybody) * _strangers(coded, everybody, ratios.matrices, density) * density
     if rest is None or not len(rest):
@@ -304,7 +330,9 @@ def likelihood_scores(
     return membership_odds(pool, coded.release[rows], ratios.matrices, strangers[rows] + makers)
 
 
-def _made_by(rest: Codes, release: Codes, ratios: list[Floats], pool: Codes) -> tuple[NDArray[np.int64], Floats]:
+def _made_by(
+    rest: Codes, release: Codes, ratios: list[Floats], pool: Codes
+) -> tuple[NDArray[np.int64], Floats]:
     """Released rows, and how many of the rest are expected to make each, shapes (k,).
 
     All of them; where these are too many pairs, those that are likeliest for somebody of the pool, and their equals: they
@@ -353,7 +381,9 @@ def _costs(column: CodedColumn) -> Floats:
 
 def count_scores(coded: Coded, pool: Codes, rest: Codes) -> Floats:
     """log of how often the whole row of each of the pool is released over how often pool and rest would have it, shape (n,)."""
-    parts = (part for who in (pool, rest) for part in np.split(who, range(_SHOWN, len(who), _SHOWN)))
+    parts = (
+        part for who in (pool, rest) for part in np.split(who, range(_SHOWN, len(who), _SHOWN))
+    )
     shown = np.concatenate([released_form(coded, part) for part in parts])
     people, released = row_keys(shown, coded.release)
     seen = np.bincount(released, minlength=int(people.max()) + 1)[people]
@@ -369,12 +399,16 @@ def _learned(features: Floats, is_member: Flags, train: Flags) -> Floats:
 
 def _rehearsed(features: Floats, tried: Sequence[Floats], was_in: Sequence[Flags]) -> Floats:
     """The same of somebody who knows no label here, but all of rehearsals: what was told of the same people, and who was in."""
-    return _regressed(np.concatenate([_scaled(one) for one in tried]), np.concatenate(was_in), _scaled(features))
+    return _regressed(
+        np.concatenate([_scaled(one) for one in tried]), np.concatenate(was_in), _scaled(features)
+    )
 
 
 def _scaled(features: Floats) -> Floats:
     """Standardized over everybody, so that releases can be compared."""
-    return np.asarray(np.clip((features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9), -10, 10))
+    return np.asarray(
+        np.clip((features - features.mean(axis=0)) / (features.std(axis=0) + 1e-9), -10, 10)
+    )
 
 
 def _regressed(known: Floats, labels: Flags, asked: Floats) -> Floats:
@@ -392,7 +426,9 @@ def _sides(score: Floats, is_member: Flags, among: Flags, name: str) -> tuple[Fl
     return score[among & sought], score[among & ~sought]
 
 
-def _row(coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flags, *, reported: bool) -> ThreatRow:
+def _row(
+    coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flags, *, reported: bool
+) -> ThreatRow:
     """Threshold from the half that chooses, rates from the other."""
     line = statistics.threshold(_sides(score, is_member, chooses, name)[1], FALSE_POSITIVES)
     sought, others = _sides(score, is_member, ~chooses, name)
@@ -400,10 +436,23 @@ def _row(coded: Coded, name: str, score: Floats, is_member: Flags, chooses: Flag
     control = statistics.rate(int((others > line).sum()), len(others))
     threat = {"learner": "insider", RIVAL: "rival"}.get(name, "data_holder")
     above = statistics.excess(rate, control)
-    return ThreatRow(threat, coded.names, (), name, rate, control, above, FALSE_POSITIVES, FALSE_POSITIVES, reported)
+    return ThreatRow(
+        threat,
+        coded.names,
+        (),
+        name,
+        rate,
+        control,
+        above,
+        FALSE_POSITIVES,
+        FALSE_POSITIVES,
+        reported,
+    )
 
 
-def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_member: Flags, chooses: Flags) -> dict[str, float]:
+def _figures(
+    choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_member: Flags, chooses: Flags
+) -> dict[str, float]:
     """True positive rates, and how many of the hundred highest scores are members'.
 
     Each half of the people by the attack that the other half chooses for it, so that choosing flatters nothing; then both
@@ -412,15 +461,25 @@ def _figures(choosing: Mapping[str, Floats], named: Mapping[str, Floats], is_mem
     Of fewer controls than a share of one false positive takes, that rate is not told.
     ``top100_by_chance`` is how many members a hundred people drawn by lot would be, of those who are asked about.
     """
-    figures = dict.fromkeys((*(f"tpr_at_{share:g}" for share in FIGURES), "top100", REVERSED, "top100_in_release"), 0.0)
+    figures = dict.fromkeys(
+        (*(f"tpr_at_{share:g}" for share in FIGURES), "top100", REVERSED, "top100_in_release"), 0.0
+    )
     for told_by, half in ((chooses, ~chooses), (~chooses, chooses)):
         found = 0.0
         for share in FIGURES:
             best = _best(choosing, is_member, told_by, share)
-            found = max(found, statistics.found_beyond(*_sides(named[best], is_member, half, best), share))
+            found = max(
+                found, statistics.found_beyond(*_sides(named[best], is_member, half, best), share)
+            )
             figures[f"tpr_at_{share:g}"] += found / 2
-        likeliest = {name: _top(score, is_member, told_by) for name, score in choosing.items() if name != REVERSED}
-        figures["top100"] += _top(named[max(likeliest, key=lambda name: likeliest[name])], is_member, half)
+        likeliest = {
+            name: _top(score, is_member, told_by)
+            for name, score in choosing.items()
+            if name != REVERSED
+        }
+        figures["top100"] += _top(
+            named[max(likeliest, key=lambda name: likeliest[name])], is_member, half
+        )
         sought, others = _sides(named[REVERSED], is_member, half, REVERSED)
         figures[REVERSED] += statistics.found_beyond(sought, others, FALSE_POSITIVES) / 2
         figures["top100_in_release"] += _top(named[REVERSED], is_member, half)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kakurenbo import registry
 from kakurenbo.audit.anonymizing import PROBE, misfit
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.schema import TableSchema
-from kakurenbo.contracts import Anonymizer, rulebooks_for
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold, text
-from kakurenbo.parameters import make, parameters_of
+from kakurenbo.contest import Anonymizer, rulebooks_for
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import make, parameters_of
 
 _GROUP = "anonymizers"
 _COLUMNS = "columns"  # the parameter by which methods are told which columns they are about
@@ -17,7 +17,9 @@ _COLUMNS = "columns"  # the parameter by which methods are told which columns th
 
 def table_methods() -> tuple[str, ...]:
     """Names of the anonymizers that take numbers and words, sorted; others are made for the data of one contest."""
-    return tuple(name for name in registry.names(_GROUP) if registry.load(_GROUP, name).accepts(PROBE))
+    return tuple(
+        name for name in registry.names(_GROUP) if registry.load(_GROUP, name).accepts(PROBE)
+    )
 
 
 def load_table_method(name: str) -> type[Anonymizer]:
@@ -34,7 +36,9 @@ def load_table_method(name: str) -> type[Anonymizer]:
         return found
     if name in registry.names(_GROUP):
         played = rulebooks_for(registry.load(_GROUP, name))
-        raise UsageError(text("usage.no_table_method", method=name, rulebooks=played, methods=known))
+        raise UsageError(
+            text("usage.no_table_method", method=name, rulebooks=played, methods=known)
+        )
     if near := registry.nearest_name(name, known):
         raise UsageError(text("usage.near_table_method", method=name, near=near, methods=known))
     raise UsageError(text("usage.unknown_table_method", method=name, methods=known))
@@ -55,7 +59,10 @@ def build_table_method(told: str) -> Anonymizer:
     known = parameters_of(cls)
     for wrong in given:
         if wrong not in [one.name for one in known]:
-            takes = [text("usage.takes", parameter=one.name, expectation=one.expectation) for one in known]
+            takes = [
+                text("usage.takes", parameter=one.name, expectation=one.expectation)
+                for one in known
+            ]
             code = "usage.method_parameter" if known else "usage.method_without_parameters"
             raise UsageError(text(code, method=name, parameter=wrong, takes="; ".join(takes)))
     return make(cls, given)

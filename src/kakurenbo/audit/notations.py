@@ -36,18 +36,28 @@ def notations(column: ColumnSchema, own: pl.Series, released: pl.Series) -> int:
     if len(different) > _MOST_DIFFERENT and not column.numeric:
         return 0
     meaning = (
-        column.numbers(different).cast(pl.String) if column.numeric else pl.Series([None] * len(different), dtype=pl.String)
+        column.numbers(different).cast(pl.String)
+        if column.numeric
+        else pl.Series([None] * len(different), dtype=pl.String)
     )
     words = different.filter(meaning.is_null())
     if len(words) > _MOST_DIFFERENT:
         return 0
     folded = words.map_elements(_meaning, return_dtype=pl.String) if len(words) else words
     texts = pl.DataFrame(
-        [different.filter(meaning.is_not_null()).append(words), meaning.drop_nulls().append(folded).alias("value")]
+        [
+            different.filter(meaning.is_not_null()).append(words),
+            meaning.drop_nulls().append(folded).alias("value"),
+        ]
     )
     texts = texts.with_columns(new=~pl.col("text").is_in(own.unique().implode()))
     # Beside the original's own signs for what is missing a release may have one for what it suppressed.
-    count = pl.when(pl.col("value") == _NOTHING).then(pl.col("new").sum()).otherwise(pl.len()).over("value")
+    count = (
+        pl.when(pl.col("value") == _NOTHING)
+        .then(pl.col("new").sum())
+        .otherwise(pl.len())
+        .over("value")
+    )
     marked = texts.filter((count > 1) & pl.col("new"))
     return int(released.is_in(marked["text"].implode()).sum())
 

@@ -13,7 +13,9 @@ from kakurenbo.audit.encoding import Coded, Codes, Floats
 from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.mechanism import Ratios, transitions
 
-_FEWEST_ASKED = 500  # people of each kind, where that many are wanted, however many released rows there are
+_FEWEST_ASKED = (
+    500  # people of each kind, where that many are wanted, however many released rows there are
+)
 _FEWEST_APART = 40  # people of a holdout below which it is not split
 _MOST_TELLING = 100_000  # people of each table, at least, where there are more
 _MOST_PAIRS = 300_000_000  # of a released row and somebody of one kind
@@ -45,7 +47,9 @@ class RowModel:
         How far people resemble each other is told by every other one of them: nobody may be explained by himself.
         """
         whole = as_if_released(coded, others)
-        return cls(others, Ratios.of(transitions(whole.with_release(others[::2]), others[1::2]), others))
+        return cls(
+            others, Ratios.of(transitions(whole.with_release(others[::2]), others[1::2]), others)
+        )
 
     def blocks(self, people: Codes, places: Sequence[int]) -> Iterator[Floats]:
         """P(row | what is known of each person) over what is usual, (block, n), for one block of rows after the other."""
@@ -100,7 +104,15 @@ class Asked:
     together: bool
 
     @classmethod
-    def of(cls, coded: Coded, holdout: Codes, most: int, rng: np.random.Generator, *, apart: bool = False) -> Asked:
+    def of(
+        cls,
+        coded: Coded,
+        holdout: Codes,
+        most: int,
+        rng: np.random.Generator,
+        *,
+        apart: bool = False,
+    ) -> Asked:
         """At most so many of each kind, and fewer where there are very many released rows.
 
         Where controls choose, too, half of a small holdout is left ``apart`` for it; without one, so are those who choose.
@@ -113,10 +125,28 @@ class Asked:
         if len(holdout):
             held = holdout[rng.permutation(len(holdout))]
             own = min(count, len(held) // 2) if apart and len(held) >= 2 * _FEWEST_APART else count
-            return cls(choosing, reported, held[:own], held[own : own + count], holdout, coded, together=False)
-        others = as_strangers(coded, np.delete(coded.original, drawn if apart else drawn[count:], axis=0))
+            return cls(
+                choosing,
+                reported,
+                held[:own],
+                held[own : own + count],
+                holdout,
+                coded,
+                together=False,
+            )
+        others = as_strangers(
+            coded, np.delete(coded.original, drawn if apart else drawn[count:], axis=0)
+        )
         rows = np.sort(rng.permutation(len(coded.release))[: len(others)])
-        return cls(choosing, reported, holdout, holdout, others, coded.with_release(coded.release[rows]), together=not apart)
+        return cls(
+            choosing,
+            reported,
+            holdout,
+            holdout,
+            others,
+            coded.with_release(coded.release[rows]),
+            together=not apart,
+        )
 
 
 def row_models(asked: Asked, coded: Coded, holdout: Codes) -> tuple[RowModel, RowModel]:
@@ -126,14 +156,18 @@ def row_models(asked: Asked, coded: Coded, holdout: Codes) -> tuple[RowModel, Ro
     neither but for what the release was made of, so that the rows of strangers and of others tell as much.
     """
     if len(holdout):
-        return RowModel.of(asked.attacked, like_members(coded.original, holdout)), RowModel.of_others(coded, asked.others)
+        return RowModel.of(
+            asked.attacked, like_members(coded.original, holdout)
+        ), RowModel.of_others(coded, asked.others)
     pool = asked.reported if asked.together else np.concatenate([asked.choosing, asked.reported])
     return RowModel.of(asked.attacked, pool), RowModel.of(as_if_released(coded, asked.others), pool)
 
 
 def like_members(original: Codes, holdout: Codes) -> Codes:
     """People by whom noise is estimated, of whom nobody knows whether they are members: an even share of both tables."""
-    return np.concatenate([table[:: max(1, len(table) // _MOST_TELLING)] for table in (original, holdout)])
+    return np.concatenate(
+        [table[:: max(1, len(table) // _MOST_TELLING)] for table in (original, holdout)]
+    )
 
 
 def as_strangers(coded: Coded, people: Codes) -> Codes:
@@ -156,7 +190,11 @@ def as_strangers(coded: Coded, people: Codes) -> Codes:
 def as_if_released(coded: Coded, people: Codes) -> Coded:
     """The same tables with other people in the place of the released rows: what anybody learns from others."""
     columns = tuple(
-        replace(column, covers=np.eye(column.size, dtype=bool), exact=np.arange(column.size, dtype=np.int32))
+        replace(
+            column,
+            covers=np.eye(column.size, dtype=bool),
+            exact=np.arange(column.size, dtype=np.int32),
+        )
         for column in coded.columns
     )
     return replace(coded, columns=columns, release=people)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.frames import Frame
-from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import text
 
 Ints = NDArray[np.int64]
 

@@ -13,7 +13,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification.linkage import fellegi_sunter_scorer, ranked_months, tf_idf_scorer
+from kakurenbo.attacks.reidentification.linkage import (
+    fellegi_sunter_scorer,
+    ranked_months,
+    tf_idf_scorer,
+)
 from kakurenbo.attacks.reidentification.monthly import Month
 from kakurenbo.audit import statistics
 from kakurenbo.audit.baskets import SIZE, Fields, paired_periods
@@ -46,7 +50,9 @@ def attack_pseudonyms(
     what a contest of re-identification scores.
     """
     assert tables.truth is not None
-    fields = Fields.of(schema, names, timed=bool((tables.original.time != tables.original.time[0]).any()))
+    fields = Fields.of(
+        schema, names, timed=bool((tables.original.time != tables.original.time[0]).any())
+    )
     months = paired_periods(schema, fields, tables.original, tables.release, tables.periods)
     truth = _Truth.of(tables, months)
     tries = truth.drawn(rng)
@@ -54,7 +60,10 @@ def attack_pseudonyms(
         return Risk("pseudonyms", False, "too_few"), 1.0
     half = len(tries) // 2
     choosing, reported = tries[:half], tries[half:]
-    guesses = {name: attack() for name, attack in attacks_on(fields, tables.original, tables.release, months).items()}
+    guesses = {
+        name: attack()
+        for name, attack in attacks_on(fields, tables.original, tables.release, months).items()
+    }
     hits = {name: truth.hit(guess, choosing) for name, guess in guesses.items()}
     best = max(hits, key=lambda name: int(hits[name].sum()))
     rate = statistics.rate(int(truth.hit(guesses[best], reported).sum()), len(reported))
@@ -64,10 +73,18 @@ def attack_pseudonyms(
     known = (*((tables.persons.time,) if fields.timed else ()), *names)
     rows = []
     for name, hit in hits.items():
-        row = ThreatRow("data_holder", known, (tables.persons.column,), name, statistics.rate(int(hit.sum()), half))
+        row = ThreatRow(
+            "data_holder",
+            known,
+            (tables.persons.column,),
+            name,
+            statistics.rate(int(hit.sum()), half),
+        )
         if name == best:
             above = statistics.excess(rate, control)
-            row = ThreatRow(row.threat, known, row.wants, name, rate, control, above, baseline, chance)
+            row = ThreatRow(
+                row.threat, known, row.wants, name, rate, control, above, baseline, chance
+            )
         rows.append(row)
     risk = Risk.reporting("pseudonyms", rows, list(hits).index(best))
     share = {"cells": float(truth.hit(guesses[best], truth.cells).mean())}
@@ -79,7 +96,10 @@ def attacks_on(fields: Fields, people: Rows, release: Rows, months: Sequence[Mon
     shape = len(people.names), 1 + max(month.number for month in months)
 
     def linked(scored: Sequence[str], *, link_months: bool) -> Guess:
-        return _guess(shape, ranked_months(months, fellegi_sunter_scorer(months, scored), link_months=link_months))
+        return _guess(
+            shape,
+            ranked_months(months, fellegi_sunter_scorer(months, scored), link_months=link_months),
+        )
 
     found: Attacks = {"fellegi_sunter": lambda: linked(fields.all, link_months=True)}
     if fields.item:
@@ -95,7 +115,9 @@ def _guess(shape: tuple[int, int], ranked: Iterable[tuple[Month, Ints]]) -> Gues
     guess = np.full(shape, NOBODY, dtype=np.int64)
     for month, places in ranked:
         best = places[:, 0]
-        guess[month.original.owners, month.number] = np.where(best < 0, NOBODY, month.released.owners[best])
+        guess[month.original.owners, month.number] = np.where(
+            best < 0, NOBODY, month.released.owners[best]
+        )
     return guess
 
 
@@ -106,7 +128,9 @@ def by_name(people: Rows, release: Rows, months: Sequence[Month]) -> Guess:
 
     def one(month: Month) -> Ints:
         ours, theirs = month.original.owners, month.released.owners
-        ranked = theirs[np.minimum(np.arange(len(ours)) * len(theirs) // len(ours), len(theirs) - 1)]
+        ranked = theirs[
+            np.minimum(np.arange(len(ours)) * len(theirs) // len(ours), len(theirs) - 1)
+        ]
         return np.where(same[ours] >= 0, same[ours], ranked)
 
     return _by_period(people, months, one)
@@ -116,7 +140,9 @@ def by_size(people: Rows, months: Sequence[Month]) -> Guess:
     """The pseudonym at the same place of the list by how many rows each has: nothing in the rows is looked at."""
 
     def one(month: Month) -> Ints:
-        places = [np.argsort(side.sizes, kind="stable") for side in (month.original, month.released)]
+        places = [
+            np.argsort(side.sizes, kind="stable") for side in (month.original, month.released)
+        ]
         rank = np.arange(len(places[0])) * len(places[1]) // len(places[0])
         found = np.empty(len(places[0]), dtype=np.int64)
         found[places[0]] = month.released.owners[places[1][rank]]
@@ -126,7 +152,9 @@ def by_size(people: Rows, months: Sequence[Month]) -> Guess:
 
 
 def _by_period(people: Rows, months: Sequence[Month], one: Callable[[Month], Ints]) -> Guess:
-    guess = np.full((len(people.names), 1 + max(month.number for month in months)), NOBODY, dtype=np.int64)
+    guess = np.full(
+        (len(people.names), 1 + max(month.number for month in months)), NOBODY, dtype=np.int64
+    )
     for month in months:
         guess[month.original.owners, month.number] = one(month)
     return guess
@@ -153,14 +181,25 @@ def _control(
         return statistics.rate(0, 0)
     others = attacks_on(fields, tables.holdout, tables.release, months)[best]()
     cells = np.concatenate(
-        [np.column_stack([month.original.owners, np.full_like(month.original.owners, month.number)]) for month in months]
+        [
+            np.column_stack(
+                [month.original.owners, np.full_like(month.original.owners, month.number)]
+            )
+            for month in months
+        ]
     )
     drawn = cells[_one_each(cells[:, 0], rng)]
-    return _hit_by_lot(others, drawn, {month.number: month.released.owners for month in months}, rng)
+    return _hit_by_lot(
+        others, drawn, {month.number: month.released.owners for month in months}, rng
+    )
 
 
 def _hit_by_lot(
-    guess: Guess, cells: Ints, pseudonyms: dict[int, Ints], rng: np.random.Generator, own: _Truth | None = None
+    guess: Guess,
+    cells: Ints,
+    pseudonyms: dict[int, Ints],
+    rng: np.random.Generator,
+    own: _Truth | None = None,
 ) -> Rate:
     hits = tried = 0
     for person, period in cells.tolist():
@@ -194,9 +233,14 @@ class _Truth:
         asked = [tables.truth[:0]]
         for month in months:
             own = tables.truth[tables.truth[:, 1] == month.number]
-            there = np.isin(own[:, 0], month.original.owners) & np.isin(own[:, 2], month.released.owners)
+            there = np.isin(own[:, 0], month.original.owners) & np.isin(
+                own[:, 2], month.released.owners
+            )
             asked.append(own[there])
-        return cls(np.unique(np.concatenate(asked), axis=0), {month.number: month.released.owners for month in months})
+        return cls(
+            np.unique(np.concatenate(asked), axis=0),
+            {month.number: month.released.owners for month in months},
+        )
 
     @cached_property
     def cells(self) -> Ints:
@@ -225,7 +269,12 @@ class _Truth:
 
     def chances(self, cells: Ints) -> NDArray[np.float64]:
         """What a pseudonym of the period, drawn by lot, would hit."""
-        return np.array([len(self.pseudonyms_of(*cell)) / len(self.pseudonyms[cell[1]]) for cell in cells.tolist()])
+        return np.array(
+            [
+                len(self.pseudonyms_of(*cell)) / len(self.pseudonyms[cell[1]])
+                for cell in cells.tolist()
+            ]
+        )
 
     def pseudonyms_of(self, person: int, period: int) -> Ints:
         first = self._key(np.array([[person, period, 0], [person, period + 1, 0]]))

@@ -32,7 +32,12 @@ class Rate:
     high: float
 
     def as_json(self) -> dict[str, Any]:
-        return {"rate": self.value, "interval": [self.low, self.high], "hits": self.hits, "of": self.of}
+        return {
+            "rate": self.value,
+            "interval": [self.low, self.high],
+            "hits": self.hits,
+            "of": self.of,
+        }
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,9 @@ class Reader:
     def __init__(self, schema: ColumnSchema, shown: pl.Series, pooled: Floats) -> None:
         self._schema = schema
         self.released = schema.numbers(shown).to_numpy().copy()
-        self._rounded: dict[str, Span] = {}  # the days of each text, where the release has one day of each month
+        self._rounded: dict[
+            str, Span
+        ] = {}  # the days of each text, where the release has one day of each month
         self._digits = 0  # of every original number, where the release has their beginnings
         if schema.kind == "date":
             self._read_other_dates(shown)
@@ -72,9 +74,13 @@ class Reader:
         _, own_days = _months_and_days(pooled[~np.isnan(pooled)])
         if (days != days[0]).any() or (own_days == days[0]).mean() > _MOST_ON_ONE_DAY:
             return
-        length = next(length for length in (12, 6, 3, 1) if not ((months - months[0]) % length).any())
+        length = next(
+            length for length in (12, 6, 3, 1) if not ((months - months[0]) % length).any()
+        )
         first = months // length * length
-        spans = zip(_first_days(first).tolist(), (_first_days(first + length) - 1).tolist(), strict=True)
+        spans = zip(
+            _first_days(first).tolist(), (_first_days(first + length) - 1).tolist(), strict=True
+        )
         self._rounded = dict(zip(shown.gather(told).to_list(), spans, strict=True))
         self.released[told] = np.nan
 
@@ -86,7 +92,11 @@ class Reader:
         if not len(different) or different[0] < 0 or (different % 1).any() or not len(cut):
             return
         shortest, longest = (len(text) for text in _written([different[0], different[-1]]))
-        if shortest != longest or shortest < 2 or not cut.str.contains(rf"^[0-9]{{1,{shortest - 1}}}$").all():
+        if (
+            shortest != longest
+            or shortest < 2
+            or not cut.str.contains(rf"^[0-9]{{1,{shortest - 1}}}$").all()
+        ):
             return
         if are_prefixes(cut.to_list(), _written(different.tolist())):
             self._digits = shortest

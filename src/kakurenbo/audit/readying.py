@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kakurenbo import rng
 from kakurenbo.audit.caveats import (
     column_caveats,
     digest_caveats,
@@ -36,8 +35,9 @@ from kakurenbo.audit.schema import TableSchema, infer_schema
 from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Told
 from kakurenbo.audit.unit import Unit, by_person
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.messages import text
+from kakurenbo.core import rng
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import text
 
 Three = tuple[Frame, Frame, Frame | None]
 """The original, the release and the holdout, if there is one."""
@@ -100,7 +100,10 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
     with step(tell, "encode"):
         schema = schema_of(tables, options)
         coded = encode(schema, names, *tables)
-        unlike = [*unlike_caveats(coded), *near_caveats(coded, rng.stream(options.seed, "audit", "near"))]
+        unlike = [
+            *unlike_caveats(coded),
+            *near_caveats(coded, rng.stream(options.seed, "audit", "near")),
+        ]
         unfit = bool(unlike) or any(caveat.code in UNFIT for caveat in caveats)
         held = coded.holdout
         if unfit:  # whoever is compared with people who are unlike the original's is accused of being like them
@@ -108,7 +111,12 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
         naming, asked = _who_names(coded, options.seed)
         coded, recoded = undo_recoding(coded, naming)
     compared = [frame for frame in tables if frame is not None][: 2 if unfit else 3]
-    caveats = [*taken, *caveats, *unlike, *_code_caveats(coded, held, recoded, compared, unit, options)]
+    caveats = [
+        *taken,
+        *caveats,
+        *unlike,
+        *_code_caveats(coded, held, recoded, compared, unit, options),
+    ]
     return Ready(
         coded,
         asked if recoded else coded.original,
@@ -126,7 +134,9 @@ def made_ready(tables: Three, options: Options, tell: Told) -> Ready:
 def schema_of(tables: Three, options: Options) -> TableSchema:
     """The schema that was given, or what the people of the tables suggest."""
     original, _, holdout = tables
-    return options.schema or infer_schema(*(frame for frame in (original, holdout) if frame is not None))
+    return options.schema or infer_schema(
+        *(frame for frame in (original, holdout) if frame is not None)
+    )
 
 
 def _check_names(tables: Three, options: Options) -> None:
@@ -138,15 +148,28 @@ def _check_names(tables: Three, options: Options) -> None:
     """
     original, release, _ = tables
     schema = () if options.schema is None else options.schema.names
-    asked = {"know": options.know, "secret": options.secret, "id": options.identifiers, "schema": schema}
+    asked = {
+        "know": options.know,
+        "secret": options.secret,
+        "id": options.identifiers,
+        "schema": schema,
+    }
     for what, columns in asked.items():
         for column in columns:
             if column not in original.columns:
-                raise ParameterError(what, text("expects.columns_of_original", columns=original.columns), column)
-    released = tuple(dict.fromkeys(name for frame in (release, *release.parts, *options.earlier) for name in frame.columns))
+                raise ParameterError(
+                    what, text("expects.columns_of_original", columns=original.columns), column
+                )
+    released = tuple(
+        dict.fromkeys(
+            name for frame in (release, *release.parts, *options.earlier) for name in frame.columns
+        )
+    )
     for column in options.ignored:
         if column not in released:
-            raise ParameterError("ignore", text("expects.columns_of_release", columns=released), column)
+            raise ParameterError(
+                "ignore", text("expects.columns_of_release", columns=released), column
+            )
 
 
 # -- columns and values by the original's names ---------------------------------------------------------------------------
@@ -160,7 +183,11 @@ def by_own_names(tables: Three, options: Options) -> tuple[Three, Options, list[
     schema = schema_of(tables, options)
     found = [renamed(schema, original, frame, holdout) for frame in (release, *options.earlier)]
     told = [caveat for _, caveats in found for caveat in caveats]
-    return (original, found[0][0], holdout), replace(options, earlier=tuple(frame for frame, _ in found[1:])), told
+    return (
+        (original, found[0][0], holdout),
+        replace(options, earlier=tuple(frame for frame, _ in found[1:])),
+        told,
+    )
 
 
 def _lacking(original: Frame, releases: Sequence[Frame]) -> bool:
@@ -170,7 +197,9 @@ def _lacking(original: Frame, releases: Sequence[Frame]) -> bool:
 
 
 def _facts_as_read(release: Frame) -> dict[str, object]:
-    kept = "files" if release.parts else "columns"  # of several files the columns of all together stand in no file
+    kept = (
+        "files" if release.parts else "columns"
+    )  # of several files the columns of all together stand in no file
     return {kept: release.facts()[kept]}
 
 
@@ -180,23 +209,41 @@ def _with_own_values(
     """The release and earlier ones with the original's values, the schema to read them by, which columns that took, and what
     their cells can carry that no attack reads."""
     original, release, holdout = tables
-    identifying = options.identifiers if options.persons is None else (*options.identifiers, options.persons.column)
+    identifying = (
+        options.identifiers
+        if options.persons is None
+        else (*options.identifiers, options.persons.column)
+    )
     with step(tell, "recoding"):
         schema = schema_of(tables, options)
         release, read, undone = put_back(schema, original, release, holdout, identifying)
-        earlier = tuple(put_back(read, original, one, holdout, identifying)[0] for one in options.earlier)
+        earlier = tuple(
+            put_back(read, original, one, holdout, identifying)[0] for one in options.earlier
+        )
     named = None if options.schema is None else options.schema.names
     caveats = [
         *notation_caveats(schema, original, tables[1], options.ignored),
         *digest_caveats(undone, identifying),
-        *column_caveats(original, release, options.identifiers, options.ignored, named, {one.column for one in undone}),
+        *column_caveats(
+            original,
+            release,
+            options.identifiers,
+            options.ignored,
+            named,
+            {one.column for one in undone},
+        ),
     ]
     if release.beside:
         caveats.append(Caveat("beside_the_table", {"notes": list(release.beside)}, blocks=True))
     caveats += form_caveats(read, original, release, options.ignored)
     if holdout is not None:
         caveats += overlap_caveats(original, holdout)
-    return (original, release, holdout), replace(options, earlier=earlier, schema=read), undone, caveats
+    return (
+        (original, release, holdout),
+        replace(options, earlier=earlier, schema=read),
+        undone,
+        caveats,
+    )
 
 
 # -- a row per person ------------------------------------------------------------------------------------------------------
@@ -223,7 +270,9 @@ def _with_files(tables: Three, options: Options) -> tuple[Three, Several | None]
         return tables, None
     if options.persons is not None:
         raise ParameterError("person", text("expects.no_person_of_files"), options.persons.column)
-    release, several = arranged(schema_of(tables, options), options.identifiers, tables, options.earlier)
+    release, several = arranged(
+        schema_of(tables, options), options.identifiers, tables, options.earlier
+    )
     return (original, release, holdout), several
 
 
@@ -260,7 +309,12 @@ def _who_names(coded: Coded, seed: int) -> tuple[Codes, Codes]:
 
 
 def _code_caveats(
-    coded: Coded, held: Codes, recoded: Sequence[RecodedColumn], tables: Sequence[Frame], unit: Unit, options: Options
+    coded: Coded,
+    held: Codes,
+    recoded: Sequence[RecodedColumn],
+    tables: Sequence[Frame],
+    unit: Unit,
+    options: Options,
 ) -> Iterator[Caveat]:
     """What the codes show: values that nobody reads, a holdout of released people, copies."""
     yield from unread_caveats(coded, recoded)
@@ -276,7 +330,9 @@ def _code_caveats(
     yield from copy_caveats(coded, compared, options.limits[RECORDS], rows)
 
 
-def _rehearsed(tables: Three, schema: TableSchema, names: Sequence[str], options: Options) -> Iterator[tuple[Coded, Rehearsal]]:
+def _rehearsed(
+    tables: Three, schema: TableSchema, names: Sequence[str], options: Options
+) -> Iterator[tuple[Coded, Rehearsal]]:
     """What a rival made that has the columns of the release."""
     original, _, holdout = tables
     for one in options.rehearsals:

@@ -47,7 +47,10 @@ def undo_recoding(coded: Coded, pool: Codes) -> tuple[Coded, tuple[RecodedColumn
     undone = []
     for place in suspects:
         column, found = columns[place], names.labels[place]
-        before, after = names.pair_distance(place, _own_names(coded, place)), names.pair_distance(place, found)
+        before, after = (
+            names.pair_distance(place, _own_names(coded, place)),
+            names.pair_distance(place, found),
+        )
         if after > _BETTER * before or before - after < _CLEARLY:
             continue
         covers = np.zeros_like(column.covers)
@@ -67,7 +70,9 @@ def _own_names(coded: Coded, place: int) -> Labels:
 def _is_suspect(coded: Coded, pool: Codes, place: int) -> bool:
     column = coded.columns[place]
     if (column.covers.sum(axis=0) != 1).any() or column.released > column.size:
-        return False  # bands and suppressed cells are coarser, not renamed; and no value has two names
+        return (
+            False  # bands and suppressed cells are coarser, not renamed; and no value has two names
+        )
     if len(coded.release) < _FEWEST_EACH * column.released:
         return False  # values that are all different can be matched with anything
     share = np.bincount(pool[:, place], minlength=column.size) / len(pool)
@@ -93,11 +98,17 @@ class _Names:
         self._sizes = [column.size for column in coded.columns]
         self.labels = {place: _own_names(coded, place) for place in range(len(coded.columns))}
         # A column of which most cells tell nothing tells nothing of others.
-        self._silent = [place for place in self.labels if place not in suspects and _is_silent(coded, place)]
+        self._silent = [
+            place for place in self.labels if place not in suspects and _is_silent(coded, place)
+        ]
 
     def match(self) -> None:
         """Small columns first, each by those that are settled; then all by all; in the end by rows that agree in the rest."""
-        settled = [place for place in self.labels if place not in self._suspects and place not in self._silent]
+        settled = [
+            place
+            for place in self.labels
+            if place not in self._suspects and place not in self._silent
+        ]
         for place in sorted(self._suspects, key=lambda one: self._sizes[one]):
             self.labels[place] = self._assigned(self._evidence(place, settled))
             settled.append(place)
@@ -110,7 +121,9 @@ class _Names:
         for _ in range(2):
             for place in self._suspects:
                 votes = self._votes(place)
-                self.labels[place] = self._assigned(self._evidence(place, settled) + votes * np.log(len(self._pool)))
+                self.labels[place] = self._assigned(
+                    self._evidence(place, settled) + votes * np.log(len(self._pool))
+                )
 
     def _released(self, place: int, labels: Labels) -> Labels:
         return labels[self._coded.release[:, place]]
@@ -125,11 +138,15 @@ class _Names:
             if other == place:
                 continue
             size = self._sizes[other]
-            known = joint_shares(self._pool[:, place], column.size, self._pool[:, other], size) * len(self._pool)
+            known = joint_shares(
+                self._pool[:, place], column.size, self._pool[:, other], size
+            ) * len(self._pool)
             overall = known.sum(axis=0) / known.sum() * 2
             known = (known + _SMOOTHING * overall + 1e-6) / (known.sum(axis=1, keepdims=True) + 1)
             released = self._released(other, self.labels[other])
-            found = joint_shares(self._coded.release[:, place], column.released, released, size) * rows
+            found = (
+                joint_shares(self._coded.release[:, place], column.released, released, size) * rows
+            )
             total += found @ np.log(known).T
         return np.asarray(total)
 
@@ -172,6 +189,10 @@ class _Names:
             found = joint_shares(own, size, self._released(other, self.labels[other]), other_size)
             distances.append(np.abs(known - found).sum() / 2)
         if not distances:  # a single column has its histogram alone
-            known = np.bincount(self._pool[:, place], minlength=self._sizes[place]) / len(self._pool)
-            return float(np.abs(known - np.bincount(own, minlength=self._sizes[place]) / len(own)).sum() / 2)
+            known = np.bincount(self._pool[:, place], minlength=self._sizes[place]) / len(
+                self._pool
+            )
+            return float(
+                np.abs(known - np.bincount(own, minlength=self._sizes[place]) / len(own)).sum() / 2
+            )
         return float(np.mean(distances))

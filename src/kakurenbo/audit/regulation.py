@@ -12,7 +12,9 @@ REGULATION = (
     RegulationRow("appi", "peculiar_descriptions", ("singling_out",)),
     RegulationRow("hipaa", "expert_determination", ("singling_out", "linkability", "membership")),
     RegulationRow("iso20889", "reidentification", ("singling_out", "linkability", "inference")),
-    RegulationRow("iso27559", "attacks", ("membership", "singling_out", "linkability", "inference")),
+    RegulationRow(
+        "iso27559", "attacks", ("membership", "singling_out", "linkability", "inference")
+    ),
     RegulationRow("ema0070", "criteria", ("singling_out", "linkability", "inference")),
 )
 NOT_PROVED = ("stronger_attacks", "other_knowledge", "later_releases", "sample", "law")

@@ -36,11 +36,16 @@ _ANY_COLUMN = {"0", "1", "2", "y", "n", "yes", "no", "t", "f", "true", "false", 
 _ANY_COLUMN |= {"○", "×", "有", "無", "あり", "なし", "はい", "いいえ"}
 """Values that tell nothing of what they are about."""
 _IMPOSSIBLE = 1e3
-_LONGER, _LONG = 3, 20  # times the original's longest name, and characters, beyond which a name is more than one
+_LONGER, _LONG = (
+    3,
+    20,
+)  # times the original's longest name, and characters, beyond which a name is more than one
 _LOOKED_AT = 500  # cells
 
 
-def renamed(schema: TableSchema, original: Frame, release: Frame, holdout: Frame | None) -> tuple[Frame, tuple[Caveat, ...]]:
+def renamed(
+    schema: TableSchema, original: Frame, release: Frame, holdout: Frame | None
+) -> tuple[Frame, tuple[Caveat, ...]]:
     """The release with its columns under the original's names, as far as these are told, and what was taken for what.
 
     Parameters
@@ -67,7 +72,9 @@ def _renamed_table(
     if not foreign or not absent:
         return release, ()
     pairs = _same_names(foreign, absent)
-    foreign = [name for name in foreign if name not in pairs and not _numbers_rows(release.cells[name])]
+    foreign = [
+        name for name in foreign if name not in pairs and not _numbers_rows(release.cells[name])
+    ]
     absent = [name for name in absent if name not in pairs.values() and name in schema.names]
     if foreign and absent and len(foreign) * len(schema) <= _MOST_PAIRS:
         held = original if holdout is None else replace(original, cells=_pool(original, holdout))
@@ -75,7 +82,11 @@ def _renamed_table(
     longest = max(map(len, original.columns))
     caveats = tuple(
         # A name can carry a table, too.
-        Caveat("column_renamed", {"column": new, "like": old}, blocks=len(new) > _LONGER * longest + _LONG)
+        Caveat(
+            "column_renamed",
+            {"column": new, "like": old},
+            blocks=len(new) > _LONGER * longest + _LONG,
+        )
         for new, old in pairs.items()
     )
     return replace(release, cells=release.cells.rename(pairs)), caveats
@@ -151,16 +162,24 @@ def _same_values(
 ) -> dict[str, str]:
     """Pairs that fit, and that nothing else comes near to: no other released column, and no other one of the original, not even
     one that is released under its own name."""
-    names = [*absent, *(name for name in schema.names if name in pool.columns and name not in absent)]
+    names = [
+        *absent,
+        *(name for name in schema.names if name in pool.columns and name not in absent),
+    ]
     ours = replace(pool, cells=_some(pool.cells.select(names), _POOL_ROWS))
     theirs = _some(release.cells.select(foreign), _RELEASED_ROWS)
-    found = [[_likeness(schema[old], ours, theirs[new], _share_a_word(new, old)) for old in names] for new in foreign]
+    found = [
+        [_likeness(schema[old], ours, theirs[new], _share_a_word(new, old)) for old in names]
+        for new in foreign
+    ]
     distances = np.array([[one.distance for one in row] for row in found])
     pairs = {}
     rows, places = linear_sum_assignment(distances[:, : len(absent)])
     for row, place in zip(rows.tolist(), places.tolist(), strict=True):
         one = found[row][place]
-        others = np.concatenate([np.delete(distances[row], place), np.delete(distances[:, place], row)])
+        others = np.concatenate(
+            [np.delete(distances[row], place), np.delete(distances[:, place], row)]
+        )
         if one.fits and one.distance + _APART <= others.min(initial=_IMPOSSIBLE):
             pairs[foreign[row]] = absent[place]
     return pairs
@@ -189,15 +208,21 @@ def _likeness(schema: ColumnSchema, pool: Frame, released: pl.Series, same_word:
     if _has_digits(pool.cells[schema.name]) != _has_digits(released):
         return _UNLIKE
     column = released.alias(schema.name)
-    coded = encode(TableSchema((schema,)), [schema.name], pool, Frame("", pl.DataFrame([column]), ""), None)
+    coded = encode(
+        TableSchema((schema,)), [schema.name], pool, Frame("", pl.DataFrame([column]), ""), None
+    )
     values, people, rows = coded.columns[0], coded.original[:, 0], coded.release[:, 0]
-    if values.not_understood > _MOST_UNREAD * len(rows) or not (same_word or _tells(schema, pool.cells[schema.name], released)):
+    if values.not_understood > _MOST_UNREAD * len(rows) or not (
+        same_word or _tells(schema, pool.cells[schema.name], released)
+    ):
         return _UNLIKE
     shares = _shares(values, people, rows)
     if shares is None:
         return _UNLIKE
     # Two samples of the same people differ, too: by about the mean of |N(0, p (1/n + 1/m))| in a group of share p.
-    by_chance = np.sqrt(2 / np.pi * shares.mean(axis=0) * (1 / len(people) + 1 / len(rows))).sum() / 2
+    by_chance = (
+        np.sqrt(2 / np.pi * shares.mean(axis=0) * (1 / len(people) + 1 / len(rows))).sum() / 2
+    )
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
     allowed = _WORDS_ALIKE if schema.kind in ("category", "text", "date") else _ALIKE
     return _Likeness(distance - _SAME_WORD * same_word, distance <= by_chance + allowed)
@@ -214,7 +239,11 @@ def _tells(schema: ColumnSchema, pool: pl.Series, released: pl.Series) -> bool:
     told = {text.strip().casefold() for text in pool.unique().to_list()} - {""}
     if schema.numeric:
         return len(told) >= _FEWEST_NUMBERS and released.n_unique() >= _FEWEST_NUMBERS
-    return len(told) >= _FEWEST_WORDS and released.n_unique() >= _FEWEST_WORDS and not told <= _ANY_COLUMN
+    return (
+        len(told) >= _FEWEST_WORDS
+        and released.n_unique() >= _FEWEST_WORDS
+        and not told <= _ANY_COLUMN
+    )
 
 
 def _shares(column: CodedColumn, people: Codes, rows: Codes) -> Floats | None:
@@ -230,7 +259,9 @@ def _shares(column: CodedColumn, people: Codes, rows: Codes) -> Floats | None:
     if seen[telling].sum() < 0.5:
         return None
     inside = (column.covers * pool[:, None]).sum(axis=0)
-    exact = telling & (inside == 0)  # of no value that occurs: where it would stand among those that do
+    exact = telling & (
+        inside == 0
+    )  # of no value that occurs: where it would stand among those that do
     spread = column.covers * pool[:, None] / np.where(inside > 0, inside, 1)
     spread[:, exact] = column.covers[:, exact] / np.maximum(column.covers[:, exact].sum(axis=0), 1)
     found = spread[:, telling] @ (seen[telling] / seen[telling].sum())

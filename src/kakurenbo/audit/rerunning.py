@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.anonymizing import csv_bytes
 from kakurenbo.audit.caveats import baseline_caveats
@@ -33,9 +32,9 @@ from kakurenbo.audit.running import run_audit
 from kakurenbo.audit.schema import infer_schema
 from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, Read
+from kakurenbo.core import rng
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 CANARIES = "canaries"
 _PER_HALF, _MOST_CANARIES = 0.01, 100  # planted ones of a half, and at most
@@ -61,7 +60,7 @@ def audit_command(
     runs: int,
     tell: Told = lambda _: None,
     crew: Crew | None = None,
-) -> Read[AuditResult] | Problems:
+) -> AuditResult:
     """Audit what a command makes of halves of the original.
 
     Parameters
@@ -74,19 +73,20 @@ def audit_command(
 
     Returns
     -------
-    Read of AuditResult, or Problems
-        Hits and tries of all runs together; how the command failed, or what is wrong with a release.
+    AuditResult
+        Hits and tries of all runs together.
+
+    Raises
+    ------
+    InputError
+        Where the command failed, or something is wrong with a release.
     """
     if len(original) < 4 * FEWEST:
         raise UsageError(text("usage.audit_run_small", rows=len(original), least=4 * FEWEST))
     options = replace(options, schema=options.schema or infer_schema(original))
-    made: list[_Made] = []
-    for number in range(runs):
-        one = _made(original, command, options, number, tell)
-        if isinstance(one, Problems):
-            return one
-        made.append(one)
-    return Read(_combined(original, command, options, [_audited(one, made, options, tell, crew) for one in made]))
+    made = [_made(original, command, options, number, tell) for number in range(runs)]
+    audits = [_audited(one, made, options, tell, crew) for one in made]
+    return _combined(original, command, options, audits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class _Made:
     lot: np.random.Generator
 
 
-def _made(original: Frame, command: Remaking, options: Options, number: int, tell: Told) -> _Made | Problems:
+def _made(original: Frame, command: Remaking, options: Options, number: int, tell: Told) -> _Made:
     lot = rng.stream(options.seed, "audit", "run", str(number))
     order = lot.permutation(len(original))
     rows, others = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
@@ -124,21 +124,31 @@ def _made(original: Frame, command: Remaking, options: Options, number: int, tel
     made = canaries(original, 2 * count, lot)
     given = pl.concat([ours.cells, made[:count]])[lot.permutation(len(rows) + count)]
     with step(tell, "run"):
-        reading = command.release_of(given, int(lot.integers(2**31)))
-    if isinstance(reading, Problems):
-        return reading
-    return _Made(rows, others, ours, held, made, replace(reading.value, name=_name(number)), lot)
+        release = command.release_of(given, int(lot.integers(2**31)))
+    return _Made(rows, others, ours, held, made, replace(release, name=_name(number)), lot)
 
 
-def _audited(one: _Made, every: Sequence[_Made], options: Options, tell: Told, crew: Crew | None) -> _Run:
+def _audited(
+    one: _Made, every: Sequence[_Made], options: Options, tell: Told, crew: Crew | None
+) -> _Run:
     """Audit one run; the others are what a rival made who has the same command."""
     asked = np.concatenate([one.rows, one.others])
-    others = [other for other in every if other is not one and set(one.release.columns) <= set(other.release.columns)]
-    rehearsals = tuple(Rehearsal(other.release, np.isin(asked, other.rows)) for other in others[:REHEARSALS])
+    others = [
+        other
+        for other in every
+        if other is not one and set(one.release.columns) <= set(other.release.columns)
+    ]
+    rehearsals = tuple(
+        Rehearsal(other.release, np.isin(asked, other.rows)) for other in others[:REHEARSALS]
+    )
     seed = int(one.lot.integers(2**63))
-    own = replace(options, seed=seed, rehearsals=rehearsals, baseline={})  # all runs together are compared with a baseline
+    own = replace(
+        options, seed=seed, rehearsals=rehearsals, baseline={}
+    )  # all runs together are compared with a baseline
     result = run_audit(one.ours, one.release, one.held, own, tell, crew)
-    return _Run(result, one.rows, *_told(one.ours, one.release, one.held, one.canaries, options, one.lot))
+    return _Run(
+        result, one.rows, *_told(one.ours, one.release, one.held, one.canaries, options, one.lot)
+    )
 
 
 def _name(number: int) -> str:
@@ -164,7 +174,9 @@ def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFr
         for column in original.cells:
             values = column.unique().sort()
             columns.append(values.gather(lot.integers(0, len(values), 2 * count)))
-        drawn = pl.DataFrame(columns).join(original.cells, on=original.columns, how="anti", maintain_order="left")
+        drawn = pl.DataFrame(columns).join(
+            original.cells, on=original.columns, how="anti", maintain_order="left"
+        )
         found = (drawn if found is None else pl.concat([found, drawn])).unique(maintain_order=True)
         if found.height >= count:
             return found[:count]
@@ -172,7 +184,12 @@ def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFr
 
 
 def _told(
-    ours: Frame, release: Frame, held: Frame, made: pl.DataFrame, options: Options, lot: np.random.Generator
+    ours: Frame,
+    release: Frame,
+    held: Frame,
+    made: pl.DataFrame,
+    options: Options,
+    lot: np.random.Generator,
 ) -> tuple[Rate, Rate]:
     """How many canaries that were planted, and that were not, score above what one in ten of those kept out exceeds."""
     assert options.schema is not None
@@ -180,11 +197,20 @@ def _told(
     names = shared_columns((ours, release, held), options)
     count = made.height // 2
     frames = [
-        replace(frame, cells=pl.concat([half, frame.cells])) for frame, half in ((ours, made[:count]), (held, made[count:]))
+        replace(frame, cells=pl.concat([half, frame.cells]))
+        for frame, half in ((ours, made[:count]), (held, made[count:]))
     ]
     coded = encode(options.schema, names, frames[0], release, frames[1])
-    beside = [count + lot.permutation(len(table) - count)[:_BESIDE] for table in (coded.original, coded.holdout)]
-    parts = [coded.original[:count], coded.holdout[:count], coded.original[beside[0]], coded.holdout[beside[1]]]
+    beside = [
+        count + lot.permutation(len(table) - count)[:_BESIDE]
+        for table in (coded.original, coded.holdout)
+    ]
+    parts = [
+        coded.original[:count],
+        coded.holdout[:count],
+        coded.original[beside[0]],
+        coded.holdout[beside[1]],
+    ]
     scores = np.round(likelihood_scores(coded, np.concatenate(parts)), 9)
     return told_apart(scores[:count], scores[count : 2 * count])
 
@@ -207,7 +233,9 @@ def told_apart(planted: NDArray[np.float64], kept_out: NDArray[np.float64]) -> t
 # -- all runs together ------------------------------------------------------------------------------------------------
 
 
-def _combined(original: Frame, command: Remaking, options: Options, runs: Sequence[_Run]) -> AuditResult:
+def _combined(
+    original: Frame, command: Remaking, options: Options, runs: Sequence[_Run]
+) -> AuditResult:
     first = runs[0].result
     risks, p_values = {}, {}
     for name in first.risks:
@@ -225,12 +253,18 @@ def _combined(original: Frame, command: Remaking, options: Options, runs: Sequen
     records = replace(
         first.records,
         flagged=tuple(
-            one if one.row is None else replace(one, row=int(runs[0].rows[one.row])) for one in first.records.flagged
+            one if one.row is None else replace(one, row=int(runs[0].rows[one.row]))
+            for one in first.records.flagged
         ),
     )
     regressions = worse_than(risks, options.baseline)
-    caveats = (*_caveats(runs), *baseline_caveats(options.baseline, original.facts(cells=True), risks))
-    verdict = verdict_of(risks, records, options.limits, regressions, strict=options.strict, caveats=caveats)
+    caveats = (
+        *_caveats(runs),
+        *baseline_caveats(options.baseline, original.facts(cells=True), risks),
+    )
+    verdict = verdict_of(
+        risks, records, options.limits, regressions, strict=options.strict, caveats=caveats
+    )
     told = {**first.method.options, **command.facts(), "runs": len(runs)}
     method = replace(first.method, seed=options.seed, options=told, files=_files(original, runs))
     told_all = replace(first, verdict=verdict, risks=risks, records=records, method=method)
@@ -282,8 +316,12 @@ def pooled(risks: Sequence[Risk]) -> Risk:
     by_attacker: dict[tuple[object, ...], list[ThreatRow]] = {}
     for risk in risks:
         for row in risk.rows:
-            by_attacker.setdefault((row.threat, row.knows, row.wants, row.attack), []).append(replace(row, reported=False))
-    by_run = [replace(row, reported=False, files=(_name(number),)) for number, row in enumerate(reported)]
+            by_attacker.setdefault((row.threat, row.knows, row.wants, row.attack), []).append(
+                replace(row, reported=False)
+            )
+    by_run = [
+        replace(row, reported=False, files=(_name(number),)) for number, row in enumerate(reported)
+    ]
     attacks = [_together(some) for some in by_attacker.values() if len(some) == len(risks)]
     return replace(
         risks[0],
@@ -293,7 +331,10 @@ def pooled(risks: Sequence[Risk]) -> Risk:
         excess=worst.excess,
         baseline=worst.baseline,
         rows=(worst, *by_run, *attacks),
-        figures={name: float(np.mean([risk.figures[name] for risk in risks])) for name in risks[0].figures},
+        figures={
+            name: float(np.mean([risk.figures[name] for risk in risks]))
+            for name in risks[0].figures
+        },
     )
 
 
@@ -304,7 +345,13 @@ def _together(rows: Sequence[ThreatRow]) -> ThreatRow:
         return replace(rows[0], rate=rate, control=None, excess=None)
     control = _added([_rate(row.control) for row in rows])
     baseline = _mean([row.baseline for row in rows])
-    return replace(rows[0], rate=rate, control=control, excess=statistics.excess(rate, control), baseline=baseline)
+    return replace(
+        rows[0],
+        rate=rate,
+        control=control,
+        excess=statistics.excess(rate, control),
+        baseline=baseline,
+    )
 
 
 def _added(rates: Sequence[Rate]) -> Rate:
@@ -318,8 +365,17 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _with_canaries(membership: Risk, first: AuditResult, runs: Sequence[_Run]) -> Risk:
     """Membership with the canaries of all runs as a row and a figure of their own."""
-    planted, kept_out = _added([run.planted for run in runs]), _added([run.kept_out for run in runs])
+    planted, kept_out = (
+        _added([run.planted for run in runs]),
+        _added([run.kept_out for run in runs]),
+    )
     above = statistics.excess(planted, kept_out)
     columns = tuple(first.utility.by_column)
-    row = ThreatRow("data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN)
-    return replace(membership, rows=(*membership.rows, row), figures={**membership.figures, CANARIES: planted.value})
+    row = ThreatRow(
+        "data_holder", columns, (), CANARIES, planted, kept_out, above, _MISTAKEN, _MISTAKEN
+    )
+    return replace(
+        membership,
+        rows=(*membership.rows, row),
+        figures={**membership.figures, CANARIES: planted.value},
+    )

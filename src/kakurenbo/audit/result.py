@@ -10,8 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.audit.rates import ABOVE, INCONCLUSIVE, NO_LIMIT, NOT_ASSESSED, RISKS, WITHIN, Excess, Rate, Risk, ThreatRow
-from kakurenbo.tables import Problem
+from kakurenbo.audit.rates import (
+    ABOVE,
+    INCONCLUSIVE,
+    NO_LIMIT,
+    NOT_ASSESSED,
+    RISKS,
+    WITHIN,
+    Excess,
+    Rate,
+    Risk,
+    ThreatRow,
+)
+from kakurenbo.core import Problem
 
 __all__ = [
     "ABOVE",
@@ -197,7 +208,12 @@ class RecodedColumn:
     rule: str = NAMES
 
     def as_json(self) -> dict[str, Any]:
-        return {"column": self.column, "values": self.values, "recovered": self.recovered, "rule": self.rule}
+        return {
+            "column": self.column,
+            "values": self.values,
+            "recovered": self.recovered,
+            "rule": self.rule,
+        }
 
 
 @dataclass(frozen=True)
@@ -213,7 +229,13 @@ class SelfTest:
     passed: bool
 
     def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "attack": self.attack, "read": self.read, "expected": self.expected, "passed": self.passed}
+        return {
+            "name": self.name,
+            "attack": self.attack,
+            "read": self.read,
+            "expected": self.expected,
+            "passed": self.passed,
+        }
 
 
 @dataclass(frozen=True)
@@ -317,10 +339,20 @@ class Caveat:
 
     def without_cells(self) -> Caveat:
         """The same without the example of a released cell."""
-        return replace(self, parameters={name: value for name, value in self.parameters.items() if name != "example"})
+        return replace(
+            self,
+            parameters={
+                name: value for name, value in self.parameters.items() if name != "example"
+            },
+        )
 
     def as_json(self) -> dict[str, Any]:
-        return {"code": self.code, "parameters": dict(self.parameters), "blocks": self.blocks, "leaks": self.leaks}
+        return {
+            "code": self.code,
+            "parameters": dict(self.parameters),
+            "blocks": self.blocks,
+            "leaks": self.leaks,
+        }
 
 
 @dataclass(frozen=True)
@@ -426,7 +458,9 @@ class AuditResult:
             "method": self.method.as_json(),
             "not_proved": list(self.not_proved),
             "regressions": list(self.regressions),
-            "notices": [one if isinstance(one, str) else one.in_language("en") for one in self.notices],
+            "notices": [
+                one if isinstance(one, str) else one.in_language("en") for one in self.notices
+            ],
             "files": [file.as_json() for file in self.files],
             "caveats": [caveat.as_json() for caveat in self.caveats],
         }
@@ -458,6 +492,8 @@ class AuditResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from kakurenbo.audit.report.notebook import notebook_audit  # which lays out what stands here
+        from kakurenbo.audit.report.notebook import (
+            notebook_audit,
+        )  # which lays out what stands here
 
         return notebook_audit(self)

@@ -13,14 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo import rng
 from kakurenbo.audit.anonymizing import anonymized
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.methods import check_fit
 from kakurenbo.audit.schema import TableSchema
-from kakurenbo.contracts import Anonymizer
-from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems
+from kakurenbo.contest import Anonymizer
+from kakurenbo.core import InputError, rng
+from kakurenbo.core.errors import UsageError
 
 REHEARSALS = 4
 Flags = NDArray[np.bool_]
@@ -45,7 +44,9 @@ class Rehearsal:
         return np.concatenate([self.members[:size][asked], self.members[size:][controls]])
 
 
-def rehearsals(method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: TableSchema, seed: int) -> tuple[Rehearsal, ...]:
+def rehearsals(
+    method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: TableSchema, seed: int
+) -> tuple[Rehearsal, ...]:
     """Releases of halves of everybody, drawn by lot; of the columns that the real release has.
 
     Parameters
@@ -63,7 +64,9 @@ def rehearsals(method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: T
     """
     original, release, holdout = tables
     names = [column for column in schema.names if column in release.columns]
-    everybody = Frame(original.name, pl.concat([frame.cells.select(names) for frame in (original, holdout)]), "")
+    everybody = Frame(
+        original.name, pl.concat([frame.cells.select(names) for frame in (original, holdout)]), ""
+    )
     columns = schema.only(names)
     check_fit(everybody, columns, method)
     found = []
@@ -72,8 +75,9 @@ def rehearsals(method: Anonymizer, tables: tuple[Frame, Frame, Frame], schema: T
         members = np.zeros(len(everybody), dtype=bool)
         members[lot.permutation(len(everybody))[: len(everybody) // 2]] = True
         half = Frame(everybody.name, everybody.cells.filter(pl.Series(members)), "")
-        made = anonymized(half, columns, method, lot)
-        if isinstance(made, Problems):
-            raise UsageError(str(made[0]))
-        found.append(Rehearsal(Frame(f"rehearsal {number + 1}", made.value[0], ""), members))
+        try:
+            cells, _ = anonymized(half, columns, method, lot)
+        except InputError as error:
+            raise UsageError(str(error)) from error
+        found.append(Rehearsal(Frame(f"rehearsal {number + 1}", cells, ""), members))
     return tuple(found)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo import __version__, rng
+from kakurenbo import __version__
 from kakurenbo.audit import statistics
 from kakurenbo.audit.caveats import baseline_caveats, mostly_unread
 from kakurenbo.audit.copies import COPIED
@@ -22,7 +22,14 @@ from kakurenbo.audit.limits import RECORDS, UNREAD, held_to, verdict_of, worse_t
 from kakurenbo.audit.membership import EXPOSED_LEVEL, Membership, Others, Rehearsed
 from kakurenbo.audit.methods import build_table_method
 from kakurenbo.audit.options import Options
-from kakurenbo.audit.readying import Ready, Three, by_own_names, made_ready, schema_of, shared_columns
+from kakurenbo.audit.readying import (
+    Ready,
+    Three,
+    by_own_names,
+    made_ready,
+    schema_of,
+    shared_columns,
+)
 from kakurenbo.audit.regulation import NOT_PROVED, REGULATION
 from kakurenbo.audit.result import (
     ABOVE,
@@ -39,8 +46,9 @@ from kakurenbo.audit.result import (
 )
 from kakurenbo.audit.rivals import rehearsals
 from kakurenbo.audit.tasks import TASKS, Crew, Prepared, Submit, Told, threads
-from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
+from kakurenbo.core import rng
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import text
 
 Rows = NDArray[np.int64]
 STEPS = ("recoding", "encode", *(name for name in TASKS if name != "columns"))
@@ -66,7 +74,9 @@ def with_rival(options: Options, method: str, tables: Three) -> Options:
     schema = schema_of(tables, options)
     shared_columns(tables, options)
     schema = schema.only([name for name in schema.names if name not in options.identifiers])
-    made = rehearsals(build_table_method(method), (original, release, holdout), schema, options.seed)
+    made = rehearsals(
+        build_table_method(method), (original, release, holdout), schema, options.seed
+    )
     return replace(options, rehearsals=made, method=method)
 
 
@@ -142,14 +152,22 @@ class _Audit:
 
     def result(self) -> AuditResult:
         with self._crew(self._prepared, self._tell) as submit:
-            return self._gathered({name: submit(name) for name in TASKS if name != "columns"}, submit)
+            return self._gathered(
+                {name: submit(name) for name in TASKS if name != "columns"}, submit
+            )
 
     def _gathered(self, tasks: Mapping[str, Future[Any]], submit: Submit) -> AuditResult:
         membership: Membership | None = tasks["membership"].result()
         risks = {name: Risk(name, False, "not_tried") for name in RISKS}
-        risks["membership"] = membership.risk if membership is not None else Risk("membership", False, self._why_not())
+        risks["membership"] = (
+            membership.risk
+            if membership is not None
+            else Risk("membership", False, self._why_not())
+        )
         driving = submit("columns") if self._is_driven(risks["membership"]) else None
-        p_values: dict[str, float] = {} if membership is None else {"membership": membership.p_value}
+        p_values: dict[str, float] = (
+            {} if membership is None else {"membership": membership.p_value}
+        )
         risks["pseudonyms"] = self._ready.unit.pseudonyms
         if self._ready.unit.pseudonyms.assessed:
             p_values["pseudonyms"] = self._ready.unit.p_value
@@ -163,7 +181,11 @@ class _Audit:
         corrected = statistics.holm(p_values)
         hidden = self._what_hides(tests)
         for name, risk in risks.items():
-            noted = replace(risk, p_value=corrected.get(name), why=hidden if hidden and risk.assessed else risk.why)
+            noted = replace(
+                risk,
+                p_value=corrected.get(name),
+                why=hidden if hidden and risk.assessed else risk.why,
+            )
             risks[name] = held_to(noted if name in corrected else risk, self._options.limits)
         records = self._records(membership)
         method, baseline = self._method(), self._options.baseline
@@ -175,7 +197,9 @@ class _Audit:
         )
         utility, copies = tasks["utility"].result()
         strict, limits = self._options.strict, self._options.limits
-        verdict = verdict_of(risks, records, limits, regressions, strict=strict, copies=copies, caveats=caveats)
+        verdict = verdict_of(
+            risks, records, limits, regressions, strict=strict, copies=copies, caveats=caveats
+        )
         return AuditResult(
             verdict,
             risks,
@@ -195,9 +219,14 @@ class _Audit:
 
     def _standing_out(self, found: Caveat | None, risks: Mapping[str, Risk]) -> Iterator[Caveat]:
         """People who stand out together, where nothing else tells of them."""
-        told = risks["membership"].standing == ABOVE or any(one.code in COPIED for one in self._ready.caveats)
+        told = risks["membership"].standing == ABOVE or any(
+            one.code in COPIED for one in self._ready.caveats
+        )
         if found is not None and not told:
-            yield replace(found, leaks=found.leaks and found.parameters["least"] > self._options.limits[RECORDS])
+            yield replace(
+                found,
+                leaks=found.leaks and found.parameters["least"] > self._options.limits[RECORDS],
+            )
 
     def _why_not(self) -> str:
         if self._ready.unit.why_not:
@@ -225,8 +254,13 @@ class _Audit:
         count = len(self._members)
         fewest = membership.fewest_exposed(count)
         if fewest > count:
-            return ExposedRecords(False, EXPOSED_LEVEL, 0)  # beside so few controls nobody can stand out
-        exposed = [self._record(place, score, p_value) for place, score, p_value in membership.exposed(count)]
+            return ExposedRecords(
+                False, EXPOSED_LEVEL, 0
+            )  # beside so few controls nobody can stand out
+        exposed = [
+            self._record(place, score, p_value)
+            for place, score, p_value in membership.exposed(count)
+        ]
         flagged = sorted(exposed, key=lambda record: (record.p_value, -record.score, record.digest))
         return ExposedRecords(True, EXPOSED_LEVEL, count, tuple(flagged), fewest)
 
@@ -238,7 +272,13 @@ class _Audit:
 
     def _record(self, place: int, score: float, p_value: float) -> ExposedRecord:
         row = int(self._rows[place])
-        values = dict(zip(self._frames["original"].columns, self._frames["original"].cells.row(row), strict=True))
+        values = dict(
+            zip(
+                self._frames["original"].columns,
+                self._frames["original"].cells.row(row),
+                strict=True,
+            )
+        )
         text = "\x1f".join(values.values()).encode()
         digest = hmac.new(self._record_key, text, hashlib.sha256).hexdigest()[:16]
         if self._options.show_records:

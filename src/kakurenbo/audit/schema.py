@@ -15,16 +15,37 @@ from typing import Any
 import polars as pl
 
 from kakurenbo.audit.frames import Frame
-from kakurenbo.messages import text
-from kakurenbo.tables import Category, Column, Date, Decimal, Integer, Problems, Read, Schema, Source, Text, read_toml, refused
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.core import (
+    Category,
+    Column,
+    Date,
+    Decimal,
+    InputError,
+    Integer,
+    Schema,
+    Source,
+    Text,
+    read_toml,
+)
+from kakurenbo.core.messages import text
+from kakurenbo.core.problems import ProblemCollector, Severity
 
 KINDS = ("integer", "decimal", "date", "category", "text")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "?")
 """Texts that stand for a missing value."""
-DATE_PATTERNS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y年%m月%d日")
+DATE_PATTERNS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%Y年%m月%d日",
+)
 """How dates may be written; days and months also without a leading zero, as spreadsheets write them."""
-MOST_LEVELS = 1000  # different texts of a category; a column of more, most of them different, is free text
+MOST_LEVELS = (
+    1000  # different texts of a category; a column of more, most of them different, is free text
+)
 _INTEGER = r"^[+-]?[0-9]{1,18}$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -78,7 +99,9 @@ class ColumnSchema:
         if self.kind == "integer":
             return Integer(self.name, int(self.low or 0), int(self.high or 0))
         if self.kind == "decimal":
-            return Decimal(self.name, *(float(bound) for bound in (self.low, self.high) if bound is not None))
+            return Decimal(
+                self.name, *(float(bound) for bound in (self.low, self.high) if bound is not None)
+            )
         if self.kind == "date" and self.first is not None and self.last is not None:
             return Date(self.name, self.first, self.last, self.pattern)
         return Text(self.name)
@@ -132,7 +155,11 @@ def dates_of(texts: pl.Series, pattern: str, read_by: str = "") -> pl.Series:
     read_by : str, optional
         The pattern of whole dates of which the texts are the beginnings.
     """
-    whole = texts if not read_by else texts + datetime.date(2000, 1, 1).strftime(read_by.removeprefix(pattern))
+    whole = (
+        texts
+        if not read_by
+        else texts + datetime.date(2000, 1, 1).strftime(read_by.removeprefix(pattern))
+    )
     dates = whole.str.to_date(read_by or pattern, strict=False)
     # Read as dates only what is written as one: Polars would take the beginning of a longer text.
     same = _unpadded(dates.dt.strftime(pattern)) == _unpadded(texts)
@@ -175,7 +202,9 @@ def _infer_number(name: str, told: pl.Series) -> ColumnSchema | None:
     plain = told.str.strip_chars()
     whole = bool(plain.str.contains(_INTEGER).all())
     # Numbers with leading zeros are codes: 01234 is no number to whoever wrote it.
-    if bool(plain.str.contains(r"^[+-]?0[0-9]").any()) or not (whole or plain.str.contains(_DECIMAL).all()):
+    if bool(plain.str.contains(r"^[+-]?0[0-9]").any()) or not (
+        whole or plain.str.contains(_DECIMAL).all()
+    ):
         return None
     numbers = ColumnSchema(name, "decimal").numbers(told)
     if numbers.null_count():
@@ -191,7 +220,8 @@ def _infer_date(name: str, told: pl.Series) -> ColumnSchema | None:
         column = ColumnSchema(name, "date", pattern=pattern)
         days = column.numbers(told)
         if not days.null_count():
-            first, last = (datetime.date(1970, 1, 1) + datetime.timedelta(int(day)) for day in (days.min(), days.max()))  # type: ignore[arg-type]
+            limits = (int(day) for day in (days.min(), days.max()))  # type: ignore[arg-type]
+            first, last = (datetime.date(1970, 1, 1) + datetime.timedelta(day) for day in limits)
             return replace(column, first=first, last=last)
     return None
 
@@ -206,7 +236,11 @@ def _column_toml(column: ColumnSchema) -> str:
     if column.low is not None and column.high is not None:
         lines += [f"low = {column.low!r}", f"high = {column.high!r}"]
     if column.pattern and column.first and column.last:
-        lines += [f"pattern = {_quoted(column.pattern)}", f"first = {column.first}", f"last = {column.last}"]
+        lines += [
+            f"pattern = {_quoted(column.pattern)}",
+            f"first = {column.first}",
+            f"last = {column.last}",
+        ]
     if column.levels:
         lines.append(f"levels = {_quoted(list(column.levels))}")
     return "\n".join(lines) + "\n"
@@ -221,26 +255,25 @@ def _quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read_settings(source: Source) -> Read[dict[str, Any]] | Problems:
+def read_settings(source: Source) -> dict[str, Any]:
     """A TOML file that somebody may leave out: of one that is empty no records are wanted."""
-    reading = read_toml(source)
-    if isinstance(reading, Problems) and reading[0].code == "text.empty":
-        return refused("audit.empty_settings", source.name, severity=Severity.MALFORMED)
-    return reading
+    try:
+        return read_toml(source)
+    except InputError as error:
+        if error.problems[0].code != "text.empty":
+            raise
+        code, severity = "audit.empty_settings", Severity.MALFORMED
+        raise InputError.of(code, source.name, severity=severity) from error
 
 
-def read_schema(source: Source) -> Read[TableSchema] | Problems:
+def read_schema(source: Source) -> TableSchema:
     """The schema of a file that :meth:`TableSchema.as_toml` wrote, and that somebody may have edited."""
-    reading = read_settings(source)
-    if isinstance(reading, Problems):
-        return reading
-    content, found = reading.value, ProblemCollector(source.name)
+    content, found = read_settings(source), ProblemCollector(source.name)
     columns = [_read_column(name, entry, found) for name, entry in content.items()]
     if not columns:
         found.add("audit.no_columns", severity=Severity.MALFORMED)
-    if found:
-        return found.problems()
-    return Read(TableSchema(tuple(column for column in columns if column is not None)), found.notices)
+    found.check()
+    return TableSchema(tuple(column for column in columns if column is not None))
 
 
 _FIELDS: Mapping[str, tuple[type, ...]] = {
@@ -258,17 +291,40 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
 def _read_column(name: str, entry: Any, found: ProblemCollector) -> ColumnSchema | None:
     if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
         given = entry.get("kind") if isinstance(entry, dict) else entry
-        found.add("audit.schema_kind", column=name, value=str(given), severity=Severity.MALFORMED, kinds=KINDS)
+        found.add(
+            "audit.schema_kind",
+            column=name,
+            value=str(given),
+            severity=Severity.MALFORMED,
+            kinds=KINDS,
+        )
         return None
     for field, value in entry.items():
         wrong_list = isinstance(value, list) and not all(isinstance(part, str) for part in value)
-        if field not in _FIELDS or not isinstance(value, _FIELDS[field]) or isinstance(value, bool) or wrong_list:
-            found.add("audit.schema_field", column=name, value=field, severity=Severity.MALFORMED, fields=tuple(_FIELDS))
+        if (
+            field not in _FIELDS
+            or not isinstance(value, _FIELDS[field])
+            or isinstance(value, bool)
+            or wrong_list
+        ):
+            found.add(
+                "audit.schema_field",
+                column=name,
+                value=field,
+                severity=Severity.MALFORMED,
+                fields=tuple(_FIELDS),
+            )
             return None
-    known = {**entry, "missing": tuple(entry.get("missing", ())), "levels": tuple(entry.get("levels", ()))}
+    known = {
+        **entry,
+        "missing": tuple(entry.get("missing", ())),
+        "levels": tuple(entry.get("levels", ())),
+    }
     column = ColumnSchema(name, **known)
     if not _bounds_are_fit(column):
-        found.add("audit.schema_bounds", column=name, value=column.kind, severity=Severity.MALFORMED)
+        found.add(
+            "audit.schema_bounds", column=name, value=column.kind, severity=Severity.MALFORMED
+        )
         return None
     return column
 
@@ -278,8 +334,15 @@ def _bounds_are_fit(column: ColumnSchema) -> bool:
     if column.kind in ("integer", "decimal"):
         return column.low is not None and column.high is not None and column.low <= column.high
     if column.kind == "date":
-        return bool(column.pattern) and column.first is not None and column.last is not None and column.first <= column.last
-    return column.kind != "category" or bool(_all_different(column.levels) and (column.levels or column.missing))
+        return (
+            bool(column.pattern)
+            and column.first is not None
+            and column.last is not None
+            and column.first <= column.last
+        )
+    return column.kind != "category" or bool(
+        _all_different(column.levels) and (column.levels or column.missing)
+    )
 
 
 def _all_different(levels: Sequence[str]) -> bool:

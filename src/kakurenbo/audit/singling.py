@@ -48,7 +48,9 @@ class _Isolated:
     weights: NDArray[np.float64]
 
 
-def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) -> tuple[Risk, float]:
+def attack_singling_out(
+    coded: Coded, holdout: Codes, rng: np.random.Generator
+) -> tuple[Risk, float]:
     """Try every predicate of up to three columns that fits a single released row; one, drawn by lot, speaks for its row.
 
     Without a holdout the gain is that over 1/e, which no predicate that knows nothing of the original can beat.
@@ -58,10 +60,18 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
     Risk, and the p-value that the original is isolated no more often than people who are not in it, or than 1/e.
     """
     size = min(len(coded.original), len(holdout)) if len(holdout) else len(coded.original)
-    people = column_major(released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]]))
-    others = column_major(released_form(coded, holdout[rng.permutation(len(holdout))[:size]])) if len(holdout) else None
+    people = column_major(
+        released_form(coded, coded.original[rng.permutation(len(coded.original))[:size]])
+    )
+    others = (
+        column_major(released_form(coded, holdout[rng.permutation(len(holdout))[:size]]))
+        if len(holdout)
+        else None
+    )
     chooses = rng.random(len(coded.release)) < 0.5
-    ceiling = (1 - 1 / size) ** (size - 1)  # n w (1 - w)^(n - 1) at its highest, w = 1 / n: near 1/e
+    ceiling = (1 - 1 / size) ** (
+        size - 1
+    )  # n w (1 - w)^(n - 1) at its highest, w = 1 / n: near 1/e
     rows, gains = [], []
     for columns in range(1, min(LARGEST, len(coded.columns)) + 1):
         found = _isolated(coded, people, others, columns, rng)
@@ -70,13 +80,39 @@ def attack_singling_out(coded: Coded, holdout: Codes, rng: np.random.Generator) 
         # Who finds no predicate has said of every row that it fits nobody.
         tries = len(places[1]) or min(int((~chooses).sum()), _MOST_ROWS)
         rate = statistics.rate(int((found.original[places[1]] == 1).sum()), tries)
-        control = statistics.rate(int((found.holdout[places[1]] == 1).sum()), tries) if others is not None else None
-        above = statistics.excess_over(rate, ceiling) if control is None else statistics.excess(rate, control)
+        control = (
+            statistics.rate(int((found.holdout[places[1]] == 1).sum()), tries)
+            if others is not None
+            else None
+        )
+        above = (
+            statistics.excess_over(rate, ceiling)
+            if control is None
+            else statistics.excess(rate, control)
+        )
         chance = _chance(found.weights, size)
-        rows.append(ThreatRow("stranger", (), coded.names, f"predicates_{columns}", rate, control, above, chance, chance))
+        rows.append(
+            ThreatRow(
+                "stranger",
+                (),
+                coded.names,
+                f"predicates_{columns}",
+                rate,
+                control,
+                above,
+                chance,
+                chance,
+            )
+        )
         gain = (found.original[places[0]] == 1).mean() if len(places[0]) else 0.0
         told = len(places[1])
-        gains.append(gain - (control.value if control is not None else 0.0) if told >= _FEWEST else -1.0 if told else -2.0)
+        gains.append(
+            gain - (control.value if control is not None else 0.0)
+            if told >= _FEWEST
+            else -1.0
+            if told
+            else -2.0
+        )
     best = int(np.argmax(gains))
     risk, worst = Risk.reporting("singling_out", rows, best), rows[best]
     if worst.control is None:
@@ -91,24 +127,38 @@ def fitting_one(coded: Coded) -> int:
     return int((counts[released] == 1).sum())
 
 
-def _isolated(coded: Coded, people: Codes, others: Codes | None, columns: int, rng: np.random.Generator) -> _Isolated:
+def _isolated(
+    coded: Coded, people: Codes, others: Codes | None, columns: int, rng: np.random.Generator
+) -> _Isolated:
     from kakurenbo.audit.kernels import how_many
 
     release, sizes = column_major(coded.release), [column.released for column in coded.columns]
     # Of many released rows some, drawn by lot, can speak for all: more could not be reported.
-    some = np.sort(rng.permutation(len(release))[:_MOST_CANDIDATES]) if len(release) > _MOST_CANDIDATES else None
+    some = (
+        np.sort(rng.permutation(len(release))[:_MOST_CANDIDATES])
+        if len(release) > _MOST_CANDIDATES
+        else None
+    )
     candidates = release if some is None else column_major(release[some])
     # A released value that may stand for nearly anything says nothing of anybody.
     telling = [column.covers.mean(axis=0) < 0.5 for column in coded.columns]
-    shares = [np.bincount(release[:, place], minlength=size) / len(release) for place, size in enumerate(sizes)]
+    shares = [
+        np.bincount(release[:, place], minlength=size) / len(release)
+        for place, size in enumerate(sizes)
+    ]
     weights = np.zeros(len(candidates))
     chosen, lot = np.full(len(candidates), -1), np.full(len(candidates), -1.0)
-    original, holdout = np.zeros(len(candidates), dtype=np.int64), np.zeros(len(candidates), dtype=np.int64)
+    original, holdout = (
+        np.zeros(len(candidates), dtype=np.int64),
+        np.zeros(len(candidates), dtype=np.int64),
+    )
     for number, places in enumerate(_subsets(len(sizes), columns, rng)):
         own = joined(candidates, places, sizes)
         order = np.argsort(own, kind="stable")
         alone = order[how_many(joined(release, places, sizes), own[order]) == 1]
-        alone = alone[np.logical_and.reduce([telling[place][candidates[alone, place]] for place in places])]
+        alone = alone[
+            np.logical_and.reduce([telling[place][candidates[alone, place]] for place in places])
+        ]
         weight = np.prod([shares[place][candidates[alone, place]] for place in places], axis=0)
         light = weight * len(people) <= _LIGHT
         alone, weight = alone[light], weight[light]
@@ -120,14 +170,19 @@ def _isolated(coded: Coded, people: Codes, others: Codes | None, columns: int, r
         if others is not None:
             holdout[rows] = how_many(joined(others, places, sizes), own[rows])
     rows = rng.permutation(np.flatnonzero(chosen >= 0))
-    return _Isolated(rows if some is None else some[rows], original[rows], holdout[rows], weights[rows])
+    return _Isolated(
+        rows if some is None else some[rows], original[rows], holdout[rows], weights[rows]
+    )
 
 
 def _subsets(count: int, columns: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     every = list(itertools.combinations(range(count), columns))
     if len(every) <= _MOST_SUBSETS:
         return every
-    return [every[place] for place in np.sort(rng.choice(len(every), _MOST_SUBSETS, replace=False)).tolist()]
+    return [
+        every[place]
+        for place in np.sort(rng.choice(len(every), _MOST_SUBSETS, replace=False)).tolist()
+    ]
 
 
 def _chance(weights: NDArray[np.float64], size: int) -> float | None:

@@ -98,7 +98,9 @@ def _form(plain: str) -> Span | None:
     for form in _FORMS:
         if told := form.fullmatch(plain):
             try:
-                return _days_of({name: part for name, part in told.groupdict().items() if part is not None})
+                return _days_of(
+                    {name: part for name, part in told.groupdict().items() if part is not None}
+                )
             except ValueError:
                 continue  # a thirteenth month, or a word that is no month
     return None
@@ -115,7 +117,9 @@ def _days_of(told: dict[str, str]) -> Span:
         day = datetime.date(year, int(told["month"]), int(told["day"])).toordinal() - _EPOCH
         return day, day
     if "name" in told:
-        places = [place for place, name in enumerate(_MONTHS, start=1) if name.startswith(told["name"])]
+        places = [
+            place for place, name in enumerate(_MONTHS, start=1) if name.startswith(told["name"])
+        ]
         return _months(year, places[0] if places else 0, 1)
     if "month" in told:
         return _months(year, int(told["month"]), 1)

@@ -12,14 +12,28 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 _LONGEST_AFFIX = 40  # characters
-_KNOWN_WITHOUT = 0.5  # share of the texts that must be values of the original's once an affix is off
+_KNOWN_WITHOUT = (
+    0.5  # share of the texts that must be values of the original's once an affix is off
+)
 _TRIED_FIRST = 300  # of the commonest values of the original's, by which a digest is recognized
 _SHORTEST_DIGEST = 4  # characters
 _FEWEST_MATCHED = 0.3  # share of the texts that a rule must explain
 _BY_ACCIDENT = 0.05  # share of the texts that digests so short may explain of themselves
-_DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512", "blake2b", "blake2s")
+_DIGESTS = (
+    "md5",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha3_256",
+    "sha3_512",
+    "blake2b",
+    "blake2s",
+)
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _LABEL = re.compile(r".*[:$}=|/_-]")  # what stands before a digest, as in sha256:9f86d081
 _HEXADECIMAL = re.compile(r"[0-9a-f]+")
@@ -36,7 +50,11 @@ class Disguise:
 
 
 def plain_values(
-    column: str, texts: Sequence[str], known: Known, values: Collection[str], others: Sequence[str] = ()
+    column: str,
+    texts: Sequence[str],
+    known: Known,
+    values: Collection[str],
+    others: Sequence[str] = (),
 ) -> Disguise | None:
     """What texts that nobody understands stand for; None where no rule explains them.
 
@@ -53,7 +71,11 @@ def plain_values(
     others : sequence of str
         Released texts that may be understood, but are no values of anybody: a digest may be all digits.
     """
-    return _without_affixes(texts, known) or _spelled(texts, known, values) or digested(column, [*texts, *others], values)
+    return (
+        _without_affixes(texts, known)
+        or _spelled(texts, known, values)
+        or digested(column, [*texts, *others], values)
+    )
 
 
 # -- spelling ------------------------------------------------------------------------------------------------------------
@@ -78,7 +100,10 @@ def _without_affixes(texts: Sequence[str], known: Known) -> Disguise | None:
 
 def _shared_beginning(texts: Sequence[str]) -> str:
     first, last = min(texts), max(texts)  # whatever these two share all between them do
-    length = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    length = next(
+        (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),
+        len(first),
+    )
     return first[:length]
 
 
@@ -91,7 +116,9 @@ def _spelled(texts: Sequence[str], known: Known, values: Collection[str]) -> Dis
     by_letters: dict[str, str | None] = {}
     for value in values:
         for letters in {_letters(value), _words(value)}:
-            by_letters[letters] = value if by_letters.get(letters, value) == value else None  # of two nobody knows which
+            by_letters[letters] = (
+                value if by_letters.get(letters, value) == value else None
+            )  # of two nobody knows which
     found = {}
     for text in texts:
         letters = _letters(text)
@@ -139,7 +166,9 @@ def digested(column: str, texts: Sequence[str], values: Collection[str]) -> Disg
     rule, mask, form = best
     named = {_cut(mask, form(value), length): value for value in values}
     found_values = {text: named[inner] for text, inner in bare.items() if inner in named}
-    by_accident = len(named) / (10 if all(map(str.isdecimal, sought)) else 16) ** (length or longest)
+    by_accident = len(named) / (10 if all(map(str.isdecimal, sought)) else 16) ** (
+        length or longest
+    )
     enough = len(found_values) > _FEWEST_MATCHED * len(texts)
     return Disguise(rule, found_values) if enough and by_accident < _BY_ACCIDENT else None
 
@@ -156,10 +185,14 @@ def _cut(mask: Mask, value: str, length: int | None) -> str:
     return mask(value.encode())[:length]
 
 
+def _base64_digest(name: str, value: bytes) -> str:
+    return base64.b64encode(hashlib.new(name, value).digest()).decode().lower()
+
+
 def _masks() -> Iterator[tuple[str, Mask]]:
     for name in _DIGESTS:
         yield name, lambda value, name=name: hashlib.new(name, value).hexdigest()  # type: ignore[misc]
-        yield name, lambda value, name=name: base64.b64encode(hashlib.new(name, value).digest()).decode().lower()  # type: ignore[misc]
+        yield name, partial(_base64_digest, name)
     yield "crc32", lambda value: f"{zlib.crc32(value):08x}"
     yield "crc32", lambda value: str(zlib.crc32(value))
     yield "base64", lambda value: base64.b64encode(value).decode().lower()

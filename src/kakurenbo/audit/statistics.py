@@ -42,14 +42,19 @@ def wilson(hits: int, of: int, level: float = LEVEL) -> tuple[float, float]:
     half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     scale = 1 + z * z / of
     # At the ends the bounds are 0 and 1, but for rounding.
-    return (0.0 if hits == 0 else (middle - half) / scale), (1.0 if hits == of else (middle + half) / scale)
+    return (0.0 if hits == 0 else (middle - half) / scale), (
+        1.0 if hits == of else (middle + half) / scale
+    )
 
 
 def excess(one: Rate, other: Rate, level: float = LEVEL) -> Excess:
     """The difference of two independent shares, by Newcombe's tenth method (1998)."""
     if one.of == 0 or other.of == 0:
         return Excess(0.0, -1.0, 1.0)
-    (low_1, high_1), (low_2, high_2) = wilson(one.hits, one.of, level), wilson(other.hits, other.of, level)
+    (low_1, high_1), (low_2, high_2) = (
+        wilson(one.hits, one.of, level),
+        wilson(other.hits, other.of, level),
+    )
     difference = one.value - other.value
     low = difference - math.hypot(one.value - low_1, high_2 - other.value)
     high = difference + math.hypot(high_1 - one.value, other.value - low_2)

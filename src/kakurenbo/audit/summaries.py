@@ -11,7 +11,9 @@ from kakurenbo.audit.persons import Rows
 from kakurenbo.audit.schema import TableSchema
 
 ROWS = "rows"
-_NUMBERS = 0.9  # share of the texts of every table that must be numbers for a median to mean anything
+_NUMBERS = (
+    0.9  # share of the texts of every table that must be numbers for a median to mean anything
+)
 _DIGITS = 6
 
 
@@ -25,7 +27,11 @@ def summarized(schema: TableSchema, names: Sequence[str], tables: Sequence[Rows]
     tables : sequence of Rows
         All are summarized alike: as numbers only what is a number in every one of them.
     """
-    numeric = [name for name in names if schema[name].numeric and all(_is_numeric(schema, name, rows) for rows in tables)]
+    numeric = [
+        name
+        for name in names
+        if schema[name].numeric and all(_is_numeric(schema, name, rows) for rows in tables)
+    ]
     return [_summary(schema, names, numeric, rows) for rows in tables]
 
 
@@ -34,18 +40,27 @@ def _is_numeric(schema: TableSchema, name: str, rows: Rows) -> bool:
     return numbers.null_count() <= (1 - _NUMBERS) * len(numbers)
 
 
-def _summary(schema: TableSchema, names: Sequence[str], numeric: Sequence[str], rows: Rows) -> Frame:
+def _summary(
+    schema: TableSchema, names: Sequence[str], numeric: Sequence[str], rows: Rows
+) -> Frame:
     columns = [
-        schema[name].numbers(rows.frame.cells[name]).alias(name) if name in numeric else rows.frame.cells[name]
+        schema[name].numbers(rows.frame.cells[name]).alias(name)
+        if name in numeric
+        else rows.frame.cells[name]
         for name in names
     ]
     own, counted = _free_name(names, "owner"), _free_name(names, ROWS)
     # Of several values that are equally common the first in order: the same whatever the order of the rows.
-    summed = [pl.col(name).median() if name in numeric else pl.col(name).mode().sort().first() for name in names]
+    summed = [
+        pl.col(name).median() if name in numeric else pl.col(name).mode().sort().first()
+        for name in names
+    ]
     whole = pl.DataFrame([pl.Series(own, rows.owner), *columns])
     table = whole.group_by(own).agg(*summed, pl.len().alias(counted)).sort(own).drop(own)
     texts = [
-        _written(schema, column) if column.name in numeric else column.cast(pl.String).fill_null("").alias(column.name)
+        _written(schema, column)
+        if column.name in numeric
+        else column.cast(pl.String).fill_null("").alias(column.name)
         for column in table
     ]
     return Frame(rows.frame.name, pl.DataFrame(texts), rows.frame.digest)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from kakurenbo import rng
 from kakurenbo.audit import statistics
 from kakurenbo.audit.checking import driving_columns, measure_utility, self_tests
 from kakurenbo.audit.combining import attack_files
@@ -26,13 +25,28 @@ from kakurenbo.audit.inferring import askable, attack_inference
 from kakurenbo.audit.likeness import standing_out
 from kakurenbo.audit.linking import attack_linkability
 from kakurenbo.audit.membership import REVERSED, Membership, Others, Rehearsed, attack_membership
-from kakurenbo.audit.result import FEWEST_PEOPLE, Caveat, DrivingColumn, FileRisk, Risk, SelfTest, Utility
+from kakurenbo.audit.result import (
+    FEWEST_PEOPLE,
+    Caveat,
+    DrivingColumn,
+    FileRisk,
+    Risk,
+    SelfTest,
+    Utility,
+)
 from kakurenbo.audit.singling import attack_singling_out, fitting_one
 from kakurenbo.audit.steps import step
+from kakurenbo.core import rng
 
 FEWEST = FEWEST_PEOPLE
 _SIGNIFICANT = 0.05
-_LOADED_FIRST = ("scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.tree", "kakurenbo.audit.kernels")
+_LOADED_FIRST = (
+    "scipy.stats",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.tree",
+    "kakurenbo.audit.kernels",
+)
 """Libraries that tasks load when they need them: two threads that load parts of each other at a time would find halves."""
 
 
@@ -97,9 +111,13 @@ def _membership(prepared: Prepared) -> Membership | None:
     members, controls = prepared.members[:, known], prepared.controls[:, known]
     coded, others = prepared.coded.select(known), prepared.others.select(known)
     rehearsed = [one.select(known) for one in prepared.rehearsed]
-    found = attack_membership(coded, members, controls, prepared.stream("membership"), others, rehearsed)
+    found = attack_membership(
+        coded, members, controls, prepared.stream("membership"), others, rehearsed
+    )
     told = next(row for row in found.risk.rows if row.attack == REVERSED)
-    if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(found.risk.rows):
+    if told.control is not None and statistics.fisher(told.rate, told.control) < _SIGNIFICANT / len(
+        found.risk.rows
+    ):
         return found.hiding("non_members")
     return found
 
@@ -133,8 +151,15 @@ def _linkability(prepared: Prepared) -> tuple[Risk, float, tuple[FileRisk, ...]]
     stream, several = prepared.stream("linkability"), prepared.several
     if several is not None:
         known = [name for name in several.base.names if name in prepared.know]
-        wanted = [name for name in several.base.names if name in prepared.secret and name not in known]
-        return attack_files(several.files, _compared(several.base), stream, (known, wanted) if known and wanted else None)
+        wanted = [
+            name for name in several.base.names if name in prepared.secret and name not in known
+        ]
+        return attack_files(
+            several.files,
+            _compared(several.base),
+            stream,
+            (known, wanted) if known and wanted else None,
+        )
     know, secret = prepared.places(prepared.know), prepared.places(prepared.secret)
     sides = (tuple(know), tuple(place for place in secret if place not in know))
     given = [sides] if prepared.know and prepared.secret and all(sides) else None
@@ -146,7 +171,11 @@ def _inference(prepared: Prepared) -> tuple[Risk, float]:
     if why := _why_not(prepared):
         return Risk("inference", False, why), 1.0
     know, secret = prepared.places(prepared.know), prepared.places(prepared.secret)
-    asked = [place for place in askable(prepared.asked) if place in secret and [one for one in know if one != place]]
+    asked = [
+        place
+        for place in askable(prepared.asked)
+        if place in secret and [one for one in know if one != place]
+    ]
     if not asked:
         return Risk("inference", False, "nothing_secret"), 1.0
     coded = _compared(prepared.asked)
@@ -160,7 +189,11 @@ def _self_tests(prepared: Prepared) -> tuple[SelfTest, ...]:
 
 
 def _standing_out(prepared: Prepared) -> Caveat | None:
-    if prepared.why_not or min(len(prepared.members), len(prepared.controls)) < FEWEST or len(prepared.coded.columns) < 2:
+    if (
+        prepared.why_not
+        or min(len(prepared.members), len(prepared.controls)) < FEWEST
+        or len(prepared.coded.columns) < 2
+    ):
         return None
     return standing_out(prepared.coded, prepared.members, prepared.controls)
 
@@ -212,7 +245,10 @@ def threads(count: int | None = None) -> Crew:
         for library in _LOADED_FIRST:
             importlib.import_module(library)
         # Here, too: a task that ends must not give threads back to those that go on.
-        with threadpool_limits(1), ThreadPoolExecutor(size, thread_name_prefix="kakurenbo-audit") as pool:
+        with (
+            threadpool_limits(1),
+            ThreadPoolExecutor(size, thread_name_prefix="kakurenbo-audit") as pool,
+        ):
             try:
                 yield lambda name: pool.submit(told, name)
             except BaseException:

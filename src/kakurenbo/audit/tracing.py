@@ -17,12 +17,17 @@ from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.tracing import trace_weights
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import shown_as
-from kakurenbo.tables import Category, Column, Integer, Schema, Table
+from kakurenbo.core import Category, Column, Integer, Schema, Table
 
 _ROUNDING = 1.0  # standard error of a count of the release, in records
-_FINEST = 4096  # steps of a grid on which numbers are evenly spaced; beyond it they go by their ranks
+_FINEST = (
+    4096  # steps of a grid on which numbers are evenly spaced; beyond it they go by their ranks
+)
 _OFF = 1e-3  # steps that a number may be off the grid
-_MOST_VALUES, _FEWEST_VALUES = 1500, 8  # of all columns together, and of one at least: the cost is that number cubed
+_MOST_VALUES, _FEWEST_VALUES = (
+    1500,
+    8,
+)  # of all columns together, and of one at least: the cost is that number cubed
 Labels = NDArray[np.int64]
 
 
@@ -60,7 +65,9 @@ class Traces:
 
     def first(self, count: int) -> Traces:
         """Those of the first so many people."""
-        return Traces(self.total[:count], self.logit[:count], self.by_column[:count], self.ratios[:count])
+        return Traces(
+            self.total[:count], self.logit[:count], self.by_column[:count], self.ratios[:count]
+        )
 
 
 def trace(coded: Coded, pool: Codes) -> Traces:
@@ -72,7 +79,9 @@ def trace(coded: Coded, pool: Codes) -> Traces:
     weights = trace_weights(ground, evidence)
     # Every other person of the pool is a control.
     logit = ground.population.dot(tilt(ground, evidence, 0.5))
-    own = ground.population.parts(weights)[:, : len(coded.columns)]  # the slots of columns come before those of pairs
+    own = ground.population.parts(weights)[
+        :, : len(coded.columns)
+    ]  # the slots of columns come before those of pairs
     return Traces(ground.population.dot(weights), logit, own, _ratios(coded, people, release))
 
 
@@ -83,9 +92,15 @@ def _tables(coded: Coded, people: Codes, release: Codes) -> tuple[Table, Table]:
     codes: tuple[dict[str, Labels], dict[str, Labels]] = ({}, {})
     for place, column in enumerate(coded.columns):
         name, seen = str(place), np.bincount(people[:, place], minlength=column.released)
-        numbers = _in_groups(steps_of(column), seen, most) if column.numeric else _commonest(seen, most)
+        numbers = (
+            _in_groups(steps_of(column), seen, most) if column.numeric else _commonest(seen, most)
+        )
         size = int(numbers.max()) + 1
-        columns.append(Integer(name, 0, size - 1) if column.numeric else Category(name, tuple(map(str, range(size)))))
+        columns.append(
+            Integer(name, 0, size - 1)
+            if column.numeric
+            else Category(name, tuple(map(str, range(size))))
+        )
         for side, rows in zip(codes, (people, release), strict=True):
             side[name] = numbers[rows[:, place]]
     schema = Schema(columns)
@@ -131,7 +146,9 @@ def _commonest(seen: Labels, most: int) -> Labels:
 def _ratios(coded: Coded, people: Codes, release: Codes) -> Floats:
     logs = []
     for place, column in enumerate(coded.columns):
-        ours = np.bincount(people[:, place], minlength=column.released) * (len(release) / len(people))
+        ours = np.bincount(people[:, place], minlength=column.released) * (
+            len(release) / len(people)
+        )
         theirs = np.bincount(release[:, place], minlength=column.released)
         logs.append(np.log((theirs + 1) / (ours + 1))[people[:, place]])
     return np.column_stack(logs)

@@ -17,10 +17,10 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.persons import Ints, Persons, Rows
 from kakurenbo.audit.schema import MISSING
 from kakurenbo.audit.truth import truth_of
-from kakurenbo.errors import ParameterError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, refused
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.core import InputError, gather
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import text
+from kakurenbo.core.problems import ProblemCollector, Severity
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,13 @@ class Transactions:
 
 def read_transactions(
     persons: Persons, original: Frame, release: Frame, holdout: Frame | None
-) -> Transactions | Problems | None:
-    """The tables by person; every problem with its place; None where the release has no column of pseudonyms.
+) -> Transactions | None:
+    """The tables by person; None where the release has no column of pseudonyms.
 
     Raises
     ------
+    InputError
+        With every problem and its place.
     ParameterError
         Where a column is named that the original or the holdout does not have.
     """
@@ -67,24 +69,32 @@ def read_transactions(
     for what, name in (("person", persons.column), ("time", persons.time)):
         for role, frame in people:
             if name and name not in frame.columns:
-                raise ParameterError(what, text(f"expects.column_of.{role}", columns=frame.columns), name)
+                raise ParameterError(
+                    what, text(f"expects.column_of.{role}", columns=frame.columns), name
+                )
     if persons.column not in release.columns:
         return None
     timed = bool(persons.time) and persons.time in release.columns
     clock = Clock.of(original.cells[persons.time]) if timed else None
     own = [(frame, clock) for _, frame in people]
-    theirs = (release, _released_clock(clock, release.cells[persons.time]) if clock is not None else None)
-    tables = [_rows(persons, frame, ticking, released=False) for frame, ticking in own]
-    tables.append(_rows(persons, *theirs, released=True))
-    if problems := Problems.of(*tables):
-        return problems
-    rows, periods = _numbered([table for table in tables if isinstance(table, Rows)])
+    theirs = (
+        release,
+        _released_clock(clock, release.cells[persons.time]) if clock is not None else None,
+    )
+    with gather() as problems:
+        tables = [
+            problems.of(_rows, persons, frame, ticking, released=False) for frame, ticking in own
+        ]
+        tables.append(problems.of(_rows, persons, *theirs, released=True))
+    rows, periods = _numbered(tables)
     held = rows[1] if holdout is not None else None
     if held is not None and (shared := sorted(set(rows[0].names) & set(held.names))):
-        raise ParameterError("holdout", text("expects.strangers"), text("expects.people_of_original", people=len(shared)))
+        raise ParameterError(
+            "holdout",
+            text("expects.strangers"),
+            text("expects.people_of_original", people=len(shared)),
+        )
     truth = truth_of(persons, rows[0], rows[-1], clock)
-    if isinstance(truth, Problems):
-        return truth
     return Transactions(persons, rows[0], rows[-1], held, truth, periods)
 
 
@@ -94,33 +104,66 @@ def _released_clock(clock: Clock, texts: pl.Series) -> Clock:
     return clock if (clock.times(told) != NEVER).all() else Clock.of(told)
 
 
-def _rows(persons: Persons, frame: Frame, clock: Clock | None, *, released: bool) -> Rows | Problems:
+def _rows(persons: Persons, frame: Frame, clock: Clock | None, *, released: bool) -> Rows:
     names = frame.cells[persons.column]
     others = [name for name in frame.columns if name != persons.column]
     nobody = names.str.strip_chars().is_in(MISSING)
     if released:  # what was deleted keeps its line at most
-        empty = pl.all_horizontal(pl.col(name).str.strip_chars() == "" for name in others) if others else pl.lit(value=False)
+        empty = (
+            pl.all_horizontal(pl.col(name).str.strip_chars() == "" for name in others)
+            if others
+            else pl.lit(value=False)
+        )
         nobody = nobody | frame.cells.select(empty.alias("empty"))["empty"]
     found = ProblemCollector(frame.name)
     if not released:
-        for line in found.to_list(nobody.arg_true().to_list()):
-            found.add("audit.nobody", row=line + 2, column=persons.column, value=names[line], severity=Severity.MALFORMED)
+        for line in nobody.arg_true().to_list():
+            found.add(
+                "audit.nobody",
+                row=line + 2,
+                column=persons.column,
+                value=names[line],
+                severity=Severity.MALFORMED,
+            )
     times = np.zeros(len(frame), dtype=np.int64)
     if clock is not None:
         texts = frame.cells[persons.time]
         times = clock.times(texts)
-        excused = (is_left_out(texts) | nobody).to_numpy() if released else np.zeros(len(frame), dtype=bool)
-        for line in found.to_list(np.flatnonzero((times == NEVER) & ~excused).tolist()):
-            found.add("audit.time", row=line + 2, column=persons.time, value=texts[line], severity=Severity.MALFORMED)
-    if found:
-        return found.problems()
+        excused = (
+            (is_left_out(texts) | nobody).to_numpy()
+            if released
+            else np.zeros(len(frame), dtype=bool)
+        )
+        for line in np.flatnonzero((times == NEVER) & ~excused).tolist():
+            found.add(
+                "audit.time",
+                row=line + 2,
+                column=persons.time,
+                value=texts[line],
+                severity=Severity.MALFORMED,
+            )
+    found.check()
     lines = np.flatnonzero(~nobody.to_numpy())
     if not len(lines):
-        return refused("audit.no_records", frame.name, severity=Severity.MALFORMED)
+        raise InputError.of("audit.no_records", frame.name, severity=Severity.MALFORMED)
     kept = Frame(frame.name, frame.cells[lines.tolist()], frame.digest)
-    sorted_names, owner = np.unique(kept.cells[persons.column].to_numpy().astype(object), return_inverse=True)
-    periods = clock.periods(times[lines], persons.period) if clock is not None else np.zeros(len(lines), dtype=np.int64)
-    return Rows(kept, tuple(sorted_names.tolist()), owner.astype(np.int64), periods, times[lines], lines, len(frame))
+    sorted_names, owner = np.unique(
+        kept.cells[persons.column].to_numpy().astype(object), return_inverse=True
+    )
+    periods = (
+        clock.periods(times[lines], persons.period)
+        if clock is not None
+        else np.zeros(len(lines), dtype=np.int64)
+    )
+    return Rows(
+        kept,
+        tuple(sorted_names.tolist()),
+        owner.astype(np.int64),
+        periods,
+        times[lines],
+        lines,
+        len(frame),
+    )
 
 
 def _numbered(tables: Sequence[Rows]) -> tuple[list[Rows], int]:

@@ -8,18 +8,20 @@ import polars as pl
 from kakurenbo.audit.clock import NEVER, Clock
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.persons import Ints, Persons, Rows
-from kakurenbo.tables import Problems, refused
-from kakurenbo.tables.problems import ProblemCollector, Severity
+from kakurenbo.core import InputError
+from kakurenbo.core.problems import ProblemCollector, Severity
 
 PSEUDONYM = "pseudonym"
 """The column of a key that holds pseudonyms; its other one has the name of the person column."""
-_FEWEST_GROUPS = 20  # pseudonyms of several rows that must show whether rows stand in the original's order
+_FEWEST_GROUPS = (
+    20  # pseudonyms of several rows that must show whether rows stand in the original's order
+)
 _PURE = 0.99  # share of them whose rows are one person's
 _SIGNIFICANT = 6.0  # standard deviations
 _SAME_ROWS = 0.5  # share of released rows that stand in the original under the same name, where names were not changed
 
 
-def truth_of(persons: Persons, original: Rows, release: Rows, clock: Clock | None) -> Ints | Problems | None:
+def truth_of(persons: Persons, original: Rows, release: Rows, clock: Clock | None) -> Ints | None:
     """Person, period and pseudonym that belong together, shape (k, 3); None where nothing tells."""
     if persons.key is not None:
         return _by_key(persons, persons.key, original, release, clock)
@@ -27,50 +29,86 @@ def truth_of(persons: Persons, original: Rows, release: Rows, clock: Clock | Non
     return told if told is not None else _by_name(original, release)
 
 
-def _by_key(persons: Persons, key: Frame, original: Rows, release: Rows, clock: Clock | None) -> Ints | Problems:
+def _by_key(
+    persons: Persons, key: Frame, original: Rows, release: Rows, clock: Clock | None
+) -> Ints:
     found = ProblemCollector(key.name)
     for name in (persons.column, PSEUDONYM):
         if name not in key.columns:
-            found.add("audit.key_column", row=1, column=name, severity=Severity.MALFORMED, columns=list(key.columns))
-    if found:
-        return found.problems()
-    people, pseudonyms = ({name: code for code, name in enumerate(rows.names)} for rows in (original, release))
+            found.add(
+                "audit.key_column",
+                row=1,
+                column=name,
+                severity=Severity.MALFORMED,
+                columns=list(key.columns),
+            )
+    found.check()
+    people, pseudonyms = (
+        {name: code for code, name in enumerate(rows.names)} for rows in (original, release)
+    )
     who = key.cells[persons.column].replace_strict(people, default=-1, return_dtype=pl.Int64)
-    for line in found.to_list((who < 0).arg_true().to_list()):
+    for line in (who < 0).arg_true().to_list():
         value = key.cells[persons.column][line]
-        found.add("audit.key_person", row=line + 2, column=persons.column, value=value, severity=Severity.MALFORMED)
-    if found:
-        return found.problems()
-    shown = key.cells[PSEUDONYM].replace_strict(pseudonyms, default=-1, return_dtype=pl.Int64).to_numpy()
+        found.add(
+            "audit.key_person",
+            row=line + 2,
+            column=persons.column,
+            value=value,
+            severity=Severity.MALFORMED,
+        )
+    found.check()
+    shown = (
+        key.cells[PSEUDONYM]
+        .replace_strict(pseudonyms, default=-1, return_dtype=pl.Int64)
+        .to_numpy()
+    )
     if (shown < 0).all():
-        return refused(
-            "audit.key_pseudonym", key.name, column=PSEUDONYM, severity=Severity.MALFORMED, release=release.frame.name
+        raise InputError.of(
+            "audit.key_pseudonym",
+            key.name,
+            column=PSEUDONYM,
+            severity=Severity.MALFORMED,
+            release=release.frame.name,
         )
     pairs = np.column_stack([who.to_numpy(), shown])
     cells = _cells(release.owner, release.period)
     if clock is not None and persons.time in key.columns:
         return _timed(persons, key, pairs, cells, original, clock)
     starts = np.searchsorted(cells[:, 0], pairs[:, 1])
-    counts = np.where(pairs[:, 1] < 0, 0, np.searchsorted(cells[:, 0], pairs[:, 1], side="right") - starts)
+    counts = np.where(
+        pairs[:, 1] < 0, 0, np.searchsorted(cells[:, 0], pairs[:, 1], side="right") - starts
+    )
     row = np.repeat(np.arange(len(pairs)), counts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + starts[row]
     return np.unique(np.column_stack([pairs[row, 0], cells[place, 1], pairs[row, 1]]), axis=0)
 
 
-def _timed(persons: Persons, key: Frame, pairs: Ints, cells: Ints, original: Rows, clock: Clock) -> Ints | Problems:
+def _timed(
+    persons: Persons, key: Frame, pairs: Ints, cells: Ints, original: Rows, clock: Clock
+) -> Ints:
     """The same where the key says when: any time of the period."""
     period = clock.periods(clock.times(key.cells[persons.time]), persons.period)
     if (wrong := np.flatnonzero(period == NEVER)).size:
         row = int(wrong[0])
         value = key.cells[persons.time][row]
-        return refused("audit.time", key.name, row=row + 2, column=persons.time, value=value, severity=Severity.MALFORMED)
+        raise InputError.of(
+            "audit.time",
+            key.name,
+            row=row + 2,
+            column=persons.time,
+            value=value,
+            severity=Severity.MALFORMED,
+        )
     # Periods are numbered by now: the original says which is which.
     known, number = np.unique(clock.periods(original.time, persons.period), return_index=True)
     numbers = original.period[number]
     place = np.minimum(np.searchsorted(known, period), len(known) - 1)
     told = (known[place] == period) & (pairs[:, 1] >= 0)
     triples = np.column_stack([pairs[:, 0], numbers[place], pairs[:, 1]])[told]
-    there = np.isin(triples[:, 2] * (1 + numbers.max()) + triples[:, 1], cells[:, 0] * (1 + numbers.max()) + cells[:, 1])
+    there = np.isin(
+        triples[:, 2] * (1 + numbers.max()) + triples[:, 1],
+        cells[:, 0] * (1 + numbers.max()) + cells[:, 1],
+    )
     return np.unique(triples[there], axis=0)
 
 
@@ -82,8 +120,13 @@ def _by_order(original: Rows, release: Rows) -> Ints | None:
     # A pseudonym of one period, or where it has but one row there, one that lasts.
     for cells in (np.column_stack([release.owner, release.period]), release.owner[:, None]):
         _, group, size = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-        if _are_one_person_s(person, group.ravel(), size) and _agrees_best_with_itself(original, release, group.ravel(), size):
-            return np.unique(np.column_stack([person, release.period, release.owner])[release.period != NEVER], axis=0)
+        if _are_one_person_s(person, group.ravel(), size) and _agrees_best_with_itself(
+            original, release, group.ravel(), size
+        ):
+            return np.unique(
+                np.column_stack([person, release.period, release.owner])[release.period != NEVER],
+                axis=0,
+            )
     return None
 
 
@@ -116,8 +159,13 @@ def _agrees_best_with_itself(original: Rows, release: Rows, group: Ints, size: I
     compared = order[alike[group[order]]], instead[alike[group[order]]]
     for name in release.frame.columns:
         if name in original.frame.columns:
-            ours, theirs = original.frame.cells[name].to_numpy(), release.frame.cells[name].to_numpy()
-            own, others = (int((ours[release.lines[rows]] == theirs[compared[0]]).sum()) for rows in compared)
+            ours, theirs = (
+                original.frame.cells[name].to_numpy(),
+                release.frame.cells[name].to_numpy(),
+            )
+            own, others = (
+                int((ours[release.lines[rows]] == theirs[compared[0]]).sum()) for rows in compared
+            )
             if own - others > _SIGNIFICANT * np.sqrt(own + others + 1):
                 return True
     return False

@@ -15,8 +15,8 @@ from kakurenbo.audit.rates import Risk
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.audit.summaries import summarized
 from kakurenbo.audit.transactions import read_transactions
-from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems
+from kakurenbo.core import InputError
+from kakurenbo.core.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +68,15 @@ def by_person(
         Where columns are missing or cells are wrong; ``read_transactions`` tells every place.
     """
     original, release, holdout = tables
-    found = read_transactions(persons, *tables)
-    if isinstance(found, Problems):
-        raise UsageError(str(found[0]))
-    frames = {"original": original, "release": release, **({"holdout": holdout} if holdout is not None else {})}
+    try:
+        found = read_transactions(persons, *tables)
+    except InputError as error:
+        raise UsageError(str(error)) from error
+    frames = {
+        "original": original,
+        "release": release,
+        **({"holdout": holdout} if holdout is not None else {}),
+    }
     if found is None or found.truth is None:
         why = "no_pseudonyms" if found is None else "no_key"
         unit = Unit(Risk("pseudonyms", False, why), why_not="several_rows", frames=frames)
@@ -80,21 +85,34 @@ def by_person(
     names = [name for name in schema.names if name in release.columns and name not in apart]
     risk, p_value = attack_pseudonyms(found, schema, names, rng)
     unit = Unit(risk, p_value, "several_rows", frames)
-    columns = [name for name in schema.names if name in release.columns and name not in {persons.column, *left_out}]
+    columns = [
+        name
+        for name in schema.names
+        if name in release.columns and name not in {persons.column, *left_out}
+    ]
     if not found.lasting or not columns:
         held = None if found.holdout is None else found.holdout.frame
         return _row_by_row(persons, (found.original.frame, found.release.frame, held), unit)
-    rows: list[Rows] = [found.original, found.release, *([found.holdout] if found.holdout is not None else [])]
+    rows: list[Rows] = [
+        found.original,
+        found.release,
+        *([found.holdout] if found.holdout is not None else []),
+    ]
     made = summarized(schema, columns, rows)
     _, first = np.unique(found.original.owner, return_index=True)
     unit = replace(unit, why_not="", lines=found.original.lines[first])
     return ByPerson(made[0], made[1], made[2] if found.holdout is not None else None, unit)
 
 
-def _row_by_row(persons: Persons, tables: tuple[Frame, Frame, Frame | None], unit: Unit) -> ByPerson:
+def _row_by_row(
+    persons: Persons, tables: tuple[Frame, Frame, Frame | None], unit: Unit
+) -> ByPerson:
     """The rows as they are, the person aside: their values may be compared, but they are no people."""
     original, release, holdout = (
-        None if frame is None else replace(frame, cells=frame.cells.drop(persons.column, strict=False)) for frame in tables
+        None
+        if frame is None
+        else replace(frame, cells=frame.cells.drop(persons.column, strict=False))
+        for frame in tables
     )
     assert original is not None
     assert release is not None

@@ -14,12 +14,23 @@ _NEAR = 400  # numbers on each side of the middle, which the release's middle on
 _COMPARED = 2000  # released numbers
 _FEWEST = 20  # different numbers that can be told by their place among others
 _GAIN = 20.0  # nats by which a rule must explain the release better than that nothing was changed
-_SURELY, _CLEARLY = 4.0, 5.0  # standard deviations by which it must, and nats by which it must be better than the next
+_SURELY, _CLEARLY = (
+    4.0,
+    5.0,
+)  # standard deviations by which it must, and nats by which it must be better than the next
 _UNCHANGED = 0.95  # share of released numbers that are known ones as they are
 _FEW_HITS = 0.2  # share below which hardly any is
-_HITS, _MORE_HITS = 0.5, 1.5  # share of released numbers that must fall on known ones, and how many times as many as without
-_MANY_EACH = 0.2  # total variation of two samples, below which values are common enough to be told by it
-_NO_WORSE, _ON_TOP = 1.2, 0.01  # times that, and what may come on top of it, for a release to be as common as it is said to be
+_HITS, _MORE_HITS = (
+    0.5,
+    1.5,
+)  # share of released numbers that must fall on known ones, and how many times as many as without
+_MANY_EACH = (
+    0.2  # total variation of two samples, below which values are common enough to be told by it
+)
+_NO_WORSE, _ON_TOP = (
+    1.2,
+    0.01,
+)  # times that, and what may come on top of it, for a release to be as common as it is said to be
 _MOST_COUNTED = 4096  # different released numbers that are all counted; of more some rows must do
 _ASIDE = (
     0.0137,
@@ -27,12 +38,18 @@ _ASIDE = (
     0.0291,
 )  # of the range: wrong shifts, which tell what falls on known numbers anyhow
 _OUTSTANDING = 6.0  # standard deviations by which the right shift is better than others
-_MOST, _AS_WIDE = (0.1, 0.9), 1.5  # between which quantiles numbers lie, and how much wider they may
+_MOST, _AS_WIDE = (
+    (0.1, 0.9),
+    1.5,
+)  # between which quantiles numbers lie, and how much wider they may
 _QUANTILES = np.linspace(0.05, 0.95, 91)
 _STRAIGHT = 0.99  # share of the variance of quantiles that a line must explain
 _ELSEWHERE = 0.5  # share of the released numbers outside of where nearly all known ones are, which are in other units then
 _WIDER = 2.0  # by how much wider or narrower numbers in other units lie
-_EQUAL, _ODD = 1e-6, 0.05  # factors so near to 1, and not 1, are nobody's unit, but fit rounded numbers
+_EQUAL, _ODD = (
+    1e-6,
+    0.05,
+)  # factors so near to 1, and not 1, are nobody's unit, but fit rounded numbers
 _TINY, _HUGE = 1e-9, 1e100  # beyond which differences of numbers are no numbers
 
 
@@ -48,7 +65,11 @@ class Unit:
     def formula(self) -> str:
         """As people write it."""
         times = "x" if self.factor == 1 else f"{self.factor:.6g} x"
-        whole = f"{times} {'-' if self.offset < 0 else '+'} {abs(self.offset):.6g}" if self.offset else times
+        whole = (
+            f"{times} {'-' if self.offset < 0 else '+'} {abs(self.offset):.6g}"
+            if self.offset
+            else times
+        )
         return whole if self.exact else f"≈ {whole}"
 
     def undone(self, released: Floats) -> Floats:
@@ -79,13 +100,21 @@ def found_unit(known: Floats, released: Floats) -> Unit | None:
     if wide and before.hits > _UNCHANGED:
         return None
     shifts = [there.explained(unit) for unit in _shifts(there.different, some)]
-    guesses = (*_factors(there.different, some), *_steps(there.different, some), *_both(there.different, some))
-    tried = sorted([*shifts, *(there.explained(unit) for unit in guesses)], key=lambda one: -one.likelihood)
+    guesses = (
+        *_factors(there.different, some),
+        *_steps(there.different, some),
+        *_both(there.different, some),
+    )
+    tried = sorted(
+        [*shifts, *(there.explained(unit) for unit in guesses)], key=lambda one: -one.likelihood
+    )
     best = tried[0]
     if there.is_better(best, before) and _is_right(best, before, shifts, there):
         # As good as one of many that are nearly as good: small tables tell no more.
         rivals = [one for one in tried if abs(one.unit.offset - best.unit.offset) > there.unit / 2]
-        return replace(best.unit, exact=not rivals or best.likelihood > rivals[0].likelihood + _CLEARLY)
+        return replace(
+            best.unit, exact=not rivals or best.likelihood > rivals[0].likelihood + _CLEARLY
+        )
     return _by_quantiles(known, released) if before.hits < _FEW_HITS else None
 
 
@@ -111,13 +140,19 @@ class _Explained:
     logs: Floats
 
 
-def _is_right(best: _Explained, before: _Explained, shifts: list[_Explained], there: _Known) -> bool:
+def _is_right(
+    best: _Explained, before: _Explained, shifts: list[_Explained], there: _Known
+) -> bool:
     """Whether constants that explain more than none are no accident."""
     if best.hits < _HITS or not there.is_as_wide(best.unit):
         return False
     if best.hits > _MORE_HITS * max(before.hits, there.hits_anyhow(best.unit)):
         return True
-    if abs(best.unit.factor) != 1 and best.hits > _UNCHANGED and best.overlap > _MORE_HITS * before.overlap:
+    if (
+        abs(best.unit.factor) != 1
+        and best.hits > _UNCHANGED
+        and best.overlap > _MORE_HITS * before.overlap
+    ):
         return True  # whatever they were multiplied by, all of them are known numbers without it
     if there.by_chance < _MANY_EACH:
         return there.as_common(best)
@@ -141,7 +176,9 @@ class _Known:
 
     @classmethod
     def of(cls, known: Floats, released: Floats) -> _Known:
-        (different, counts), (numbers, seen) = (np.unique(table, return_counts=True) for table in (known, released))
+        (different, counts), (numbers, seen) = (
+            np.unique(table, return_counts=True) for table in (known, released)
+        )
         shares = counts / len(known)
         apart = float(np.sqrt(2 / np.pi * shares * (1 / len(known) + 1 / len(released))).sum() / 2)
         return cls(different, shares, numbers, seen.astype(np.float64), _rounded_to(numbers), apart)
@@ -149,13 +186,18 @@ class _Known:
     def is_better(self, best: _Explained, before: _Explained) -> bool:
         """Whether a rule explains more than none does by more than samples differ."""
         apart = best.logs - before.logs
-        gain, spread = float((self.counts * apart).sum()), float(np.sqrt((self.counts * apart**2).sum()))
+        gain, spread = (
+            float((self.counts * apart).sum()),
+            float(np.sqrt((self.counts * apart**2).sum())),
+        )
         return gain > max(_GAIN, _SURELY * spread)
 
     def is_as_wide(self, unit: Unit) -> bool:
         """Whether released numbers lie as far apart as known ones, but for their unit: rounded ones, read as steps, do not."""
         ours = np.diff(np.interp(_MOST, np.cumsum(self.shares), self.different))[0]
-        theirs = np.diff(np.interp(_MOST, np.cumsum(self.counts) / self.counts.sum(), self.numbers))[0] / abs(unit.factor)
+        theirs = np.diff(
+            np.interp(_MOST, np.cumsum(self.counts) / self.counts.sum(), self.numbers)
+        )[0] / abs(unit.factor)
         return bool(ours / _AS_WIDE < theirs < ours * _AS_WIDE)
 
     def as_common(self, found: _Explained) -> bool:
@@ -168,7 +210,14 @@ class _Known:
         whole = not (self.different % 1).any()
         aside = [share * reach for share in _ASIDE]
         moved = [float(np.ceil(shift)) if whole else shift for shift in aside]
-        return float(np.mean([self.explained(Unit(unit.factor, unit.offset + unit.factor * shift)).hits for shift in moved]))
+        return float(
+            np.mean(
+                [
+                    self.explained(Unit(unit.factor, unit.offset + unit.factor * shift)).hits
+                    for shift in moved
+                ]
+            )
+        )
 
     def explained(self, unit: Unit) -> _Explained:
         undone = unit.undone(self.numbers)
@@ -183,7 +232,13 @@ class _Known:
         logs = np.log(likely + self.shares.min() / 2)
         # A few numbers that many share, as where a column is cut off, must not speak for all.
         hits = float(min(seen[hit].sum(), hit.mean()))
-        return _Explained(unit, hits, float(np.minimum(seen, likely).sum()), float((self.counts * logs).sum()), logs)
+        return _Explained(
+            unit,
+            hits,
+            float(np.minimum(seen, likely).sum()),
+            float((self.counts * logs).sum()),
+            logs,
+        )
 
 
 def _rounded_to(numbers: Floats) -> float:
@@ -196,7 +251,9 @@ def _rounded_to(numbers: Floats) -> float:
 
 def _middle(known: Floats) -> list[float]:
     """Which the release's middle number may be."""
-    return [float(value) for value in known[max(0, len(known) // 2 - _NEAR) : len(known) // 2 + _NEAR]]
+    return [
+        float(value) for value in known[max(0, len(known) // 2 - _NEAR) : len(known) // 2 + _NEAR]
+    ]
 
 
 def _shifts(known: Floats, released: Floats) -> Iterator[Unit]:
@@ -252,12 +309,18 @@ def _by_quantiles(known: Floats, released: Floats) -> Unit | None:
     ours, theirs = np.quantile(known, _QUANTILES), np.quantile(released, _QUANTILES)
     elsewhere = float(((released < low) | (released > high)).mean())
     wider = (theirs[-1] - theirs[0]) / max(ours[-1] - ours[0], _TINY)
-    if (elsewhere < _ELSEWHERE and 1 / _WIDER < wider < _WIDER) or not ours.std() or not theirs.std():
+    if (
+        (elsewhere < _ELSEWHERE and 1 / _WIDER < wider < _WIDER)
+        or not ours.std()
+        or not theirs.std()
+    ):
         return None
     lines = []
     for turned in (theirs, theirs[::-1]):
         factor, offset = np.polyfit(ours, turned, 1)
-        left = float(((turned - factor * ours - offset) ** 2).sum() / ((turned - turned.mean()) ** 2).sum())
+        left = float(
+            ((turned - factor * ours - offset) ** 2).sum() / ((turned - turned.mean()) ** 2).sum()
+        )
         lines.append((left, Unit(float(factor), float(offset), exact=False)))
     left, unit = min(lines, key=lambda line: line[0])
     return unit if left < 1 - _STRAIGHT else None

@@ -11,21 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 SUPPRESSED = re.compile(
-    r"\*+|-+|suppressed|removed|redacted|masked|withheld|hidden|unknown|any|all|不明|非公開|秘匿", re.IGNORECASE
+    r"\*+|-+|suppressed|removed|redacted|masked|withheld|hidden|unknown|any|all|不明|非公開|秘匿",
+    re.IGNORECASE,
 )
 """Texts that stand for any value; so does a missing value where the original had one."""
 _LONGEST = 64  # characters of a text that may be a number or a band
 _DIGITS = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _TIMES = {"": 1.0, "k": 1e3, "千": 1e3, "万": 1e4, "m": 1e6, "億": 1e8}
 _NUMBER = rf"({_DIGITS}) ?(k|m|千|万|億)?"
-_UNITS = re.compile(r"[$€£¥]|円|歳|才| ?(?:years?|yrs?)(?: old)?\b")  # say nothing of how much it is
+_UNITS = re.compile(
+    r"[$€£¥]|円|歳|才| ?(?:years?|yrs?)(?: old)?\b"
+)  # say nothing of how much it is
 _BETWEEN = r"(?:-|–|—|~|〜|to|through|and|\.\.+|…)"
-_BAND = re.compile(rf"(?:from |between )?([\[(]?) ?{_NUMBER} ?{_BETWEEN} ?(<?) ?{_NUMBER} ?([\])]?)")
+_BAND = re.compile(
+    rf"(?:from |between )?([\[(]?) ?{_NUMBER} ?{_BETWEEN} ?(<?) ?{_NUMBER} ?([\])]?)"
+)
 _INTERVAL = re.compile(rf"([\[(]) ?{_NUMBER} ?[,;] ?(<?) ?{_NUMBER} ?([\])])")
 _BELOW = re.compile(rf"(<=|≤|≦|<|under |below |less than |up to |at most ) ?{_NUMBER}")
 _ABOVE = re.compile(rf"(>=|≥|≧|>|over |above |more than |from |at least ) ?{_NUMBER}")
-_PLUS = re.compile(rf"{_NUMBER} ?(?:\+|or (?:more|over|above|older)|and (?:more|over|above|older|up)|以上)")
-_MINUS = re.compile(rf"{_NUMBER} ?(?:or (?:less|under|below|younger)|and (?:under|below|younger)|以下|(未満))")
+_PLUS = re.compile(
+    rf"{_NUMBER} ?(?:\+|or (?:more|over|above|older)|and (?:more|over|above|older|up)|以上)"
+)
+_MINUS = re.compile(
+    rf"{_NUMBER} ?(?:or (?:less|under|below|younger)|and (?:under|below|younger)|以下|(未満))"
+)
 _DECADE = re.compile(r"(\d*0)(?:'?s|年?代)")
 _ONE = re.compile(_NUMBER)
 _STRICT = ("<", "under ", "below ", "less than ", ">", "over ", "above ", "more than ")
@@ -65,7 +74,9 @@ def covered_numbers(text: str, values: NDArray[np.float64]) -> Bools | None:
         bound = _number(minus.group(1), minus.group(2))
         return np.asarray(values < bound if minus.group(3) else values <= bound)
     if decade := _DECADE.fullmatch(plain):
-        return np.asarray((values >= float(decade.group(1))) & (values < float(decade.group(1)) + 10))
+        return np.asarray(
+            (values >= float(decade.group(1))) & (values < float(decade.group(1)) + 10)
+        )
     if one := _ONE.fullmatch(plain):
         return _covered_one(one.group(1), one.group(2), values)
     return None
@@ -113,7 +124,9 @@ def covered_texts(text: str, levels: Sequence[str], *, cut: bool = False) -> Boo
         # One star may stand for one character or for any number of them; where the length fits, it tells more.
         started = _started(stem, levels)
         same_length = started.copy()
-        same_length[started] = [len(levels[place]) == len(plain) for place in np.flatnonzero(started).tolist()]
+        same_length[started] = [
+            len(levels[place]) == len(plain) for place in np.flatnonzero(started).tolist()
+        ]
         found = same_length if same_length.any() else started
         return found if found.any() else None
     parts = parts_of_list(plain)

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.result import AuditResult
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.messages import LANGUAGES, speaking, text
-from kakurenbo.tables import json_bytes, write_file
+from kakurenbo.core import json_bytes, write_file
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import LANGUAGES, speaking, text
 
 _RENDERERS: Mapping[str, Callable[[AuditResult], bytes]] = MappingProxyType(
     {

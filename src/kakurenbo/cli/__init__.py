@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import sys
 
 import click
@@ -14,9 +15,10 @@ from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli import streams
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
-from kakurenbo.compiling import announce_with
-from kakurenbo.errors import KakurenboError, ParameterError
-from kakurenbo.messages import language, retold, speaking, text, text_or
+from kakurenbo.core.compiling import announce_with
+from kakurenbo.core.errors import KakurenboError, ParameterError
+from kakurenbo.core.messages import language, retold, speaking, text, text_or
+from kakurenbo.core.problems import InputError
 
 VERBS = {
     "demo": "verb.demo",
@@ -31,6 +33,7 @@ VERBS = {
     "generate": "verb.generate",
     "sample": "verb.sample",
     "publish": "verb.publish",
+    "attach": "verb.attach",
     "attack": "verb.attack",
     "credit": "verb.credit",
     "score": "verb.score",
@@ -53,6 +56,9 @@ VERBS = {
 _DONE, _FAILS_RULES, _USAGE = 0, 1, 2
 _CUT_OFF = 141  # as shells say it of who writes into a closed pipe
 _JAPANESE = "かくれんぼ"
+_TRANSLATED = re.compile(
+    "[。、]|です|ます|ません"
+)  # a sentence of the Japanese catalogue, not to be read as English
 _ARGUMENTS_OF_AUDITS = ("original", "release")  # which Python takes as parameters
 _MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
 
@@ -70,10 +76,12 @@ class _Verbs(click.Group):
         command: click.Command = getattr(module, name)()
         return command
 
-    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in VERBS and not name.startswith("-"):
-            from kakurenbo.registry import nearest_name  # not needed where all goes well
+            from kakurenbo.methods.registry import nearest_name  # not needed where all goes well
 
             near = nearest_name(name, VERBS)
             context.fail(text("cli.no_verb_but" if near else "cli.no_verb", name=name, near=near))
@@ -84,7 +92,11 @@ class _Verbs(click.Group):
             formatter.write_dl([(name, text(code)) for name, code in VERBS.items()])
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        verbs = [CompletionItem(name, help=text(code)) for name, code in VERBS.items() if name.startswith(incomplete)]
+        verbs = [
+            CompletionItem(name, help=text(code))
+            for name, code in VERBS.items()
+            if name.startswith(incomplete)
+        ]
         return verbs + click.Command.shell_complete(self, context, incomplete)
 
 
@@ -146,7 +158,7 @@ def _language(given: list[str]) -> str:
 
 def _code(given: list[str], *, debug: bool) -> int:
     try:
-        code = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
+        code = _run(given)
         streams.flush_output()
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
@@ -180,19 +192,38 @@ def _code(given: list[str], *, debug: bool) -> int:
     return code if isinstance(code, int) else _DONE
 
 
+def _run(given: list[str]) -> int | None:
+    """Run a command; where it refuses an input, print its problems."""
+    try:
+        code: int | None = command_line().main(given, prog_name="kakurenbo", standalone_mode=False)
+    except InputError as error:
+        from kakurenbo.cli import output
+
+        return output.refuse(error.problems, "--json" in given)
+    return code
+
+
 def _told(error: click.ClickException) -> str:
     """What is wrong with a call; of something that is missing also what it is, and a command that has it."""
     missing = error.param if isinstance(error, click.MissingParameter) else None
     if missing is None or not isinstance(error, click.UsageError) or error.ctx is None:
         return error.format_message()
-    from kakurenbo.cli.examples import example_of  # loads rulebooks, which calls without a fault do when they need them
+    from kakurenbo.cli.examples import (
+        example_of,
+    )  # loads rulebooks, which calls without a fault do when they need them
 
-    what = missing.help if isinstance(missing, click.Option) else text_or(f"argument.{missing.name}", "")
+    what = (
+        missing.help
+        if isinstance(missing, click.Option)
+        else text_or(f"argument.{missing.name}", "")
+    )
     example = example_of(error.ctx.command_path)
     if not what or not example:
         return error.format_message()
     code = f"cli.missing.{missing.param_type_name}"
-    return text(code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example)
+    return text(
+        code, name=missing.get_error_hint(error.ctx), what=what.rstrip(".。"), command=example
+    )
 
 
 def _as_typed(error: KakurenboError, given: list[str]) -> str:
@@ -203,7 +234,8 @@ def _as_typed(error: KakurenboError, given: list[str]) -> str:
             return error.told(option)
         if error.parameter in _ARGUMENTS_OF_AUDITS and "audit" in given:
             return error.told(error.parameter.upper())
-    return retold(str(error))
+    message = str(error)
+    return message if _TRANSLATED.search(message) else retold(message)
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

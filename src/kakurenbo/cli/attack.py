@@ -7,16 +7,26 @@ from typing import Any
 
 import click
 
-from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, check_there, chosen_seed, json_option, method_verb, option, out_option, seed_option
+from kakurenbo.cli.common import (
+    OUT_TABLE,
+    PATH,
+    check_there,
+    chosen_seed,
+    json_option,
+    method_verb,
+    option,
+    out_option,
+    seed_option,
+)
 from kakurenbo.cli.examples import attack_example
-from kakurenbo.contracts import AnyRulebook, Attack, misfit
-from kakurenbo.contracts.facts import parts_in
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text, text_or
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, write_file
+from kakurenbo.contest import AnyRulebook, Attack, fits, misfit
+from kakurenbo.contest.facts import parts_in
+from kakurenbo.core import collect_notices, table_bytes, write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
 
 
 def _attack(
@@ -27,22 +37,45 @@ def _attack(
     seed: int | None,
     out: Path,
     as_json: bool,
+    completed_b: Path | None,
 ) -> int:
     check_there(*target)
+    if completed_b is not None:
+        _check_completes(rulebook, method, out, completed_b)
     rules = rulebook.in_folder(target[0])
     declared = _declared(rules, mechanism) if mechanism else None
-    known = rules.read_target(*target, declared=declared)
-    if isinstance(known, Problems):
-        return output.refuse(known, as_json)
-    output.print_notices([*known.notices, *_parts_left(target)])
+    with collect_notices() as notices:
+        attacked = rules.read_target(*target, declared=declared)
+    output.print_notices([*notices, *_parts_left(target)])
     seed = chosen_seed(seed)
-    guess = method(known.value.knowledge, stream(seed, "attack"))
+    guess = method(attacked.knowledge, stream(seed, "attack"))
     write_file(out, rules.bytes_of_attack(guess))
+    if completed_b is not None:
+        completed = method.completed(attacked.knowledge, guess)
+        write_file(completed_b, table_bytes(completed, header=True))
     if as_json:
-        output.print_json({"out": str(out), "target": known.value.name, "seed": seed})
+        output.print_json({"out": str(out), "target": attacked.name, "seed": seed})
     else:
-        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.written")), markup=False)
+        output.console_beside(out).print(
+            text("cli.file", file=str(out), what=text("cli.written")), markup=False
+        )
     return output.DONE
+
+
+def _check_completes(
+    rulebook: AnyRulebook, method: Attack[Any, Any], out: Path, completed: Path
+) -> None:
+    """Raise UsageError where an attack does not complete b, or would write both files to one place."""
+    if completed == out:
+        raise UsageError(text("usage.same_file", path=str(out)))
+    if method.completes:
+        return
+    classes = {name: registry.load("attacks", name) for name in registry.names("attacks")}
+    able = [name for name, cls in classes.items() if cls.completes and fits(type(rulebook), cls)]
+    called = click.get_current_context().info_name
+    raise UsageError(
+        text("usage.completes" if able else "usage.completes_nobody", method=called, methods=able)
+    )
 
 
 def _declared(rules: AnyRulebook, mechanism: str) -> Any:
@@ -58,10 +91,18 @@ def _parts_left(target: tuple[Path, ...]) -> list[str]:
     return [text("attack.parts", parts=[str(part) for part in parts])] if len(parts) > 1 else []
 
 
-def _parameters() -> list[click.Parameter]:
+def _parameters(method: type[Attack[Any, Any]]) -> list[click.Parameter]:
     target = click.Argument(["target"], type=PATH, nargs=-1, required=True)
-    mechanism = option("--mechanism", code="option.mechanism", metavar="NAME:param=value,...", shell_complete=_mechanisms)
-    return [target, out_option(), mechanism, seed_option(), json_option()]
+    mechanism = option(
+        "--mechanism",
+        code="option.mechanism",
+        metavar="NAME:param=value,...",
+        shell_complete=_mechanisms,
+    )
+    completed = option(
+        "--completed-b", code="option.completed_b", type=OUT_TABLE, hidden=not method.completes
+    )
+    return [target, out_option(), mechanism, completed, seed_option(), json_option()]
 
 
 def _mechanisms(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -70,7 +111,10 @@ def _mechanisms(_context: click.Context, _parameter: click.Parameter, incomplete
 
 def _known(rulebook: str, method: str) -> str:
     """The files that attackers of a contest know, or of every contest; and an example."""
-    told = {name: text_or(f"knowledge.{name}", "") for name in ([rulebook] if rulebook else registry.names("rulebooks"))}
+    told = {
+        name: text_or(f"knowledge.{name}", "")
+        for name in ([rulebook] if rulebook else registry.names("rulebooks"))
+    }
     lines = [f"{name}: {files}" for name, files in told.items() if files]
     paragraphs = [text("help.knowledge"), *lines] if lines else []
     if rulebook:

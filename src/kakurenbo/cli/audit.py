@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.audit.limits import DEFAULTS, read_limits
 from kakurenbo.audit.meant import suggesting_columns
 from kakurenbo.audit.options import MOST_TARGETS, Options
-from kakurenbo.audit.persons import Persons, persons_of
+from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
     beside,
@@ -39,7 +40,7 @@ from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.audit.running import STEPS, run_audit, with_rival
 from kakurenbo.audit.schema import read_schema
-from kakurenbo.audit.schema_checks import cells_outside
+from kakurenbo.audit.schema_checks import check_cells
 from kakurenbo.audit.tasks import Crew, threads
 from kakurenbo.audit.transactions import read_transactions
 from kakurenbo.audit.writing import check_report_name, write_report
@@ -57,58 +58,74 @@ from kakurenbo.cli.common import (
 )
 from kakurenbo.cli.given import given_options
 from kakurenbo.cli.progress import AuditProgress
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problem, Problems, Read, Source, json_bytes
+from kakurenbo.core import InputError, Problem, Source, collect_notices, gather, json_bytes
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
+from kakurenbo.core.problems import Gathering
 
-_NEEDED_BY = {"person": ("time", "period", "key"), "time": ("period",), "run": ("runs", "time_limit")}
+_NEEDED_BY = {
+    "person": ("time", "period", "key"),
+    "time": ("period",),
+    "run": ("runs", "time_limit"),
+}
 """Options that say something only where another one is given."""
 
 
-def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any) -> int:
+def _audit(
+    original: Path, release: tuple[Path, ...], holdout: Path | None, out: Path | None, **given: Any
+) -> int:
     as_json = bool(given["as_json"])
-    warnings.filterwarnings("ignore", module="sklearn")  # of rare classes it warns in words that tell nobody what to do
+    warnings.filterwarnings(
+        "ignore", module="sklearn"
+    )  # of rare classes it warns in words that tell nobody what to do
     _check_effect(given)
     command = _command(release, holdout, out, given)
     if out is not None:
         check_report_name(out)
     if out is not None and out.exists():
-        inputs = [original, *release, holdout, *(given[name] for name in ("key", "schema", "limits", "baseline"))]
+        inputs = [
+            original,
+            *release,
+            holdout,
+            *(given[name] for name in ("key", "schema", "limits", "baseline")),
+        ]
         if any(path is not None and path.exists() and out.samefile(path) for path in inputs):
             raise UsageError(text("usage.audit_own_input", path=str(out)))
     baseline = {} if given["baseline"] is None else read_baseline(given["baseline"])
-    limits = Read(dict(DEFAULTS)) if given["limits"] is None else read_limits(Source.of(given["limits"]))
-    schema = Read(None) if given["schema"] is None else read_schema(Source.of(given["schema"]))
-    key = _frames([] if given["key"] is None else [given["key"]])
-    earlier = _frames(given["earlier"], several=True)
-    own = _frames([original])
-    _check_no_columns(release, own[0])
-    released = _frames(release, several=True)
-    held_out = _frames([] if holdout is None else [holdout])
-    frames = [*own, *released, *held_out]
-    if problems := Problems.of(limits, schema, _shown(Problems.of(*frames, *key, *earlier), given)):
-        return output.refuse(problems, as_json)
-    tables = [reading.value for reading in frames if isinstance(reading, Read)]
-    own_schema = schema.value if isinstance(schema, Read) else None
-    if own_schema is not None and (problems := cells_outside(own_schema, tables[0])):
-        return output.refuse(problems, as_json)
-    notices = notices_that_hold(_notices(limits, schema, *own, *held_out, *key), _notices(*released, *earlier))
+    keys = [] if given["key"] is None else [given["key"]]
+    check_there(*keys, *given["earlier"])
+    limits, schema = dict(DEFAULTS), None
+    with gather() as problems, collect_notices() as told:
+        if given["limits"] is not None:
+            limits = problems.of(read_limits, Source.of(given["limits"]))
+        if given["schema"] is not None:
+            schema = problems.of(read_schema, Source.of(given["schema"]))
+        own, of_own = _frames(problems, [original], given)
+        _check_no_columns(release, own[0])
+        released, of_released = _frames(problems, release, given, several=True)
+        held_out, of_holdout = _frames(problems, [] if holdout is None else [holdout], given)
+        key, of_key = _frames(problems, keys, given)
+        earlier, of_earlier = _frames(problems, given["earlier"], given, several=True)
+    tables = [*own, *released, *held_out]
+    if schema is not None:
+        check_cells(schema, tables[0])
+    notices = notices_that_hold([*told, *of_own, *of_holdout, *of_key], [*of_released, *of_earlier])
     output.print_notices(notices)
     options = replace(
         _options(given),
         baseline=baseline,
-        limits=limits.value if isinstance(limits, Read) else {},
-        schema=own_schema,
-        persons=_persons(given, key),
-        earlier=tuple(reading.value for reading in earlier if isinstance(reading, Read)),
+        limits=limits,
+        schema=schema,
+        persons=persons_of(
+            given["person"], given["time"], given["period"], key[0] if key else None
+        ),
+        earlier=tuple(earlier),
     )
     if command is not None:
         progress = AuditProgress(("run", *STEPS) * given["runs"], quiet=as_json)
-        with suggesting_columns(tables[0]), progress:
+        with _hiding_cells(given), suggesting_columns(tables[0]), progress:
             made = audit_command(tables[0], command, options, given["runs"], progress, _crew(given))
-        if isinstance(made, Problems):
-            return output.refuse(_shown(made, given), as_json)
-        return _told(replace(made.value, notices=tuple(notices)), out, given)
+        return _told(replace(made, notices=tuple(notices)), out, given)
     held = tables.pop() if holdout is not None else None
     if held is not None and any(_are_swapped(tables[0], one, held) for one in tables[1:]):
         raise UsageError(text("usage.audit_swapped", original=str(original), holdout=str(holdout)))
@@ -117,22 +134,28 @@ def _audit(original: Path, release: tuple[Path, ...], holdout: Path | None, out:
     with suggesting_columns(tables[0], [*tables[1:], *options.earlier]):
         if given["method"]:
             options = with_rival(options, given["method"], (tables[0], tables[1], held))
-        if problems := _problems_of_people(tables, held, options):
-            return output.refuse(_shown(problems, given), as_json)
+        with _hiding_cells(given):
+            _check_people(tables, held, options)
         result = _audited(tables, held, options, notices, _crew(given), quiet=as_json)
     return _told(result, out, given)
 
 
-def _check_no_columns(release: Sequence[Path], original: Read[Frame] | Problems) -> None:
+def _check_no_columns(release: Sequence[Path], original: Frame | None) -> None:
     """Refuse a column in the place of a release: ``--know age sex`` takes the second word for a file."""
-    columns = original.value.columns if isinstance(original, Read) else ()
+    columns = () if original is None else original.columns
     if meant := [path for path in release if str(path) in columns and not path.exists()]:
         raise UsageError(text("usage.audit_column_as_file", name=str(meant[0])))
 
 
-def _shown(problems: Problems, given: dict[str, Any]) -> Problems:
-    """Problems of tables, whose cells are told on demand alone."""
-    return problems if given["show_records"] else problems.without_values()
+@contextmanager
+def _hiding_cells(given: dict[str, Any]) -> Iterator[None]:
+    """Take the cells of tables out of problems, unless they are asked for."""
+    try:
+        yield
+    except InputError as error:
+        if given["show_records"]:
+            raise
+        raise InputError(error.problems.without_values()) from error
 
 
 def _are_swapped(original: Frame, release: Frame, holdout: Frame) -> bool:
@@ -144,7 +167,9 @@ def _check_effect(given: dict[str, Any]) -> None:
     """Refuse options that would change nothing: whoever gives one believes that it does."""
     for needed, idle_ones in _NEEDED_BY.items():
         if not given[needed] and (idle := given_options(idle_ones)):
-            raise UsageError(text("usage.audit_without_effect", option=idle[0], needed=f"--{needed}"))
+            raise UsageError(
+                text("usage.audit_without_effect", option=idle[0], needed=f"--{needed}")
+            )
     if given["cluster"] is not None and given_options(["jobs"]):
         raise UsageError(text("usage.audit_jobs_and_cluster"))
 
@@ -156,7 +181,9 @@ def _told(result: AuditResult, out: Path | None, given: dict[str, Any]) -> int:
         write_report(result, out)
     _show(result, as_json)
     if out is not None and not as_json:
-        output.console_beside(out).print(text("cli.file", file=str(out), what=text("cli.report_written")), markup=False)
+        output.console_beside(out).print(
+            text("cli.file", file=str(out), what=text("cli.report_written")), markup=False
+        )
     return result.verdict.exit_code
 
 
@@ -164,41 +191,52 @@ def _crew(given: dict[str, Any]) -> Crew:
     return threads(given["jobs"]) if given["cluster"] is None else cluster(given["cluster"])
 
 
-def _command(release: Sequence[Path], holdout: Path | None, out: Path | None, given: dict[str, Any]) -> Anonymizing | None:
+def _command(
+    release: Sequence[Path], holdout: Path | None, out: Path | None, given: dict[str, Any]
+) -> Anonymizing | None:
     """The command of ``--run``, which makes releases and holdouts itself."""
     if given["run"] is None:
         if not release:
             raise UsageError(text("usage.audit_release"))
         # Whoever names a table so means no candidate, and would read that membership could not be assessed.
-        if holdout is None and (meant := [path for path in release[1:] if path.stem.casefold().startswith("holdout")]):
+        if holdout is None and (
+            meant := [path for path in release[1:] if path.stem.casefold().startswith("holdout")]
+        ):
             raise UsageError(text("usage.audit_holdout_meant", path=str(meant[0])))
         return None
-    taken = {"RELEASE": release, "--holdout": holdout, "--person": given["person"], "--method": given["method"]}
+    taken = {
+        "RELEASE": release,
+        "--holdout": holdout,
+        "--person": given["person"],
+        "--method": given["method"],
+    }
     if beside := [name for name, value in taken.items() if value]:
         raise UsageError(text("usage.audit_run_beside", name=beside[0]))
     log = None if out is None else out.with_suffix(".run.log")
     return Anonymizing.parsed(given["run"], given["time_limit"], log, shown=given["show_records"])
 
 
-def _frames(paths: Sequence[Path], *, several: bool = False) -> list[Read[Frame] | Problems]:
+def _frames(
+    problems: Gathering, paths: Sequence[Path], given: dict[str, Any], *, several: bool = False
+) -> tuple[list[Frame], list[Problem]]:
+    """Read tables, with the notices of all of them."""
+
+    def read(path: Path) -> Frame:
+        with _hiding_cells(given):
+            return read_frame(path, several=several)
+
     check_there(*paths)
-    return [read_frame(path, several=several) for path in paths]
+    with collect_notices() as notices:
+        frames = [problems.of(read, path) for path in paths]
+    return frames, notices
 
 
-def _notices(*readings: object) -> list[Problem]:
-    return [notice for reading in readings if isinstance(reading, Read) for notice in reading.notices]
-
-
-def _persons(given: dict[str, Any], key: Sequence[Read[Frame] | Problems]) -> Persons | None:
-    frames = [reading.value for reading in key if isinstance(reading, Read)]
-    return persons_of(given["person"], given["time"], given["period"], frames[0] if frames else None)
-
-
-def _problems_of_people(tables: Sequence[Frame], held: Frame | None, options: Options) -> Problems:
-    """What is wrong with the rows of tables of several per person, every place of it."""
-    if options.persons is None:
-        return Problems.of()
-    return Problems.of(*(read_transactions(options.persons, tables[0], release, held) for release in tables[1:]))
+def _check_people(tables: Sequence[Frame], held: Frame | None, options: Options) -> None:
+    """Refuse what is wrong with the rows of tables of several per person, every place of it."""
+    if options.persons is not None:
+        with gather() as problems:
+            for release in tables[1:]:
+                problems.of(read_transactions, options.persons, tables[0], release, held)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -215,7 +253,13 @@ def _options(given: dict[str, Any]) -> Options:
 
 
 def _audited(
-    tables: Sequence[Frame], held: Frame | None, options: Options, notices: Sequence[Problem], crew: Crew, *, quiet: bool
+    tables: Sequence[Frame],
+    held: Frame | None,
+    options: Options,
+    notices: Sequence[Problem],
+    crew: Crew,
+    *,
+    quiet: bool,
 ) -> AuditResult:
     steps, results = STEPS if options.persons is None else ("pseudonyms", *STEPS), []
     with AuditProgress(steps * len(tables[1:]), quiet=quiet) as progress:
@@ -238,7 +282,9 @@ def _show(result: AuditResult, as_json: bool) -> None:
         console.print(worse, markup=False, style="bold")
     for caveat in caveat_sentences(result):
         console.print(caveat, markup=False, style="yellow")
-    table = output.plain_table(*(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack")))
+    table = output.plain_table(
+        *(text(f"audit.report.heading.{one}") for one in ("risk", "figure", "standing", "attack"))
+    )
     for risk in result.risks.values():
         standing = text(f"audit.report.standing.{risk.standing}")
         told = [*([named("attack", risk.attack)] if risk.assessed else []), *beside(risk, result)]
@@ -264,7 +310,13 @@ def audit() -> click.Command:
         click.Argument(["release"], type=PATH, nargs=-1),
         option("--holdout", code="option.audit_holdout", type=PATH),
         option("--run", code="option.audit_run", metavar="COMMAND"),
-        option("--runs", code="option.audit_runs", type=click.IntRange(1, 100), default=3, show_default=True),
+        option(
+            "--runs",
+            code="option.audit_runs",
+            type=click.IntRange(1, 100),
+            default=3,
+            show_default=True,
+        ),
         option(
             "--time-limit",
             code="option.audit_time_limit",
@@ -280,7 +332,13 @@ def audit() -> click.Command:
         option("--ignore", "ignored", code="option.audit_ignore", default="", metavar="COLUMN,..."),
         option("--person", code="option.audit_person", default="", metavar="COLUMN"),
         option("--time", code="option.audit_time", default="", metavar="COLUMN"),
-        option("--period", code="option.audit_period", default="month", type=click.Choice(PERIODS), show_default=True),
+        option(
+            "--period",
+            code="option.audit_period",
+            default="month",
+            type=click.Choice(PERIODS),
+            show_default=True,
+        ),
         option("--key", code="option.audit_key", type=PATH),
         option("--earlier", code="option.audit_earlier", type=PATH, multiple=True),
         option("--schema", code="option.schema", type=PATH),
@@ -296,7 +354,9 @@ def audit() -> click.Command:
             default=MOST_TARGETS,
             show_default=True,
         ),
-        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
+        option(
+            "--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1
+        ),
         option("--cluster", code="option.audit_cluster", metavar="ADDRESS"),
         seed_option(),
         json_option(),

@@ -3,40 +3,70 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import check_there, json_option, path_argument, rulebook_verb, was_handed_out
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problem, Problems, sources_of
+from kakurenbo.cli.common import (
+    check_there,
+    json_option,
+    path_argument,
+    rulebook_verb,
+    was_handed_out,
+)
+from kakurenbo.contest import ANONYMIZE, AnyRulebook, ContestFacts, read_facts
+from kakurenbo.core import InputError, Problem, Problems, Source, collect_notices, sources_of
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
+from kakurenbo.rounds.publishing import Attachments, check_names
 
 
 class CheckedRelease(NamedTuple):
-    """A valid release with the rules and the handout it was checked against, and what was put right."""
+    """A valid release with the rules and the handout it was checked against, what was put right, and refused attachments."""
 
     rules: AnyRulebook
     handout: Any
     submission: Any
     notices: tuple[Problem, ...]
+    attachments: Problems | None
 
 
-def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease | Problems:
+def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease:
     """Read a handout and check a release against it, under the rules that the handout's contest fixes."""
     _check_order(rulebook, handout_path, release)
     rules = rulebook.in_folder(handout_path)
-    handout = rules.read_handout(handout_path)
-    if isinstance(handout, Problems):
-        return handout
-    check_there(release)
-    submission = rules.check_release(handout.value, sources_of(release))
-    if isinstance(submission, Problems):
-        return submission
-    return CheckedRelease(rules, handout.value, submission.value, (*handout.notices, *submission.notices))
+    with collect_notices() as notices:
+        handout = rules.read_handout(handout_path)
+        check_there(release)
+        sources = sources_of(release)
+        is_attachment = rules.phase(ANONYMIZE).is_attachment
+        attached = [source for source in sources if is_attachment(source.name)]
+        files = [source for source in sources if source not in attached]
+        facts = read_facts(handout_path, rules.name)
+
+        def read_attachments() -> Any:
+            _check_names(rules, facts, attached)
+            return rules.check_attachments(attached)
+
+        attachments = Attachments.read(read_attachments)
+        try:
+            _check_names(rules, facts, files)
+            submission = rules.check_release(handout, files)
+        except InputError as error:
+            raise InputError(
+                Problems.join([error.problems, attachments.refused or Problems([])])
+            ) from error
+        submission = attachments.attach_to(rules, handout, submission)
+    return CheckedRelease(rules, handout, submission, tuple(notices), attachments.refused)
+
+
+def _check_names(rules: AnyRulebook, facts: ContestFacts | None, sources: Sequence[Source]) -> None:
+    """Refuse the names that ``publish`` would refuse; without a contest's folder any name is accepted."""
+    if facts and facts.team:
+        check_names(rules.for_round(facts.round), facts.team, sources)
 
 
 def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
@@ -52,14 +82,40 @@ def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
 
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
     found = read_release(rulebook, handout, release)
-    if isinstance(found, Problems):
-        return output.refuse(found, as_json)
     output.print_notices(found.notices)
     if as_json:
-        output.print_json({"valid": True, "notices": [notice.as_json() for notice in found.notices]})
+        notices = [notice.as_json() for notice in found.notices]
+        output.print_json({"valid": True, "notices": notices, **attachments_json(found)})
     else:
-        output.console().print(text("cli.file", file=str(release), what=text("cli.valid")), markup=False)
-    return output.DONE
+        output.console().print(
+            text("cli.file", file=str(release), what=text("cli.valid")), markup=False
+        )
+    return report_attachments(found)
+
+
+def attachments_json(found: CheckedRelease) -> dict[str, Any]:
+    """Return the refused attachments of a valid release as the key of the JSON object; nothing where there are none."""
+    if not found.attachments:
+        return {}
+    problems = [problem.as_json() for problem in found.attachments]
+    return {
+        "attachments": [
+            {
+                "file": found.attachments[0].file,
+                "problem": str(found.attachments[0]),
+                "problems": problems,
+            }
+        ]
+    }
+
+
+def report_attachments(found: CheckedRelease) -> int:
+    """Print what is wrong with the attachments of a valid release, and return the exit code."""
+    if not found.attachments:
+        return output.DONE
+    output.print_problems(found.attachments, found.attachments.total)
+    output.print_notices([text("cli.attachment_refused", file=found.attachments[0].file)])
+    return output.UNUSABLE if found.attachments.malformed else output.FAILS_RULES
 
 
 def release_parameters() -> list[click.Parameter]:

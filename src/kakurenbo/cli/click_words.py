@@ -14,12 +14,21 @@ import click.formatting
 import click.parser
 import click.types
 
-from kakurenbo.messages import codes_by_english, text, text_or
+from kakurenbo.core.messages import codes_by_english, text, text_or
 
-_SPEAKING = (click.core, click.decorators, click.exceptions, click.formatting, click.parser, click.types)
+_SPEAKING = (
+    click.core,
+    click.decorators,
+    click.exceptions,
+    click.formatting,
+    click.parser,
+    click.types,
+)
 _MEASURING = (click.formatting, click._textwrap)
 _WIDE = "WF"  # the classes of East Asian width that take two columns
-_NOT_FIRST = "、。，．」』）】・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)"  # signs that do not begin a line
+_NOT_FIRST = (
+    "、。，．」』）】・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)"  # signs that do not begin a line
+)
 
 
 def translate_click() -> None:
@@ -50,7 +59,9 @@ def columns(shown: str) -> int:
     >>> columns("仮名 ID")
     7
     """
-    return sum(2 if unicodedata.east_asian_width(char) in _WIDE else 1 for char in click.unstyle(shown))
+    return sum(
+        2 if unicodedata.east_asian_width(char) in _WIDE else 1 for char in click.unstyle(shown)
+    )
 
 
 class _WideWrapper(click._textwrap.TextWrapper):

@@ -12,15 +12,15 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from kakurenbo import registry, rng
 from kakurenbo.cli import output
 from kakurenbo.cli.examples import example_of
-from kakurenbo.contracts import AnyRulebook, fits, misfit, read_facts
-from kakurenbo.contracts.facts import TEAM
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text, text_or
-from kakurenbo.parameters import Parameter, make, parameters_of
-from kakurenbo.tables import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
+from kakurenbo.contest import AnyRulebook, fits, misfit, read_facts
+from kakurenbo.contest.facts import TEAM
+from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place, rng
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text, text_or
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import Parameter, make, parameters_of
 
 
 def _check_folder(path: Path) -> None:
@@ -39,7 +39,9 @@ class _InPath(click.Path):
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
         return STANDARD_INPUT if value == "-" else super().convert(value, parameter, context)
 
 
@@ -50,7 +52,9 @@ class _OutPath(_InPath):
         super().__init__()
         self._check = check
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
         path = STANDARD_OUTPUT if value == "-" else super().convert(value, parameter, context)
         if not str(path).isprintable():
             raise UsageError(text("usage.strange_name", path=str(path)))
@@ -63,6 +67,11 @@ def _check_table(path: Path) -> None:
     check_ending(path, TABLE_ENDINGS, "usage.table_ending")
 
 
+def _check_figure(path: Path) -> None:
+    check_file(path)
+    check_ending(path, (".svg",), "usage.figure_ending")
+
+
 def check_ending(path: Path, endings: tuple[str, ...], code: str) -> None:
     """Refuse a name that promises another format than the one that is written; one without an ending promises none."""
     if path.suffix and not path.name.lower().endswith(endings):
@@ -70,8 +79,12 @@ def check_ending(path: Path, endings: tuple[str, ...], code: str) -> None:
 
 
 PATH = _InPath()
-OUT_FILE, OUT_FOLDER, OUT_PLACE = _OutPath(check_file), _OutPath(_check_folder), _OutPath(check_place)
-OUT_TABLE = _OutPath(_check_table)
+OUT_FILE, OUT_FOLDER, OUT_PLACE = (
+    _OutPath(check_file),
+    _OutPath(_check_folder),
+    _OutPath(check_place),
+)
+OUT_TABLE, OUT_FIGURE = _OutPath(_check_table), _OutPath(_check_figure)
 
 Body = Callable[..., int | None]
 Beside = Mapping[str, Callable[[], click.Command]]
@@ -83,8 +96,10 @@ def option(*names: str, code: str, **settings: Any) -> click.Option:
 
 
 def disqualified_option() -> click.Option:
-    """``--disqualified``: releases that are taken out of results, as ``reporting.without`` reads them."""
-    return option("--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,...")
+    """``--disqualified``: releases that are taken out of results, as ``reports.without`` reads them."""
+    return option(
+        "--disqualified", code="option.disqualified", default="", metavar="[ROUND:]TARGET,..."
+    )
 
 
 def json_option() -> click.Option:
@@ -145,10 +160,14 @@ def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
     return facts is not None and facts.folder == TEAM
 
 
-def check_order(first: tuple[str, Path], second: tuple[str, Path], belongs_first: Callable[[Path], bool]) -> None:
+def check_order(
+    first: tuple[str, Path], second: tuple[str, Path], belongs_first: Callable[[Path], bool]
+) -> None:
     """Tell who exchanged two arguments, each with the name that the help gives it."""
     if belongs_first(second[1]) and not belongs_first(first[1]):
-        raise UsageError(text("usage.looks_swapped", path=str(second[1]), first=first[0], second=second[0]))
+        raise UsageError(
+            text("usage.looks_swapped", path=str(second[1]), first=first[0], second=second[0])
+        )
 
 
 def names(given: str) -> list[str]:
@@ -196,7 +215,12 @@ def rulebook_verb(
             return body(rulebook, **values)
 
         about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, cls))}"
-        return click.Command(rulebook_name, params=[*parameters(), *own(cls), *options], callback=callback, help=about)
+        return click.Command(
+            rulebook_name,
+            params=[*parameters(), *own(cls), *options],
+            callback=callback,
+            help=about,
+        )
 
     return PluginGroup(name, "rulebooks", command, help_, offered, beside)
 
@@ -249,28 +273,49 @@ class PluginGroup(click.Group):
         contests, below = self._plugins(), _names_below(self._beside)
         near = registry.nearest_name(name, [*contests, *self._beside, *below]) if name else ""
         others = [f"{beside} {metavar}" for beside, metavar in _shown_beside(self._beside)]
-        command = example_of(f"kakurenbo {self.name} {below.get(near) or near or next(iter(self._beside))}")
+        command = example_of(
+            f"kakurenbo {self.name} {below.get(near) or near or next(iter(self._beside))}"
+        )
         code = ("usage.near_one" if near else "usage.no_such_one") if name else "usage.name_first"
         told = {"verb": self.name, "name": name, "near": below.get(near, near)}
         return UsageError(text(code, **told, contests=contests, others=others, command=command))
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section(text("help.contests") if self._group == "rulebooks" else text("help.methods")):
-            shown = [(name, described(self._group, name, registry.load(self._group, name))) for name in self._plugins()]
+        with formatter.section(
+            text("help.contests") if self._group == "rulebooks" else text("help.methods")
+        ):
+            shown = [
+                (name, described(self._group, name, registry.load(self._group, name)))
+                for name in self._plugins()
+            ]
             formatter.write_dl(shown)
         if self._beside:
             with formatter.section(text("help.without_contest")):
-                formatter.write_dl([(name, make().get_short_help_str(200)) for name, make in self._beside.items()])
+                formatter.write_dl(
+                    [(name, make().get_short_help_str(200)) for name, make in self._beside.items()]
+                )
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
+        names = [
+            CompletionItem(name)
+            for name in self.list_commands(context)
+            if name.startswith(incomplete)
+        ]
         return names + click.Command.shell_complete(self, context, incomplete)
 
 
 def _names_below(beside: Beside) -> dict[str, str]:
     """What the commands beside the rulebooks offer, each with the words that call it: ``hospital``, ``table hospital``."""
-    groups = {name: made for name, make_one in beside.items() if isinstance(made := make_one(), click.Group)}
-    return {one: f"{name} {one}" for name, group in groups.items() for one in group.list_commands(click.Context(group))}
+    groups = {
+        name: made
+        for name, make_one in beside.items()
+        if isinstance(made := make_one(), click.Group)
+    }
+    return {
+        one: f"{name} {one}"
+        for name, group in groups.items()
+        for one in group.list_commands(click.Context(group))
+    }
 
 
 def _shown_beside(beside: Beside) -> list[tuple[str, str]]:
@@ -295,15 +340,16 @@ def method_verb(
     verb: str,
     group: str,
     body: Body,
-    parameters: Callable[[], list[click.Parameter]],
+    parameters: Callable[[type], list[click.Parameter]],
     help_: str,
     more: Callable[[str, str], str] = lambda _rulebook, _method: "",
     beside: Beside | None = None,
 ) -> click.Group:
     """A verb of rulebook, then method: ``anonymize amic2020 rr C.csv D.csv --p 0.9``; ``body(rulebook, method, **values)``.
 
-    ``more`` is what the help tells besides, given the names of a rulebook and a method as far as they were told; ``beside``
-    are commands that stand beside the rulebooks.
+    ``parameters`` makes the arguments and options of the verb, given the class of a method. ``more`` is what the help tells
+    besides, given the names of a rulebook and a method as far as they were told; ``beside`` are commands that stand beside the
+    rulebooks.
     """
 
     def rulebook_command(rulebook_name: str) -> click.Command:
@@ -322,11 +368,17 @@ def method_verb(
 
             options = [parameter_option(group, method_name, one) for one in wanted]
             about = f"{described(group, method_name, cls)}{more(rulebook_name, method_name)}"
-            return click.Command(method_name, params=[*parameters(), *options], callback=callback, help=about)
+            return click.Command(
+                method_name, params=[*parameters(cls), *options], callback=callback, help=about
+            )
 
         about = f"{help_}\n\n{text('help.sentence', sentence=described('rulebooks', rulebook_name, type(rulebook)))}"
         return PluginGroup(
-            rulebook_name, group, method_command, about + more(rulebook_name, ""), lambda cls: fits(type(rulebook), cls)
+            rulebook_name,
+            group,
+            method_command,
+            about + more(rulebook_name, ""),
+            lambda cls: fits(type(rulebook), cls),
         )
 
     return PluginGroup(verb, "rulebooks", rulebook_command, help_ + more("", ""), beside=beside)
@@ -340,7 +392,9 @@ def parameter_option(group: str, method: str, parameter: Parameter) -> click.Opt
     else:
         shown = text("option.parameter", **told, default=output.short(parameter.default))
     names = [f"--{parameter.name.replace('_', '-')}", _slot(parameter)]
-    return click.Option(names, type=str, help=shown, metavar="VALUE", shell_complete=_completing(parameter))
+    return click.Option(
+        names, type=str, help=shown, metavar="VALUE", shell_complete=_completing(parameter)
+    )
 
 
 def _completing(parameter: Parameter) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -352,7 +406,9 @@ def _completing(parameter: Parameter) -> Callable[[click.Context, click.Paramete
         values = [output.short(parameter.default)]
     if parameter.optional:
         values.append("none")
-    return lambda _context, _parameter, incomplete: [value for value in values if value.startswith(incomplete)]
+    return lambda _context, _parameter, incomplete: [
+        value for value in values if value.startswith(incomplete)
+    ]
 
 
 def take_given(values: dict[str, Any], wanted: Iterable[Parameter]) -> dict[str, str]:

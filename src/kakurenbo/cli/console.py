@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from kakurenbo.messages import escaped
+from kakurenbo.core.messages import escaped
 
 
 class SafeConsole(Console):

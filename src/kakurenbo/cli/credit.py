@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import check_order, check_there, json_option, path_argument, rulebook_verb
-from kakurenbo.contracts import ATTACK, AnyRulebook, read_facts
-from kakurenbo.contracts.facts import ANSWER, part_folder, whole_of
-from kakurenbo.messages import Phrase, text, text_or
-from kakurenbo.tables import Problem, Problems, Reading, Severity, Source, refused
+from kakurenbo.contest import ATTACK, AnyRulebook, read_facts
+from kakurenbo.contest.facts import ANSWER, part_folder, whole_of
+from kakurenbo.core import InputError, Problem, Problems, Severity, Source, collect_notices
+from kakurenbo.core.messages import Phrase, text, text_or
+from kakurenbo.core.problems import LISTED_ROWS
 
 
 def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> int:
@@ -20,13 +22,15 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
     check_there(answer, guess)
     rules = rulebook.in_folder(answer)
     truth = rules.read_answer(answer)
-    if isinstance(truth, Problems):
-        return output.refuse(truth, as_json)
-    guessed = _other_answer(rules, answer, guess) or _read_guess(rules, answer, truth.value, guess)
-    if isinstance(guessed, Problems):
-        return output.refuse(_told(rules, guessed, guess), as_json)
-    output.print_notices(guessed.notices)
-    credit = rules.credit(truth.value, guessed.value)
+    try:
+        _check_answer(rules, answer, guess)
+        form = _guess_form(rules, answer, truth)
+        with collect_notices() as notices:
+            guessed = rules.check_guess(form, Source.of(guess))
+    except InputError as error:
+        raise InputError(_told(rules, error.problems, guess)) from error
+    output.print_notices(notices)
+    credit = rules.credit(truth, guessed)
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
     else:
@@ -34,27 +38,38 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
     return output.DONE
 
 
-def _read_guess(rules: AnyRulebook, answer: Path, truth: Any, guess: Path) -> Reading[Any]:
-    """The guess against the published target where it lies beside the answer, else against what the answer tells."""
+def _guess_form(rules: AnyRulebook, answer: Path, truth: Any) -> Any:
+    """Return the form by the published target where it lies beside the answer, else by what the answer tells."""
     target = answer.resolve().parent.parent / "targets" / answer.name
-    form = rules.answer_form(truth)
     if answer.is_dir() and target.is_dir():
-        read = rules.read_target(target)
-        if isinstance(read, Problems):
-            return read
-        form = read.value.form
-    return rules.check_guess(form, Source.of(guess))
+        return rules.read_target(target).form
+    return rules.answer_form(truth)
 
 
 def _told(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems:
     """The problems of the file as it was typed; one where its lines are all of a wrong width: it is another kind of file."""
     problems = problems.in_file(str(guess))
-    widths = [problem.row for problem in problems if problem.code == "line.wrong_width"]
-    if len(problems) == 1 or widths not in ([*range(first, first + len(problems))] for first in (1, 2)):
+    wrong = [problem for problem in problems if problem.code == "line.wrong_width"]
+    wrong_widths = all(
+        problem in wrong or problem.code == "table.row_count" for problem in problems
+    )
+    rows = sorted(row for problem in wrong for row in problem.rows or (problem.row or 0,))[
+        :LISTED_ROWS
+    ]
+    if (
+        not wrong_widths
+        or len(rows) < 2
+        or rows not in ([*range(first, first + len(rows))] for first in (1, 2))
+    ):
         return problems
     form = f"guess_form.{rules.name}"
-    said = {"problem": problems[0].message, "form": Phrase(form if text_or(form, "") else "guess.form")}
-    return Problems([Problem("guess.other_file", said, str(guess), problems[0].row, severity=Severity.MALFORMED)])
+    said = {
+        "problem": replace(wrong[0], rows=(), count=1).message,
+        "form": Phrase(form if text_or(form, "") else "guess.form"),
+    }
+    return Problems(
+        [Problem("guess.other_file", said, str(guess), wrong[0].row, severity=Severity.MALFORMED)]
+    )
 
 
 def _is_answer(rulebook: AnyRulebook, path: Path) -> bool:
@@ -62,20 +77,21 @@ def _is_answer(rulebook: AnyRulebook, path: Path) -> bool:
     return facts is not None and facts.folder == ANSWER
 
 
-def _other_answer(rules: AnyRulebook, answer: Path, guess: Path) -> Problems | None:
-    """A guess whose name tells another target than the answer's, or an attacker who was dealt another part of it."""
+def _check_answer(rules: AnyRulebook, answer: Path, guess: Path) -> None:
+    """Refuse a guess whose name tells another target than the answer's, or an attacker who was dealt another part."""
     facts = read_facts(answer, rules.name)
     parsed = (pattern.parse(guess.name) for pattern in rules.phase(ATTACK).files)
     named = next((fields for fields in parsed if fields is not None), {})
     if facts is None:
-        return None
+        return
     if facts.target and named.get("target", facts.target) != facts.target:
-        return refused("guess.other_target", guess.name, named=named["target"], target=facts.target)
+        raise InputError.of(
+            "guess.other_target", guess.name, named=named["target"], target=facts.target
+        )
     whole, attacker = whole_of(answer), named.get("attacker", "")
     part = whole / part_folder(attacker)
     if part.is_dir() and part != answer:
-        return refused("guess.other_part", guess.name, attacker=attacker, folder=str(part))
-    return None
+        raise InputError.of("guess.other_part", guess.name, attacker=attacker, folder=str(part))
 
 
 def _parameters() -> list[click.Parameter]:

@@ -8,20 +8,19 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, json_option
-from kakurenbo.datasets.store import IMPORTERS, import_dataset
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
+from kakurenbo.core import collect_notices
+from kakurenbo.core.messages import text
+from kakurenbo.data.store import IMPORTERS, import_dataset
 
 
 def _import(name: str, files: tuple[Path, ...], as_json: bool) -> int:
-    report = import_dataset(name, files)
-    if isinstance(report, Problems):
-        return output.refuse(report, as_json)
-    output.print_notices(report.notices)
+    with collect_notices() as notices:
+        report = import_dataset(name, files)
+    output.print_notices(notices)
     if as_json:
-        output.print_json(report.value)
+        output.print_json(report)
     else:
-        for key, value in report.value.items():
+        for key, value in report.items():
             output.console().print(f"{key}: {value}", markup=False)
     return output.DONE
 
@@ -37,5 +36,7 @@ def data() -> click.Group:
         click.Argument(["files"], type=PATH, nargs=-1, required=True),
         json_option(),
     ]
-    imported = click.Command("import", params=parameters, callback=_import, help=text("help.import"))
+    imported = click.Command(
+        "import", params=parameters, callback=_import, help=text("help.import")
+    )
     return click.Group("data", commands=[imported], help=text("help.data"), no_args_is_help=True)

@@ -13,16 +13,17 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from kakurenbo import arena, registry
+from kakurenbo import arena
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FOLDER, described, json_option, option
 from kakurenbo.cli.examples import prepare_example
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import text
-from kakurenbo.reporting import results_json
-from kakurenbo.tables import write_file
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import write_file
+from kakurenbo.core.messages import text
+from kakurenbo.methods import registry
+from kakurenbo.reports import results_json
 
 TEAMS = 6  # of the default field, so that it is over soon
 
@@ -37,7 +38,7 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
         begun = time.perf_counter()
         played = _play(rulebook, seed, jobs, quiet=as_json)
         document, report = played.document, out / f"{name}.html"
-        played.write_report("html", report)
+        played.write_report(report)
         write_file(out / f"{name}.json", document.as_bytes())
         seconds = time.perf_counter() - begun
         (only,) = document.rounds
@@ -51,12 +52,16 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
             console = output.console()
             console.print(f"\n[bold]{name}[/]: {escape(described('rulebooks', name, cls))}")
             print_tournament(document)
-            console.print(text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False)
+            console.print(
+                text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False
+            )
     if as_json:
         output.print_json(shown)
     elif shown:
         reports = text("cli.or").join(str(one["report"]) for one in shown.values())
-        told = text("cli.demo_next", reports=reports, command=_as_called(prepare_example(next(iter(shown)))))
+        told = text(
+            "cli.demo_next", reports=reports, command=_as_called(prepare_example(next(iter(shown))))
+        )
         output.console().print(f"\n{told}", markup=False)
     return output.DONE
 
@@ -66,7 +71,9 @@ def _as_called(command: str) -> str:
     called = Path(sys.argv[0])
     if shutil.which("kakurenbo"):
         return command
-    return command.replace("kakurenbo", str(called) if called.name == "kakurenbo" else "python -m kakurenbo", 1)
+    return command.replace(
+        "kakurenbo", str(called) if called.name == "kakurenbo" else "python -m kakurenbo", 1
+    )
 
 
 def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.Tournament:
@@ -76,15 +83,32 @@ def _play(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> arena.
         tempfile.TemporaryDirectory(prefix="kakurenbo-demo-") as folder,
         TournamentProgress(rulebook.name, quiet=quiet) as progress,
     ):
-        return arena.play_tournament(plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell)
+        return arena.play_tournament(
+            plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell
+        )
 
 
 def demo() -> click.Command:
     """The verb."""
     parameters: list[click.Parameter] = [
-        option("--seed", code="option.demo_seed", type=click.IntRange(0), default=2020, show_default=True),
-        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
-        option("-o", "--out", code="option.demo_out", type=OUT_FOLDER, default=Path("out", "demo"), show_default=True),
+        option(
+            "--seed",
+            code="option.demo_seed",
+            type=click.IntRange(0),
+            default=2020,
+            show_default=True,
+        ),
+        option(
+            "--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1
+        ),
+        option(
+            "-o",
+            "--out",
+            code="option.demo_out",
+            type=OUT_FOLDER,
+            default=Path("out", "demo"),
+            show_default=True,
+        ),
         json_option(),
     ]
     return click.Command("demo", params=parameters, callback=_demo, help=text("help.demo"))

@@ -14,11 +14,12 @@ from typing import Any
 import click
 from rich.text import Text
 
-from kakurenbo import __version__, registry
+from kakurenbo import __version__
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, option
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
+from kakurenbo.methods import registry
 
 _PACKAGES = ("numpy", "polars", "scipy", "scikit-learn", "numba")
 _OF_THE_JUDGE = ("django", "granian", "procrastinate", "psycopg")
@@ -99,18 +100,25 @@ def _packages() -> str:
 
 
 def _plugins() -> str:
-    loaded = {group: [registry.load(group, name) for name in registry.names(group)] for group in registry.GROUPS}
+    loaded = {
+        group: [registry.load(group, name) for name in registry.names(group)]
+        for group in registry.GROUPS
+    }
     return text("cli.doctor_plugins", **{group: len(classes) for group, classes in loaded.items()})
 
 
 def _store() -> str:
-    from kakurenbo.datasets.store import imported_names, store_folder
+    from kakurenbo.data.store import imported_names, store_folder
 
     folder = store_folder()
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not os.access(nearest, os.W_OK):
         raise PermissionError(text("cli.doctor_no_store", folder=str(folder)))
-    return text("cli.doctor_store", folder=str(folder), imported=imported_names() or text("cli.doctor_nothing"))
+    return text(
+        "cli.doctor_store",
+        folder=str(folder),
+        imported=imported_names() or text("cli.doctor_nothing"),
+    )
 
 
 def _heading(check: str) -> str:

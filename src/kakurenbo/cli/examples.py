@@ -7,14 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE, ATTACK, AnyRulebook, FilePattern, fits
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, FilePattern, fits
+from kakurenbo.methods import registry
 
-CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = "contest", "submissions", "phase", "guesses", "results.json", "run"
+CONTEST, SUBMISSIONS, PHASE, GUESSES, RESULTS, RUN = (
+    "contest",
+    "submissions",
+    "phase",
+    "guesses",
+    "results.json",
+    "run",
+)
 TABLE = "table"
 """What stands in the place of a rulebook where there is no contest."""
 _OWN, _OWN_RELEASE = "original.csv", "release.csv"
-_FOR_OWN_TABLES = MappingProxyType({"kanony": ("--columns", "sex,ward"), "pipeline": ("--steps", "swap|rr:p=0.9")})
+_FOR_OWN_TABLES = MappingProxyType(
+    {"kanony": ("--columns", "sex,ward"), "pipeline": ("--steps", "swap|rr:p=0.9")}
+)
 """What methods need whose defaults name columns of a contest, or do nothing; for the table of ``generate table hospital``."""
 _GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _ANONYMIZER, _ATTACKER = "01", "02"
@@ -35,16 +44,22 @@ def anonymize_example(rulebook: str, asked: str = "") -> str:
     """What a player types to make a release, by the method asked for or by one that plays well."""
     if rulebook == TABLE:
         needed = _FOR_OWN_TABLES.get(asked, ())
-        return shlex.join(["kakurenbo", "anonymize", TABLE, asked or "rr", _OWN, _OWN_RELEASE, *needed])
+        return shlex.join(
+            ["kakurenbo", "anonymize", TABLE, asked or "rr", _OWN, _OWN_RELEASE, *needed]
+        )
     cls = registry.load("rulebooks", rulebook)
-    method, options = _method("anonymizers", cls, asked, [player.anonymizer for player in cls.default_players])
+    method, options = _method(
+        "anonymizers", cls, asked, [player.anonymizer for player in cls.default_players]
+    )
     return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
 
 
 def attack_example(rulebook: str, asked: str = "") -> str:
     """What a player types to attack a release, by the method asked for or by one that plays well."""
     cls = registry.load("rulebooks", rulebook)
-    method, options = _method("attacks", cls, asked, [player.attack for player in cls.default_players])
+    method, options = _method(
+        "attacks", cls, asked, [player.attack for player in cls.default_players]
+    )
     return f"kakurenbo attack {rulebook} {method} {_TARGET} -o {_guess(rulebook)}{options}"
 
 
@@ -68,8 +83,18 @@ def anonymize_command(rules: AnyRulebook, told: str, handout: Path, team: str) -
     from kakurenbo.arena.calls import MethodCall  # loads more than help needs
 
     call = MethodCall.parsed("anonymizers", told)
-    options = [word for name, value in call.parameters for word in (f"--{name.replace('_', '-')}", value)]
-    words = ["kakurenbo", "anonymize", rules.name, call.name, str(handout), release_place(rules, team), *options]
+    options = [
+        word for name, value in call.parameters for word in (f"--{name.replace('_', '-')}", value)
+    ]
+    words = [
+        "kakurenbo",
+        "anonymize",
+        rules.name,
+        call.name,
+        str(handout),
+        release_place(rules, team),
+        *options,
+    ]
     return shlex.join(words)
 
 
@@ -77,14 +102,21 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {
         "prepare": prepare_example,
         "publish": publish_example,
+        "attach": lambda rulebook: (
+            f"kakurenbo attach {rulebook} {CONTEST} {PHASE} questionnaires -o {PHASE}-2"
+        ),
         "tune": tune_example,
         "check": lambda rulebook: f"kakurenbo check {rulebook} {_HANDOUT} {_release(rulebook)}",
         "measure": lambda rulebook: f"kakurenbo measure {rulebook} {_HANDOUT} {_release(rulebook)}",
         "generate": lambda rulebook: (
-            _GENERATE_TABLE if rulebook == TABLE else f"kakurenbo generate {rulebook} -o population.csv"
+            _GENERATE_TABLE
+            if rulebook == TABLE
+            else f"kakurenbo generate {rulebook} -o population.csv"
         ),
         "sample": lambda rulebook: f"kakurenbo sample {rulebook} population.csv -o sample.csv",
-        "credit": lambda rulebook: f"kakurenbo credit {rulebook} {PHASE}/answers/{_ANONYMIZER} {_guess(rulebook)}",
+        "credit": lambda rulebook: (
+            f"kakurenbo credit {rulebook} {PHASE}/answers/{_ANONYMIZER} {_guess(rulebook)}"
+        ),
         "score": lambda rulebook: f"kakurenbo score {rulebook} {PHASE} {GUESSES} -o {RESULTS}",
         "run": lambda rulebook: f"kakurenbo run {rulebook} -o {RUN}",
         "verify": lambda rulebook: f"kakurenbo verify {rulebook} {CONTEST} {PHASE}",
@@ -92,7 +124,9 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "backup": lambda _: "kakurenbo backup --home judge judge.backup",
         "restore": lambda _: "kakurenbo restore judge.backup --home judge-again",
         "schema": lambda _: "kakurenbo schema original.csv -o schema.toml",
-        "audit": lambda _: "kakurenbo audit original.csv release.csv --holdout holdout.csv -o report.html",
+        "audit": lambda _: (
+            "kakurenbo audit original.csv release.csv --holdout holdout.csv -o report.html"
+        ),
         "data": lambda _: "kakurenbo data import adult adult.data adult.test",
     }
 )
@@ -135,8 +169,12 @@ def _method(group: str, rulebook: type, asked: str, played: Sequence[str]) -> tu
         name, _, parameters = told.partition(":")
         if name in registry.names(group) and (name == asked or (not asked and name != "pipeline")):
             pairs = (part.partition("=") for part in parameters.split(",") if "=" in part)
-            return name, "".join(f" --{key.replace('_', '-')} {_quoted(value)}" for key, _, value in pairs)
-    return asked or next(name for name in registry.names(group) if fits(rulebook, registry.load(group, name))), ""
+            return name, "".join(
+                f" --{key.replace('_', '-')} {_quoted(value)}" for key, _, value in pairs
+            )
+    return asked or next(
+        name for name in registry.names(group) if fits(rulebook, registry.load(group, name))
+    ), ""
 
 
 def _quoted(value: str) -> str:

@@ -11,6 +11,8 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import (
     OUT_TABLE,
+    PATH,
+    check_there,
     chosen_seed,
     json_option,
     name_first,
@@ -21,19 +23,34 @@ from kakurenbo.cli.common import (
     seed_option,
 )
 from kakurenbo.cli.examples import TABLE, example_of
-from kakurenbo.contracts import AnyRulebook, Rulebook
-from kakurenbo.errors import UsageError
-from kakurenbo.generators.hospital import hospital
-from kakurenbo.messages import retold, text
-from kakurenbo.rng import stream
-from kakurenbo.tables import write_file
+from kakurenbo.contest import AnyRulebook, Rulebook
+from kakurenbo.core import Source, collect_notices, write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
+from kakurenbo.core.rng import stream
+from kakurenbo.data.hospital import hospital
 
 
 def _generate(
-    rulebook: AnyRulebook, rows: int, distinct: bool, seed: int | None, out: Path, verbose: bool, as_json: bool
+    rulebook: AnyRulebook,
+    rows: int,
+    distinct: bool,
+    seed: int | None,
+    out: Path,
+    verbose: bool,
+    as_json: bool,
+    table: Path | None = None,
 ) -> int:
     seed = chosen_seed(seed)
-    content, report = rulebook.generate(rows, stream(seed, "generate"), distinct=distinct)
+    if table is None:
+        content, report = rulebook.generate(rows, stream(seed, "generate"), distinct=distinct)
+    else:
+        check_there(table)
+        with collect_notices() as notices:
+            content, report = rulebook.generate_from(
+                Source.of(table), rows, stream(seed, "generate"), distinct=distinct
+            )
+        output.print_notices(notices)
     write_file(out, content)
     shown = {"out": str(out), "rows": rows, "seed": str(seed), **report}
     if as_json:
@@ -41,7 +58,9 @@ def _generate(
     else:
         for name, value in shown.items():
             told = value if verbose or not isinstance(value, Mapping) else _in_short(value)
-            output.console_beside(out).print(f"{output.label(name)}: {retold(output.short(told))}", markup=False)
+            output.console_beside(out).print(
+                f"{output.label(name)}: {retold(output.short(told))}", markup=False
+            )
     return output.DONE
 
 
@@ -51,7 +70,9 @@ def _in_short(figures: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in figures.items():
         if isinstance(value, Mapping) and value:
             attribute = max(value, key=value.__getitem__)
-            short[text("cli.largest", figure=output.label(name))] = f"{output.short(value[attribute])} ({attribute})"
+            short[text("cli.largest", figure=output.label(name))] = (
+                f"{output.short(value[attribute])} ({attribute})"
+            )
         elif isinstance(value, int | float):
             short[output.label(name)] = value
     return short
@@ -59,7 +80,13 @@ def _in_short(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameters() -> list[click.Parameter]:
     return [
-        option("--rows", code="option.rows", type=click.IntRange(1, 10_000_000), default=100_000, show_default=True),
+        option(
+            "--rows",
+            code="option.rows",
+            type=click.IntRange(1, 10_000_000),
+            default=100_000,
+            show_default=True,
+        ),
         option("--distinct", code="option.distinct", is_flag=True),
         out_table_option(),
         option("--verbose", code="option.all_figures", is_flag=True),
@@ -71,7 +98,16 @@ def _parameters() -> list[click.Parameter]:
 def generate() -> click.Group:
     """The verb."""
     beside = {TABLE: _made_up_tables}
-    return rulebook_verb("generate", _generate, _parameters, text("help.generate"), offered=_offered, beside=beside)
+    help_ = text("help.generate")
+    return rulebook_verb(
+        "generate", _generate, _parameters, help_, offered=_offered, own=_own, beside=beside
+    )
+
+
+def _own(rulebook: type[AnyRulebook]) -> list[click.Parameter]:
+    if rulebook.generate_from is Rulebook.generate_from:
+        return []
+    return [option("--from", "table", code="option.generate_from", type=PATH)]
 
 
 def _offered(cls: type[AnyRulebook]) -> bool:
@@ -80,8 +116,17 @@ def _offered(cls: type[AnyRulebook]) -> bool:
 
 def _made_up_tables() -> click.Group:
     """Tables that are drawn from models of ours, for trying out what is meant for tables of one's own."""
-    group = _MadeUp(TABLE, help=text("help.generate_table"), no_args_is_help=True, subcommand_metavar="TABLE ...")
-    group.add_command(click.Command("hospital", params=_table_parameters(), callback=_hospital, help=text("help.hospital")))
+    group = _MadeUp(
+        TABLE,
+        help=text("help.generate_table"),
+        no_args_is_help=True,
+        subcommand_metavar="TABLE ...",
+    )
+    group.add_command(
+        click.Command(
+            "hospital", params=_table_parameters(), callback=_hospital, help=text("help.hospital")
+        )
+    )
     return group
 
 
@@ -106,7 +151,13 @@ class _MadeUp(click.Group):
 
 def _table_parameters() -> list[click.Parameter]:
     return [
-        option("--rows", code="option.rows_of_each", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True),
+        option(
+            "--rows",
+            code="option.rows_of_each",
+            type=click.IntRange(1, 1_000_000),
+            default=10_000,
+            show_default=True,
+        ),
         out_table_option(),
         option("--holdout", code="option.holdout_out", type=OUT_TABLE),
         seed_option(),
@@ -127,5 +178,7 @@ def _hospital(rows: int, out: Path, holdout: Path | None, seed: int | None, as_j
             told = text("cli.file", file=str(place), what=[text("cli.records", count=rows)])
             output.console_beside(place).print(told, markup=False)
     if as_json:
-        output.print_json({"out": str(out), "holdout": holdout and str(holdout), "rows": rows, "seed": str(seed)})
+        output.print_json(
+            {"out": str(out), "holdout": holdout and str(holdout), "rows": rows, "seed": str(seed)}
+        )
     return output.DONE

@@ -49,7 +49,9 @@ def _watch(noticed: threading.Event, code: int) -> None:
         while os.read(woken, 1)[0] != signal.SIGINT:
             pass  # another signal
         if not noticed.wait(_SECONDS_TO_NOTICE):
-            signal.siginterrupt(signal.SIGINT, True)  # Polars puts a handler before ours that lets calls go on
+            signal.siginterrupt(
+                signal.SIGINT, True
+            )  # Polars puts a handler before ours that lets calls go on
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         time.sleep(_SECONDS_TO_END)
         os._exit(code)

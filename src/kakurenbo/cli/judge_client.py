@@ -20,11 +20,12 @@ from urllib.parse import quote, urlsplit
 
 import click
 
-from kakurenbo import __version__, registry
+from kakurenbo import __version__
 from kakurenbo.cli.common import PATH, option
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import escaped, language, shorten, text
-from kakurenbo.tables import write_file
+from kakurenbo.core import write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import escaped, language, shorten, text
+from kakurenbo.methods import registry
 
 SERVER_VARIABLE, TOKEN_VARIABLE = "KAKURENBO_SERVER", "KAKURENBO_TOKEN"
 _SECONDS = 60
@@ -77,8 +78,14 @@ class Judge:
         try:
             return self.get("contests", slug, *path)
         except NotThere:
-            near = registry.nearest_name(slug, [str(one["slug"]) for one in self.get("me")["contests"]])
-            hint = text("judge_client.contest_meant", contest=near) if near else text("judge_client.contests_of_yours")
+            near = registry.nearest_name(
+                slug, [str(one["slug"]) for one in self.get("me")["contests"]]
+            )
+            hint = (
+                text("judge_client.contest_meant", contest=near)
+                if near
+                else text("judge_client.contests_of_yours")
+            )
             raise UsageError(text("judge_client.no_contest", contest=slug, hint=hint)) from None
 
     def post(self, *path: str) -> Any:
@@ -115,7 +122,11 @@ class Judge:
             raise UsageError(str(away)) from None
 
     def _once(
-        self, method: str, path: tuple[str, ...], body: bytes | BinaryIO | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: tuple[str, ...],
+        body: bytes | BinaryIO | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         try:
             with self._called(method, path, body, headers) as answer:
@@ -125,7 +136,11 @@ class Judge:
 
     @contextmanager
     def _called(
-        self, method: str, path: tuple[str, ...], body: bytes | BinaryIO | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: tuple[str, ...],
+        body: bytes | BinaryIO | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Iterator[Any]:
         address = "/".join([self.address, "api/v1", *(quote(part, safe="") for part in path)])
         told = {
@@ -137,17 +152,27 @@ class Judge:
         }
         request = urllib.request.Request(address, data=body, headers=told, method=method)
         try:
-            with urllib.request.build_opener(_NoRedirect, _Http, _Https).open(request, timeout=_SECONDS) as answer:
+            with urllib.request.build_opener(_NoRedirect, _Http, _Https).open(
+                request, timeout=_SECONDS
+            ) as answer:
                 yield answer
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise _Away(text("judge_client.away", address=self.address, error=shorten(str(reason), 200))) from None
+            raise _Away(
+                text("judge_client.away", address=self.address, error=shorten(str(reason), 200))
+            ) from None
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         if 300 <= error.code < 400:
-            return UsageError(text("judge_client.moved", address=self.address, to=str(error.headers.get("Location", ""))))
+            return UsageError(
+                text(
+                    "judge_client.moved",
+                    address=self.address,
+                    to=str(error.headers.get("Location", "")),
+                )
+            )
         if error.code in _BUSY:
             return _Away(text("judge_client.busy", address=self.address, status=error.code))
         try:
@@ -156,7 +181,9 @@ class Judge:
                 return JudgeRefused(told["problems"], told["problem_count"])
             message = str(told["message"])
         except (ValueError, KeyError, AttributeError, OSError):
-            return UsageError(text("judge_client.no_judge", address=self.address, status=error.code))
+            return UsageError(
+                text("judge_client.no_judge", address=self.address, status=error.code)
+            )
         kind = NotThere if error.code == HTTPStatus.NOT_FOUND else UsageError
         return kind(text("judge_client.refused", address=self.address, message=message))
 

@@ -10,15 +10,17 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.judge_client import shown_problem
-from kakurenbo.messages import retold, text
-from kakurenbo.reporting.numbers import shown_value
+from kakurenbo.core.messages import retold, text
+from kakurenbo.reports.numbers import shown_value
 
 _WRONG = frozenset({"invalid", "failed", "parked", "withdrawn"})
 
 
 def verdict(submission: Mapping[str, Any]) -> int:
     """The exit code: 1 where it is refused or a threshold does not hold, or could not be judged."""
-    missed = [one for one in submission["judging"].get("measurements", ()) if one.get("passes") is False]
+    missed = [
+        one for one in submission["judging"].get("measurements", ()) if one.get("passes") is False
+    ]
     return output.FAILS_RULES if submission["state"] in _WRONG or missed else output.DONE
 
 
@@ -29,7 +31,9 @@ def print_submission(submission: Mapping[str, Any]) -> None:
         click.echo(problem if isinstance(problem, str) else shown_problem(problem), err=True)
     output.print_notices(judging.get("notices", ()))
     console = output.console()
-    console.print(text(f"submission.{submission['state']}", number=submission["number"]), markup=False)
+    console.print(
+        text(f"submission.{submission['state']}", number=submission["number"]), markup=False
+    )
     if judging.get("cause") and not judging.get("problems"):  # which the cause sums up
         console.print(retold(judging["cause"]), markup=False)
     if submission["counts"]:
@@ -40,15 +44,29 @@ def print_submission(submission: Mapping[str, Any]) -> None:
 
 def when(moment: str | None) -> str:
     """A moment in the time zone of this computer."""
-    return "" if moment is None else f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    return (
+        ""
+        if moment is None
+        else f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    )
 
 
 def _print_measurements(measurements: list[Mapping[str, Any]]) -> None:
-    table = output.plain_table(*(text(f"measure.{heading}") for heading in ("score", "value", "threshold")), "")
+    table = output.plain_table(
+        *(text(f"measure.{heading}") for heading in ("score", "value", "threshold")), ""
+    )
     for measured in measurements:
         bounds = (("≥", measured.get("minimum")), ("≤", measured.get("maximum")))
-        needed = " ".join(f"{sign} {shown_value(bound)}" for sign, bound in bounds if bound is not None)
+        needed = " ".join(
+            f"{sign} {shown_value(bound)}" for sign, bound in bounds if bound is not None
+        )
         passes = measured.get("passes")
-        mark = "" if passes is None else text("cli.meets") if passes else f"[bold red]{text('cli.fails')}[/]"
+        mark = (
+            ""
+            if passes is None
+            else text("cli.meets")
+            if passes
+            else f"[bold red]{text('cli.fails')}[/]"
+        )
         table.add_row(measured["name"], shown_value(measured["value"]), needed, mark)
     output.console().print(table)

@@ -10,19 +10,26 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from kakurenbo import registry
 from kakurenbo.cli import output
 from kakurenbo.cli.common import described, json_option
-from kakurenbo.cli.examples import anonymize_example, attack_example, prepare_example, publish_example
-from kakurenbo.contracts import rulebooks_for
-from kakurenbo.messages import retold, text
-from kakurenbo.parameters import parameters_of
+from kakurenbo.cli.examples import (
+    anonymize_example,
+    attack_example,
+    prepare_example,
+    publish_example,
+)
+from kakurenbo.contest import rulebooks_for
+from kakurenbo.core.messages import retold, text
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameters_of
 
 _EMPTY = '""'
 
 
 def _list(group: str, as_json: bool, rulebook: str | None = None) -> None:
-    found = {name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)}
+    found = {
+        name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)
+    }
     if rulebook is not None:
         registry.load("rulebooks", rulebook)  # tells of a name that is not there
         found = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
@@ -31,10 +38,14 @@ def _list(group: str, as_json: bool, rulebook: str | None = None) -> None:
     elif group == "rulebooks":
         output.console().print(_table(found))
     else:
-        _print_by_contest(group, found, registry.names("rulebooks") if rulebook is None else (rulebook,))
+        _print_by_contest(
+            group, found, registry.names("rulebooks") if rulebook is None else (rulebook,)
+        )
 
 
-def _print_by_contest(group: str, found: Mapping[str, Mapping[str, Any]], rulebooks: Iterable[str]) -> None:
+def _print_by_contest(
+    group: str, found: Mapping[str, Mapping[str, Any]], rulebooks: Iterable[str]
+) -> None:
     """The methods of each contest and how to call one; below them those that play no contest that is installed."""
     console = output.console()
     for rulebook in rulebooks:
@@ -52,8 +63,14 @@ def _print_by_contest(group: str, found: Mapping[str, Mapping[str, Any]], rulebo
 
 def _example(group: str, rulebook: str) -> str:
     if group == "anonymizers":
-        return text("cli.example_after", command=anonymize_example(rulebook), before=prepare_example(rulebook))
-    return text("cli.example_after", command=attack_example(rulebook), before=publish_example(rulebook))
+        return text(
+            "cli.example_after",
+            command=anonymize_example(rulebook),
+            before=prepare_example(rulebook),
+        )
+    return text(
+        "cli.example_after", command=attack_example(rulebook), before=publish_example(rulebook)
+    )
 
 
 def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -85,7 +102,11 @@ def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
         }
         for parameter in parameters_of(cls)
     ]
-    entry: dict[str, Any] = {"name": name, "does": described(group, name, cls), "parameters": parameters}
+    entry: dict[str, Any] = {
+        "name": name,
+        "does": described(group, name, cls),
+        "parameters": parameters,
+    }
     if group != "rulebooks":
         entry["rulebooks"] = list(rulebooks_for(cls))
     return entry
@@ -94,12 +115,17 @@ def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
 def _command(group: str, about: str) -> click.Command:
     parameters: list[click.Parameter] = [] if group == "rulebooks" else [_rulebook_argument()]
     return click.Command(
-        group, params=[*parameters, json_option()], callback=lambda **values: _list(group, **values), help=about
+        group,
+        params=[*parameters, json_option()],
+        callback=lambda **values: _list(group, **values),
+        help=about,
     )
 
 
 def _rulebook_argument() -> click.Argument:
-    def completing(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    def completing(
+        _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[str]:
         return [name for name in registry.names("rulebooks") if name.startswith(incomplete)]
 
     return click.Argument(["rulebook"], required=False, shell_complete=completing)

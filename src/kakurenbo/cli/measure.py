@@ -8,39 +8,49 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.check import CheckedRelease, read_release, release_parameters
+from kakurenbo.cli.check import (
+    attachments_json,
+    read_release,
+    release_parameters,
+    report_attachments,
+)
 from kakurenbo.cli.common import option, rulebook_verb
-from kakurenbo.contracts import AnyRulebook, Utility
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, Read, Reading
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import collect_notices
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 _PRIVACY = "privacy"
 
 
-def _measure(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool, privacy: bool = False) -> int:
+def _measure(
+    rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool, privacy: bool = False
+) -> int:
     _check_asked(rulebook, privacy)
     found = read_release(rulebook, handout, release)
-    if isinstance(found, Problems):
-        return output.refuse(found, as_json)
-    models = _privacy(found) if privacy else Read(None)
-    if isinstance(models, Problems):
-        return output.refuse(models, as_json)
+    with collect_notices() as notices:
+        models = found.rules.privacy(found.handout, found.submission) if privacy else None
     utility = found.rules.measure(found.handout, found.submission)
-    output.print_notices([*found.notices, *models.notices, *utility.notices])
+    output.print_notices([*found.notices, *notices, *utility.notices])
     if as_json:
-        output.print_json({**utility.as_json(), **({_PRIVACY: models.value.as_json()["scores"]} if models.value else {})})
+        privacy_scores = {_PRIVACY: models.as_json()["scores"]} if models else {}
+        figures = found.rules.figures
+        labels = {
+            name: figures[name].label
+            for name in utility.scores
+            if name in figures and figures[name].label
+        }
+        names = {"names": labels} if labels else {}
+        output.print_json(
+            {**utility.as_json(), **names, **privacy_scores, **attachments_json(found)}
+        )
     else:
         output.print_utility(found.rules, utility)
-        if models.value:
+        if models:
             output.console().print(f"\n{text('measure.privacy')}", markup=False)
-            output.print_utility(found.rules, models.value)
-    return output.DONE if utility.passes else output.FAILS_RULES
-
-
-def _privacy(found: CheckedRelease) -> Reading[Utility | None]:
-    read: Reading[Utility | None] = found.rules.privacy(found.handout, found.submission)
-    return read
+            output.print_utility(found.rules, models)
+    code = report_attachments(found)
+    return code if utility.passes else output.FAILS_RULES
 
 
 def _check_asked(rulebook: AnyRulebook, privacy: bool) -> None:
@@ -51,7 +61,11 @@ def _check_asked(rulebook: AnyRulebook, privacy: bool) -> None:
 
 
 def _own(rulebook: Any) -> list[click.Parameter]:
-    return [option("--privacy", code="option.privacy", is_flag=True)] if _PRIVACY in rulebook.options else []
+    return (
+        [option("--privacy", code="option.privacy", is_flag=True)]
+        if _PRIVACY in rulebook.options
+        else []
+    )
 
 
 def measure() -> click.Group:

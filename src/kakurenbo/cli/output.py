@@ -15,11 +15,11 @@ from rich.text import Text
 
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.streams import can_show
-from kakurenbo.contracts import AnyRulebook, Chance, Credit, Figure, Unit, Utility
-from kakurenbo.messages import language, retold, text
-from kakurenbo.reporting.document import constant_answer
-from kakurenbo.reporting.numbers import against, count, figure, share, shown_value
-from kakurenbo.tables import STANDARD_OUTPUT, Problem, Problems, summed_up
+from kakurenbo.contest import AnyRulebook, Chance, Credit, Figure, Unit, Utility
+from kakurenbo.core import STANDARD_OUTPUT, Problem, Problems, summed_up
+from kakurenbo.core.messages import language, retold, text
+from kakurenbo.reports.document import constant_answer
+from kakurenbo.reports.numbers import against, count, figure, share, shown_value
 
 COUNTED = Figure(Unit.COUNT)
 """What hits are where a contest does not say: things that are counted."""
@@ -32,7 +32,11 @@ def console(*, stderr: bool = False) -> Console:
     """A console that writes to wherever the stream points now; wide lines stay whole when nobody looks."""
     stream = sys.stderr if stderr else sys.stdout
     return SafeConsole(
-        file=stream, highlight=False, emoji=False, soft_wrap=not stream.isatty(), width=None if stream.isatty() else 160
+        file=stream,
+        highlight=False,
+        emoji=False,
+        soft_wrap=not stream.isatty(),
+        width=None if stream.isatty() else 160,
     )
 
 
@@ -76,9 +80,9 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
     """Every listed problem on stderr, and how many more there are."""
     for problem in problems:
         print(problem, file=sys.stderr)
-    hidden = (len(problems) if total is None else total) - len(problems)
-    if hidden > 0:
-        print(text("cli.more_problems", count=hidden), file=sys.stderr)
+    listed = sum(problem.count for problem in problems)
+    if total is not None and total > listed:
+        print(text("cli.more_problems", count=total - listed), file=sys.stderr)
 
 
 def plain_table(*headings: str) -> RichTable:
@@ -108,7 +112,10 @@ def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
         out.print(chance_text(credit.chance, unit), markup=False)
     if credit.constant is not None:
         answer = constant_answer(rulebook.figures.get("constant", Figure()).definitions, language())
-        out.print(text("constant.hits", answer=answer, constant=figure(credit.constant, unit)), markup=False)
+        out.print(
+            text("constant.hits", answer=answer, constant=figure(credit.constant, unit)),
+            markup=False,
+        )
     for name, value in credit.details.items():
         declared = rulebook.figures.get(name, Figure())
         of = "" if declared.of is None else text("figure.of", of=count(declared.of))
@@ -119,7 +126,11 @@ def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
 def print_definitions(rulebook: AnyRulebook, names: Iterable[str]) -> None:
     """Footnotes: what each of these figures means, where the rulebook says it; one line for figures that share a meaning."""
     print_footnotes(
-        {name: rulebook.figures[name].definitions.get(language(), "") for name in names if name in rulebook.figures}
+        {
+            name: rulebook.figures[name].definitions.get(language(), "")
+            for name in names
+            if name in rulebook.figures
+        }
     )
 
 
@@ -153,19 +164,33 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
         value, needed = figure(score.value, declared.unit), ""
         if threshold is not None:
             value, bound = against(score.value, threshold, declared.unit)
-            needed = text("measure.at_least" if threshold.minimum else "measure.at_most", bound=bound.partition(" ")[2])
+            needed = text(
+                "measure.at_least" if threshold.minimum else "measure.at_most",
+                bound=bound.partition(" ")[2],
+            )
         of = "" if declared.of is None else text("figure.of", of=count(declared.of))
         mark = "" if threshold is None else _mark(threshold.met_by(score.value))
-        limit = escape(", ".join(f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()))
+        limit = escape(
+            ", ".join(
+                f"{label(key)} {retold(shown_value(value))}" for key, value in score.limit.items()
+            )
+        )
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
-        table.add_row(name, value + of, direction, needed, mark, limit)
+        shown_name = f"{name} {declared.label}" if declared.label else name
+        table.add_row(shown_name, value + of, direction, needed, mark, limit)
     out = console()
     out.print(table)
     print_definitions(rulebook, utility.scores)
     if utility.thresholds:
         out.print()
-        verdict = text("measure.passes") if utility.passes else text("measure.fails", failed=utility.failed)
-        out.print(f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]")
+        verdict = (
+            text("measure.passes")
+            if utility.passes
+            else text("measure.fails", failed=utility.failed)
+        )
+        out.print(
+            f"[bold]{escape(verdict)}[/]" if utility.passes else f"[bold red]{escape(verdict)}[/]"
+        )
 
 
 def _mark(met: bool) -> str:

@@ -7,21 +7,44 @@ from pathlib import Path
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import chosen_seed, json_option, names, option, out_folder_option, rulebook_verb, seed_option
-from kakurenbo.commitments import COMMITMENTS_FILE, digest
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold, text
-from kakurenbo.tables import check_free, write_folder
+from kakurenbo.cli.common import (
+    PATH,
+    chosen_seed,
+    json_option,
+    names,
+    option,
+    out_folder_option,
+    rulebook_verb,
+    seed_option,
+)
+from kakurenbo.contest import AnyRulebook, read_schedule
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.schedule import NO_SCHEDULE
+from kakurenbo.core import check_free, write_folder
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
 
 _GUESSABLE = 2**64
 _MOST_TEAMS = 9999
 
 
-def _prepare(rulebook: AnyRulebook, teams: str, unranked: str, seed: int | None, out: Path, as_json: bool) -> int:
+def _prepare(
+    rulebook: AnyRulebook,
+    teams: str,
+    unranked: str,
+    judges: str,
+    schedule: Path | None,
+    seed: int | None,
+    out: Path,
+    as_json: bool,
+) -> int:
     check_free(out)
     numbers = team_numbers(teams)
-    preparation = rulebook.prepare(chosen_seed(seed), numbers, names(unranked))
+    rounds = tuple(dict.fromkeys((*rulebook.rounds, rulebook.round_name)))
+    dates = NO_SCHEDULE if schedule is None else read_schedule(schedule, rounds)
+    preparation = rulebook.prepare(
+        chosen_seed(seed), numbers, names(unranked), judges=names(judges), schedule=dates
+    )
     write_folder(out, preparation.files(), private=("secret", "teams"))
     committed = digest(preparation.folders["public"][COMMITMENTS_FILE])
     report = {
@@ -70,7 +93,9 @@ def team_numbers(given: str) -> list[str]:
 def _parameters() -> list[click.Parameter]:
     teams = option("--teams", code="option.teams", required=True, metavar="N|NN,NN")
     unranked = option("--unranked", code="option.unranked", default="", metavar="NN,NN")
-    return [out_folder_option(), teams, unranked, seed_option(), json_option()]
+    judges = option("--judges", code="option.judges", default="", metavar="NN,NN")
+    schedule = option("--schedule", code="option.schedule_file", type=PATH, metavar="FILE")
+    return [out_folder_option(), teams, unranked, judges, schedule, seed_option(), json_option()]
 
 
 def prepare() -> click.Group:

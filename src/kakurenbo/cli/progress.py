@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
 from kakurenbo.cli import output
-from kakurenbo.messages import retold, text
+from kakurenbo.core.messages import retold, text
 
 if TYPE_CHECKING:  # an audit needs no tournament to be loaded
     from kakurenbo.arena import Job, Result, Tally
@@ -20,7 +20,14 @@ if TYPE_CHECKING:  # an audit needs no tournament to be loaded
 _LINE_EVERY = 5.0  # seconds between plain lines
 _FAILED = "failed"
 _NARROW_BAR = 16  # leaves room for what runs
-_COSTS = {"inference": 8.0, "pseudonyms": 4.0, "columns": 3.0, "run": 3.0, "membership": 2.0, "linkability": 2.0}
+_COSTS = {
+    "inference": 8.0,
+    "pseudonyms": 4.0,
+    "columns": 3.0,
+    "run": 3.0,
+    "membership": 2.0,
+    "linkability": 2.0,
+}
 """About how long steps of an audit take beside each other."""
 _ENOUGH_DONE = 0.25  # of what is ahead, to say how long that takes
 
@@ -39,7 +46,9 @@ class TournamentProgress:
             MofNCompleteColumn(),
             TextColumn("[dim]{task.fields[state]}"),
         )
-        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._live)
+        self._bar = Progress(
+            *columns, console=self._console, transient=True, disable=not self._live
+        )
         self._task: Any = None
         self._last_line = time.monotonic()
 
@@ -55,14 +64,24 @@ class TournamentProgress:
         if self._quiet:
             return
         if job is not None and result is not None and result.state == _FAILED:
-            self._console.print(f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {escape(retold(result.cause))}")
+            self._console.print(
+                f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {escape(retold(result.cause))}"
+            )
         if self._live:
             if self._task is None:
                 self._task = self._bar.add_task("", total=tally.total, state="")
             stage = retold(job.kind) if job is not None else ""
-            self._bar.update(self._task, completed=tally.finished, description=stage, state=state_text(tally))
+            self._bar.update(
+                self._task, completed=tally.finished, description=stage, state=state_text(tally)
+            )
         elif time.monotonic() - self._last_line >= _LINE_EVERY or tally.finished == tally.total:
-            told = text("cli.jobs", contest=self._contest, done=tally.finished, all=tally.total, state=state_text(tally))
+            told = text(
+                "cli.jobs",
+                contest=self._contest,
+                done=tally.finished,
+                all=tally.total,
+                state=state_text(tally),
+            )
             print(told, file=sys.stderr, flush=True)
             self._last_line = time.monotonic()
 
@@ -74,7 +93,9 @@ class StageProgress:
         self._what, self._quiet = what, quiet
         columns = (TextColumn(escape(what)), BarColumn(), MofNCompleteColumn())
         live = not quiet and sys.stderr.isatty()
-        self._bar = Progress(*columns, console=output.console(stderr=True), transient=True, disable=not live)
+        self._bar = Progress(
+            *columns, console=output.console(stderr=True), transient=True, disable=not live
+        )
         self._task = self._bar.add_task("", total=None)
         self._live, self._last_line = live, time.monotonic()
 
@@ -90,7 +111,11 @@ class StageProgress:
         if self._live:
             self._bar.update(self._task, completed=done, total=total)
         elif not self._quiet and time.monotonic() - self._last_line >= _LINE_EVERY:
-            print(text("cli.stage", what=self._what, done=done, all=total), file=sys.stderr, flush=True)
+            print(
+                text("cli.stage", what=self._what, done=done, all=total),
+                file=sys.stderr,
+                flush=True,
+            )
             self._last_line = time.monotonic()
 
 
@@ -114,8 +139,15 @@ class AuditProgress:
         self._running: dict[str, float] = {}
         self._live = not quiet and sys.stderr.isatty()
         self._console = output.console(stderr=True)
-        columns = (SpinnerColumn(), BarColumn(_NARROW_BAR), MofNCompleteColumn(), TextColumn("{task.description}"))
-        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._live)
+        columns = (
+            SpinnerColumn(),
+            BarColumn(_NARROW_BAR),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+        )
+        self._bar = Progress(
+            *columns, console=self._console, transient=True, disable=not self._live
+        )
         self._task = self._bar.add_task("", total=len(steps))
 
     def __enter__(self) -> AuditProgress:
@@ -176,7 +208,11 @@ def spent_text(seconds: float) -> str:
     if seconds < 10:
         return text("cli.seconds", seconds=f"{seconds:.1f}")
     minutes, rest = divmod(round(seconds), 60)
-    return text("cli.minutes", minutes=minutes, seconds=rest) if minutes else text("cli.seconds", seconds=rest)
+    return (
+        text("cli.minutes", minutes=minutes, seconds=rest)
+        if minutes
+        else text("cli.seconds", seconds=rest)
+    )
 
 
 def state_text(tally: Tally) -> str:

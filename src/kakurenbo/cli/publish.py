@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,19 @@ import click
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import json_option, option, out_folder_option, path_argument, rulebook_verb
-from kakurenbo.commitments import COMMITMENTS_FILE, digest
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import retold, text
+from kakurenbo.cli.common import (
+    json_option,
+    option,
+    out_folder_option,
+    path_argument,
+    rulebook_verb,
+)
+from kakurenbo.contest import AnyRulebook, team_of
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.core import check_free, write_folder
+from kakurenbo.core.messages import retold, text
 from kakurenbo.rounds import PublishedRound, Refusal, few_per_team, publish_round
-from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED
-from kakurenbo.tables import check_free, write_folder
+from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED, RefusedAttachment
 
 
 def _publish(
@@ -28,10 +35,14 @@ def _publish(
     as_json: bool,
 ) -> int:
     check_free(out)
-    published = publish_round(rulebook, preparation, submissions, team=team, with_disqualified=with_disqualified)
+    published = publish_round(
+        rulebook, preparation, submissions, team=team, with_disqualified=with_disqualified
+    )
     write_folder(out, published.files, private=("answers",))
     if as_json:
-        output.print_json({"out": str(out), "commitments_sha256": _committed(published), **_report(published)})
+        output.print_json(
+            {"out": str(out), "commitments_sha256": _committed(published), **_report(published)}
+        )
     else:
         _print(published, out)
     return output.DONE if published.complete else output.FAILS_RULES
@@ -45,11 +56,33 @@ def _report(published: PublishedRound) -> dict[str, Any]:
     """Who is where, by state."""
     states: dict[str, list[Any]] = {state: [] for state in STATES}
     for record in published.records:
-        entry = {"team": record.team, "target": record.target, "files": list(record.files), "problem": record.cause}
+        entry = {
+            "team": record.team,
+            "target": record.target,
+            "files": list(record.files),
+            "problem": record.cause,
+        }
         if record.problems:
             entry["problems"] = list(record.problems)
-        states[record.state].append(record.target if record.state in (PUBLISHED, SUPERSEDED) else entry)
-    return {**states, "unassigned": [refusal.as_json() for refusal in _unassigned(published)]}
+        states[record.state].append(
+            record.target if record.state in (PUBLISHED, SUPERSEDED) else entry
+        )
+    attachments = [
+        one
+        for record in published.records
+        for one in attachments_json(record.target, record.attachments)
+    ]
+    unassigned = [refusal.as_json() for refusal in _unassigned(published)]
+    return {**states, "attachments": attachments, "unassigned": unassigned}
+
+
+def attachments_json(target: str, refused: Sequence[RefusedAttachment]) -> list[dict[str, Any]]:
+    """Return the refused attachments of a release, ready for JSON."""
+    whose = {"team": team_of(target), "target": target}
+    return [
+        {**whose, "file": one.file, "problem": one.problems[0], "problems": list(one.problems)}
+        for one in refused
+    ]
 
 
 def _unassigned(published: PublishedRound) -> list[Refusal]:
@@ -57,7 +90,9 @@ def _unassigned(published: PublishedRound) -> list[Refusal]:
     teams = {record.team for record in published.records}
     return few_per_team(
         [
-            Refusal.of(folder if (folder := file.partition("/")[0]) in teams else "", file, problems)
+            Refusal.of(
+                folder if (folder := file.partition("/")[0]) in teams else "", file, problems
+            )
             for file, problems in published.unassigned
         ]
     )
@@ -72,7 +107,10 @@ def _print(published: PublishedRound, out: Path) -> None:
     console.print(table)
     for refusal in _unassigned(published):
         output.print_problems(refusal.problems, refusal.count)
-    console.print(f"{out}/public     {text('cli.published_public', digest=_committed(published))}", markup=False)
+    console.print(
+        f"{out}/public     {text('cli.published_public', digest=_committed(published))}",
+        markup=False,
+    )
     console.print(f"{out}/attackers  {text('cli.published_attackers')}", markup=False)
     console.print(f"{out}/targets    {text('cli.published_targets')}", markup=False)
     console.print(f"{out}/answers    {text('cli.published_answers')}", markup=False)
@@ -84,7 +122,9 @@ def _print_notices(published: PublishedRound) -> None:
     for record in published.records:
         for notice in record.notices:
             about.setdefault(notice, []).append(record.target)
-    output.print_notices(f"{', '.join(targets)}: {retold(notice)}" for notice, targets in about.items())
+    output.print_notices(
+        f"{', '.join(targets)}: {retold(notice)}" for notice, targets in about.items()
+    )
 
 
 def _parameters() -> list[click.Parameter]:

@@ -6,24 +6,28 @@ from pathlib import Path
 
 import click
 
-from kakurenbo import registry
 from kakurenbo.arena import Tournament
 from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FILE, PATH, disqualified_option, json_option, names, option
-from kakurenbo.messages import escaped, text
-from kakurenbo.reporting import document_without, figures, joined
-from kakurenbo.tables import write_file
+from kakurenbo.core import write_file
+from kakurenbo.core.messages import escaped, text
+from kakurenbo.methods import registry
+from kakurenbo.reports import document_without, figures, joined
 
 
 def _report(
-    results: tuple[Path, ...], format_: str, out: Path | None, figures_out: Path | None, disqualified: str, as_json: bool
+    results: tuple[Path, ...],
+    out: Path | None,
+    figures_out: Path | None,
+    disqualified: str,
+    as_json: bool,
 ) -> int:
     tournament = _together(results)
     if disqualified:
         rulebook = registry.load("rulebooks", tournament.document.rulebook.name)()
         document = document_without(rulebook, tournament.document, names(disqualified))
         tournament = Tournament(tournament.path, document, tournament.times)
-    written = tournament.write_report(format_, out)
+    written = tournament.write_report(out)
     pictures = [] if figures_out is None else _write_figures(tournament, figures_out)
     if as_json:
         output.print_json({"report": str(written), "figures": list(map(str, pictures))})
@@ -53,11 +57,9 @@ def _write_figures(tournament: Tournament, folder: Path) -> list[Path]:
 
 def report() -> click.Command:
     """The verb."""
-    formats = click.Choice(["html", "md"])
     folder = click.Path(path_type=Path, file_okay=False)
     parameters: list[click.Parameter] = [
         click.Argument(["results"], type=PATH, nargs=-1, required=True),
-        option("--format", "format_", code="option.format", type=formats, default="html", show_default=True),
         option("-o", "--out", code="option.report_out", type=OUT_FILE),
         option("--figures", "figures_out", code="option.figures", type=folder, metavar="FOLDER"),
         disqualified_option(),

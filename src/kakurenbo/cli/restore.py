@@ -11,7 +11,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.backup import print_trees
 from kakurenbo.cli.common import check_there, json_option
 from kakurenbo.cli.serve import check_installed, home_option
-from kakurenbo.messages import text
+from kakurenbo.core.messages import text
 
 
 def _restore(backup_file: Path, home: Path | None, as_json: bool) -> int:

@@ -12,13 +12,22 @@ import click
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, chosen_seed, json_option, names, option, out_folder_option, rulebook_verb, seed_option
+from kakurenbo.cli.common import (
+    PATH,
+    chosen_seed,
+    json_option,
+    names,
+    option,
+    out_folder_option,
+    rulebook_verb,
+    seed_option,
+)
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.tournament import print_tournament
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
-from kakurenbo.messages import text
-from kakurenbo.reporting import Document
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.results import FAILED, MISSING, REFUSED
+from kakurenbo.core.messages import text
+from kakurenbo.reports import Document
 
 
 def _run(
@@ -62,7 +71,14 @@ def _run(
 def _listed(document: Document, state: str) -> list[dict[str, Any]]:
     """What was refused, missing or failed, as verbs over many teams list it."""
     return [
-        {"team": one.team, "what": one.what, "file": one.file, "round": one.round, "repeat": one.repeat, "problem": one.cause}
+        {
+            "team": one.team,
+            "what": one.what,
+            "file": one.file,
+            "round": one.round,
+            "repeat": one.repeat,
+            "problem": one.cause,
+        }
         for one in document.failed(state)
     ]
 
@@ -70,7 +86,9 @@ def _listed(document: Document, state: str) -> list[dict[str, Any]]:
 def _with_options(rulebook: AnyRulebook, options: tuple[tuple[str, str], ...]) -> AnyRulebook:
     """The file's options, unless the command line says otherwise."""
     asked = MethodCall.of("rulebooks", rulebook.name, rulebook)
-    made: AnyRulebook = MethodCall.given("rulebooks", rulebook.name, dict(options) | dict(asked.parameters)).make()
+    made: AnyRulebook = MethodCall.given(
+        "rulebooks", rulebook.name, dict(options) | dict(asked.parameters)
+    ).make()
     return made
 
 
@@ -89,9 +107,16 @@ def _parameters() -> list[click.Parameter]:
         out_folder_option(),
         option("--teams", code="option.teams_file", type=PATH),
         option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
-        option("--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1),
+        option(
+            "--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1
+        ),
         option("--cluster", code="option.cluster", metavar="ADDRESS"),
-        option("--time-limit", code="option.time_limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS"),
+        option(
+            "--time-limit",
+            code="option.time_limit",
+            type=click.FloatRange(0, min_open=True),
+            metavar="SECONDS",
+        ),
         option("--retry-failed", code="option.retry_failed", is_flag=True),
         option("--replace-results", code="option.replace_results", is_flag=True),
         seed_option(),
@@ -101,7 +126,11 @@ def _parameters() -> list[click.Parameter]:
 
 def _rounds(cls: type[AnyRulebook]) -> list[click.Parameter]:
     """Which rounds to play, where a contest has several."""
-    return [option("--rounds", code="option.rounds", default="", metavar="NAME,NAME")] if len(cls.rounds) > 1 else []
+    return (
+        [option("--rounds", code="option.rounds", default="", metavar="NAME,NAME")]
+        if len(cls.rounds) > 1
+        else []
+    )
 
 
 def run() -> click.Group:

@@ -9,12 +9,12 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
 from kakurenbo.cli.tournament import print_matrix
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import retold, text
-from kakurenbo.reporting import Document, results_json, scored_document
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import write_file
+from kakurenbo.core.messages import retold, text
+from kakurenbo.reports import Document, results_json, scored_document
 from kakurenbo.rounds import ScoredRound, score_round
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
-from kakurenbo.tables import write_file
 
 
 def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json: bool) -> int:
@@ -30,7 +30,9 @@ def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json
                 **results_json(scored.results),
                 "refused": [refusal.as_json() for refusal in scored.refused],
                 "failed": [failure.as_json() for failure in scored.failed],
-                "missing": [{"team": attacker, "target": target} for attacker, target in scored.missing],
+                "missing": [
+                    {"team": attacker, "target": target} for attacker, target in scored.missing
+                ],
             }
         )
     else:
@@ -51,10 +53,15 @@ def _print(scored: ScoredRound, document: Document, out: Path) -> None:
         lacking: dict[str, list[str]] = {}
         for attacker, target in scored.missing:
             lacking.setdefault(attacker, []).append(target)
-        missing = (text("cli.attacker_on", attacker=attacker, targets=targets) for attacker, targets in lacking.items())
+        missing = (
+            text("cli.attacker_on", attacker=attacker, targets=targets)
+            for attacker, targets in lacking.items()
+        )
         console.print(text("cli.no_valid_guess", missing="; ".join(missing)), markup=False)
     ranking = f"kakurenbo standings {scored.facts.rulebook} {out}"
-    console.print(text("cli.file", file=str(out), what=text("cli.rank_it", command=ranking)), markup=False)
+    console.print(
+        text("cli.file", file=str(out), what=text("cli.rank_it", command=ranking)), markup=False
+    )
 
 
 def _parameters() -> list[click.Parameter]:

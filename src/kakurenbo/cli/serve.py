@@ -14,8 +14,8 @@ import click
 
 from kakurenbo.cli import streams
 from kakurenbo.cli.given import given_options
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 _PORT = 8020
 _NEEDED = ("django", "granian", "procrastinate", "psycopg")
@@ -57,7 +57,18 @@ def _serve(
     from kakurenbo.judge.serve.plan import Plan
 
     address = _address(url, host, port)
-    plan = Plan(home or default_home(), host, port, address, workers, demo, workers_only, log, metrics_token_file, retain_days)
+    plan = Plan(
+        home or default_home(),
+        host,
+        port,
+        address,
+        workers,
+        demo,
+        workers_only,
+        log,
+        metrics_token_file,
+        retain_days,
+    )
     if metrics_token_file is not None:
         plan.metrics_token()  # so that a file that cannot be read is told before anything starts
     environment, credentials = set_apart(os.environ)
@@ -88,14 +99,23 @@ def _check_database(workers_only: bool) -> None:
 
     ahead = check_given(os.environ[_DATABASE])
     if workers_only and abs(ahead) > _CLOCK_SECONDS:
-        raise UsageError(text("judge_serve.workers_clock", seconds=round(abs(ahead)), limit=round(_CLOCK_SECONDS)))
+        raise UsageError(
+            text(
+                "judge_serve.workers_clock", seconds=round(abs(ahead)), limit=round(_CLOCK_SECONDS)
+            )
+        )
 
 
 def _address(url: str, host: str, port: int) -> str:
     """How people reach the judge: as given, else where it listens."""
     if url:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or parts.path.strip("/")
+            or parts.query
+        ):
             raise UsageError(text("judge_serve.bad_url", url=url))
         return f"{parts.scheme}://{parts.netloc}"
     if _is_every_address(host):
@@ -127,6 +147,12 @@ def serve() -> click.Command:
         _option("demo", is_flag=True),
         _option("log", type=click.Choice(("text", "json")), default="text", show_default=True),
         _option("metrics-token-file", type=click.Path(path_type=Path), metavar="FILE"),
-        _option("retain-days", type=click.IntRange(1, 3650), default=30, show_default=True, metavar="DAYS"),
+        _option(
+            "retain-days",
+            type=click.IntRange(1, 3650),
+            default=30,
+            show_default=True,
+            metavar="DAYS",
+        ),
     ]
     return click.Command("serve", params=parameters, callback=_serve, help=text("judge_serve.help"))

@@ -9,13 +9,29 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, disqualified_option, json_option, names, option, rulebook_verb
+from kakurenbo.cli.common import (
+    PATH,
+    disqualified_option,
+    json_option,
+    names,
+    option,
+    rulebook_verb,
+)
 from kakurenbo.cli.rankings import print_rankings
-from kakurenbo.contracts import AnyRulebook, RoundResults
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text, text_or
-from kakurenbo.reporting import agreed_settings, award_notices, figure_entries, ranked, read_results, standings_json, without
-from kakurenbo.tables import Problems, refused
+from kakurenbo.contest import AnyRulebook, RoundResults, by_number
+from kakurenbo.contest.readme import judges_text
+from kakurenbo.core import InputError, collect_notices
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import language, text, text_or
+from kakurenbo.reports import (
+    agreed_settings,
+    award_notices,
+    figure_entries,
+    ranked,
+    read_results,
+    standings_json,
+    without,
+)
 
 
 def _standings(
@@ -26,45 +42,59 @@ def _standings(
     as_json: bool,
     **by_round: Path | None,
 ) -> int:
-    named = {name: path for name in rulebook.rounds if (path := by_round.get(_slot(name))) is not None}
+    named = {
+        name: path for name in rulebook.rounds if (path := by_round.get(_slot(name))) is not None
+    }
     if bool(results) == bool(named):
         if not by_round:
             raise UsageError(text("usage.one_round", rulebook=rulebook.name))
-        raise UsageError(text("usage.results_files", options=[f"--{name}" for name in rulebook.rounds]))
+        raise UsageError(
+            text("usage.results_files", options=[f"--{name}" for name in rulebook.rounds])
+        )
     rounds: dict[str, Sequence[RoundResults]] = {}
     settings: list[Mapping[str, Any]] = []
+    judges: set[str] = set()
     for name, path in [*(("", path) for path in results), *named.items()]:
-        read = read_results(rulebook, path, name)
-        if isinstance(read, Problems):
-            return output.refuse(read, as_json)
-        if (other := _other_setting(rulebook, path, read.value.settings)) is not None:
-            return output.refuse(other, as_json)
-        output.print_notices(read.notices)
-        settings.append(read.value.settings)
-        for round_, found in read.value.rounds.items():
+        with collect_notices() as notices:
+            file = read_results(rulebook, path, name)
+        _check_settings(rulebook, path, file.settings)
+        output.print_notices(notices)
+        settings.append(file.settings)
+        judges.update(file.judges)
+        for round_, found in file.rounds.items():
             if round_ in rounds:
                 raise UsageError(text("usage.round_twice", path=str(path), round=round_))
             rounds[round_] = found
     rounds = without(rounds, names(disqualified))
-    rounds = {name: [one.excluding(names(unranked)) for one in repeats] for name, repeats in rounds.items()}
+    rounds = {
+        name: [one.excluding(names(unranked)) for one in repeats]
+        for name, repeats in rounds.items()
+    }
     rules = rulebook.defaulting(agreed_settings(settings))
-    rankings, awards, details = ranked(rules, rounds)
+    listed = sorted(judges, key=by_number)
+    rankings, awards, details = ranked(rules, rounds, listed)
     if as_json:
-        output.print_json(standings_json(rankings, awards, details))
+        output.print_json(standings_json(rankings, awards, details, listed, rules.name))
     else:
         figures = figure_entries(rules, (), rankings)
-        notices = award_notices(awards, rankings)
-        print_rankings(rankings, awards, notices, tables=details.get("tables", {}), figures=figures)
+        unearned = award_notices(awards, rankings, details)
+        tables = details.get("tables", {})
+        print_rankings(rankings, awards, unearned, tables=tables, figures=figures)
+        if listed:
+            output.console().print(f"\n{judges_text(rules.name, listed, language())}", markup=False)
     return output.DONE
 
 
-def _other_setting(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> Problems | None:
-    """A setting that was asked for though the figures of the file were made with another."""
+def _check_settings(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a setting that was asked for though the figures of the file were made with another."""
     for name in rulebook.scored_by:
-        if name in rulebook.given and name in settings and settings[name] != getattr(rulebook, name):
+        if (
+            name in rulebook.given
+            and name in settings
+            and settings[name] != getattr(rulebook, name)
+        ):
             said = {"name": name, "found": settings[name], "given": getattr(rulebook, name)}
-            return refused("results.other_setting", path.name, **said)
-    return None
+            raise InputError.of("results.other_setting", path.name, **said)
 
 
 def _parameters() -> list[click.Parameter]:

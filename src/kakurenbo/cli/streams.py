@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold
-from kakurenbo.messages import text as words
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import text as words
 
 
 def prepare_streams() -> None:

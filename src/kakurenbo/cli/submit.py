@@ -13,13 +13,13 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import OUT_FILE, PATH, check_there, json_option, option
 from kakurenbo.cli.judge_client import Judge, JudgeRefused, judge_of, judge_options, shown_problem
 from kakurenbo.cli.judged import print_submission, verdict
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import ANONYMIZE, ATTACK, FilePattern
-from kakurenbo.contracts.declarations import size_limit
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
+from kakurenbo.contest.commitments import digest
+from kakurenbo.contest.declarations import size_limit
+from kakurenbo.core import Problems, json_bytes, write_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.rounds.handing_in import left_aside, printable
-from kakurenbo.tables import Problems, json_bytes, refused, write_file
 from kakurenbo.trust import NotWhatItSays, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
@@ -50,10 +50,17 @@ def _submit(
         return _refused(refusal, as_json)
     if not as_json:
         console = output.console()
-        console.print(text("submit.received", number=handed_in["number"], round=place[0], phase=place[1]), markup=False)
+        console.print(
+            text("submit.received", number=handed_in["number"], round=place[0], phase=place[1]),
+            markup=False,
+        )
     judged = _await(judge, handed_in, wait)
     patience = _LONGEST_FOR_RECEIPT if receipt is not None else _SHORT_FOR_RECEIPT
-    kept = receipt_of(judge, judged["id"], chosen, min(wait, patience)) if as_json or receipt is not None else None
+    kept = (
+        receipt_of(judge, judged["id"], chosen, min(wait, patience))
+        if as_json or receipt is not None
+        else None
+    )
     if receipt is not None and kept is not None:
         write_file(receipt, json_bytes(kept))
     if as_json:
@@ -61,11 +68,16 @@ def _submit(
     else:
         print_submission(judged)
     if receipt is not None:
-        click.echo(text("submit.no_receipt" if kept is None else "submit.receipt", path=str(receipt)), err=True)
+        click.echo(
+            text("submit.no_receipt" if kept is None else "submit.receipt", path=str(receipt)),
+            err=True,
+        )
     return verdict(judged)
 
 
-def _hand_in(judge: Judge, contest: str, place: tuple[str, str], files: Mapping[str, Path]) -> dict[str, Any]:
+def _hand_in(
+    judge: Judge, contest: str, place: tuple[str, str], files: Mapping[str, Path]
+) -> dict[str, Any]:
     begun = judge.post("contests", contest, "rounds", place[0], "phases", place[1], "submissions")
     try:
         for name, path in files.items():
@@ -86,12 +98,10 @@ def _patterns(contest: Mapping[str, Any], place: tuple[str, str]) -> list[FilePa
 
 def _check_sizes(files: Mapping[str, Path], patterns: Sequence[FilePattern]) -> None:
     """Refuse what is too large before a byte of it is sent, as the judge would."""
-    problems = Problems.of(
-        *(
-            refused("source.too_large", printable(name), limit=limit)
-            for name, path in files.items()
-            if path.stat().st_size > (limit := size_limit(patterns, name))
-        )
+    problems = Problems.join(
+        Problems.of("source.too_large", printable(name), limit=limit)
+        for name, path in files.items()
+        if path.stat().st_size > (limit := size_limit(patterns, name))
     )
     if problems:
         raise JudgeRefused([problem.as_json() for problem in problems], problems.total)
@@ -107,7 +117,9 @@ def _await(judge: Judge, submission: dict[str, Any], seconds: int) -> dict[str, 
     return submission
 
 
-def receipt_of(judge: Judge, submission: str, files: Mapping[str, Path], seconds: float) -> dict[str, Any] | None:
+def receipt_of(
+    judge: Judge, submission: str, files: Mapping[str, Path], seconds: float
+) -> dict[str, Any] | None:
     """The judge's receipt, which holds and names these files; None where it did not sign one in so many seconds.
 
     Raises
@@ -128,7 +140,9 @@ def receipt_of(judge: Judge, submission: str, files: Mapping[str, Path], seconds
         read = Receipt.from_json(told)
         read.check()
     except NotWhatItSays as wrong:
-        raise UsageError(text("submit.bad_receipt", part=wrong.field, why=text(wrong.why))) from None
+        raise UsageError(
+            text("submit.bad_receipt", part=wrong.field, why=text(wrong.why))
+        ) from None
     sent = {name: digest(path.read_bytes()) for name, path in files.items()}
     if read.told()["body"].get("files") != sent:
         raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
@@ -140,7 +154,11 @@ def _files(given: tuple[Path, ...]) -> dict[str, Path]:
     check_there(*given)
     found: dict[str, Path] = {}
     for path in given:
-        entries = [one for one in sorted(path.iterdir()) if not left_aside(one.name)] if path.is_dir() else [path]
+        entries = (
+            [one for one in sorted(path.iterdir()) if not left_aside(one.name)]
+            if path.is_dir()
+            else [path]
+        )
         for entry in entries:
             if not entry.is_file():
                 raise UsageError(text("submit.no_file", path=str(entry)))
@@ -153,15 +171,27 @@ def _files(given: tuple[Path, ...]) -> dict[str, Path]:
 
 def _place(contest: Mapping[str, Any], round_: str | None, phase: str | None) -> tuple[str, str]:
     """The phase that is meant: the one that is open, unless another is named."""
-    known = [(one["name"], each["kind"], each["state"]) for one in contest["rounds"] for each in one["phases"]]
-    asked = [(name, kind, state) for name, kind, state in known if round_ in (None, name) and phase in (None, kind)]
+    known = [
+        (one["name"], each["kind"], each["state"])
+        for one in contest["rounds"]
+        for each in one["phases"]
+    ]
+    asked = [
+        (name, kind, state)
+        for name, kind, state in known
+        if round_ in (None, name) and phase in (None, kind)
+    ]
     if not asked:
-        raise UsageError(text("submit.no_phase", phases=[f"{name} {kind}" for name, kind, _ in known]))
+        raise UsageError(
+            text("submit.no_phase", phases=[f"{name} {kind}" for name, kind, _ in known])
+        )
     opened = [(name, kind) for name, kind, state in asked if state == "open"]
     if len(opened) == 1:
         return opened[0]
     if opened:
-        raise UsageError(text("submit.several_open", phases=[f"{name} {kind}" for name, kind in opened]))
+        raise UsageError(
+            text("submit.several_open", phases=[f"{name} {kind}" for name, kind in opened])
+        )
     if round_ is None and phase is None:
         raise UsageError(text("submit.none_open"))
     waiting = [(name, kind) for name, kind, state in asked if state == "waiting"]
@@ -171,7 +201,9 @@ def _place(contest: Mapping[str, Any], round_: str | None, phase: str | None) ->
 def _refused(refusal: JudgeRefused, as_json: bool) -> int:
     """Tell why; what is wrong with files is the entry's fault, anything else (no try left, out of the round) is not."""
     if as_json:
-        output.print_json({"state": "refused", "problem_count": refusal.count, "problems": refusal.problems})
+        output.print_json(
+            {"state": "refused", "problem_count": refusal.count, "problems": refusal.problems}
+        )
     for problem in refusal.problems:
         click.echo(shown_problem(problem), err=True)
     about_files = any(problem.get("file") for problem in refusal.problems)
@@ -185,7 +217,14 @@ def submit() -> click.Command:
         click.Argument(["files"], type=PATH, nargs=-1, required=True),
         option("--round", "round_", code="option.contest_round", metavar="NAME"),
         option("--phase", code="option.contest_phase", type=click.Choice([ANONYMIZE, ATTACK])),
-        option("--wait", code="option.wait", type=click.IntRange(0, 86400), default=600, show_default=True, metavar="SECONDS"),
+        option(
+            "--wait",
+            code="option.wait",
+            type=click.IntRange(0, 86400),
+            default=600,
+            show_default=True,
+            metavar="SECONDS",
+        ),
         option("--receipt", code="option.receipt", type=OUT_FILE),
         *judge_options(),
         json_option(),

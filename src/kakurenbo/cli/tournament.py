@@ -9,10 +9,10 @@ from rich.markup import escape
 
 from kakurenbo.cli import output
 from kakurenbo.cli.rankings import Columns, print_rankings
-from kakurenbo.contracts import Unit
-from kakurenbo.messages import language, retold, text
-from kakurenbo.reporting import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
-from kakurenbo.reporting.numbers import counted, estimated, figure, share
+from kakurenbo.contest import Unit
+from kakurenbo.core.messages import language, retold, text
+from kakurenbo.reports import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
+from kakurenbo.reports.numbers import counted, estimated, figure, share
 
 _WIDEST_MATRIX = 14
 
@@ -21,7 +21,9 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     """What ``run`` and ``demo`` show at the end."""
     console = output.console()
     players = {player.team: player for player in document.players}
-    for source in dict.fromkeys(str(entry.report["data"]) for entry in document.rounds if entry.report.get("data")):
+    for source in dict.fromkeys(
+        str(entry.report["data"]) for entry in document.rounds if entry.report.get("data")
+    ):
         console.print(text("cli.data", source=retold(source)) + "\n", markup=False)
     for entry in document.rounds:
         title = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
@@ -30,8 +32,19 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(console, document, entry, title)
     names = {text("table.name"): {team: retold(player.name) for team, player in players.items()}}
-    beside: dict[str, Columns] = {"anonymization": names, "attack": {**names, **_beside(document)}, "overall": names}
-    print_rankings(document.rankings, document.awards, document.award_notices, beside, figures=document.figures)
+    beside: dict[str, Columns] = {
+        "anonymization": names,
+        "attack": {**names, **_beside(document)},
+        "overall": names,
+    }
+    print_rankings(
+        document.rankings,
+        document.awards,
+        document.award_notices,
+        beside,
+        figures=document.figures,
+        below_threshold=document.teams_below_threshold,
+    )
     _print_failures(document)
     _print_verdicts(document)
     counts = text(
@@ -39,16 +52,24 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         teams=counted(len(document.players), "team", language()),
         attacks=counted(document.attack_count, "attack", language()),
     )
-    console.print(f"\n{counts}{text('tournament.played_by', workers=retold(played_by)) if played_by else ''}", markup=False)
+    console.print(
+        f"\n{counts}{text('tournament.played_by', workers=retold(played_by)) if played_by else ''}",
+        markup=False,
+    )
 
 
-def _releases(document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str) -> Group:
+def _releases(
+    document: Document, entry: RoundEntry, players: Mapping[str, PlayerEntry], title: str
+) -> Group:
     headings = (text(f"table.{name}") for name in ("team", "name", "method", "utility"))
     table = output.plain_table(*headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
         table.add_row(
-            release.target, escape(retold(player.name)), escape(retold(player.anonymizer)), escape(_utility(document, release))
+            release.target,
+            escape(retold(player.name)),
+            escape(retold(player.anonymizer)),
+            escape(_utility(document, release)),
         )
     return output.titled(text("tournament.releases") + title, table)
 
@@ -58,15 +79,19 @@ def _utility(document: Document, release: ReleaseEntry) -> str:
     name = document.rulebook.utility_score
     found, declared = release.estimates.get(name), document.figure(name)
     figures = [f"{name} {estimated(found, declared.unit)}"] if found else []
-    return ", ".join([*figures, *([_state(release)] if release.verdict else [])]) or text("state.measured")
+    return ", ".join([*figures, *([_state(release)] if release.verdict else [])]) or text(
+        "state.measured"
+    )
 
 
 def _state(release: ReleaseEntry) -> str:
     """Whether a release passes or why not; where there are repeats, in how many of them it does not."""
-    state = text(f"state.{release.verdict}")
+    state = text(f"state.{release.standing}")
     if release.in_repeats == release.of_repeats or release.verdict == "passes":
         return state
-    return text("state.in_repeats", state=state, count=release.in_repeats, repeats=release.of_repeats)
+    return text(
+        "state.in_repeats", state=state, count=release.in_repeats, repeats=release.of_repeats
+    )
 
 
 def print_matrix(console: Console, document: Document, entry: RoundEntry, title: str = "") -> None:
@@ -75,16 +100,31 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     single = entry.of is not None and len(entry.repeats) == 1
     unit = document.figures["hits"].unit if "hits" in document.figures else output.COUNTED.unit
     what = text("matrix.hits", of=figure(entry.of or 0, unit)) if single else text("matrix.shares")
-    methods = {attacker: retold(players[attacker].attack) for attacker in entry.attackers if attacker in players}
+    methods = {
+        attacker: retold(players[attacker].attack)
+        for attacker in entry.attackers
+        if attacker in players
+    }
     described = any(methods.values())
-    table = output.plain_table(text("table.attacker"), *([text("table.method")] if described else []))
+    table = output.plain_table(
+        text("table.attacker"), *([text("table.method")] if described else [])
+    )
     for target in entry.attacks:
         output.add_column(table, target, right=True)
     for attacker in entry.attackers:
-        cells = [_cell(row.get(attacker), unit if single else None) for row in entry.attacks.values()]
-        table.add_row(escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells)
-    for name, label in (("chance", text("baseline.chance")), ("constant", document.constant_answer(language()))):
-        cells = [_baseline(entry, target, name, unit if single else None) for target in entry.attacks]
+        cells = [
+            _cell(row.get(attacker), unit if single else None) for row in entry.attacks.values()
+        ]
+        table.add_row(
+            escape(attacker), *([escape(methods.get(attacker, ""))] if described else []), *cells
+        )
+    for name, label in (
+        ("chance", text("baseline.chance")),
+        ("constant", document.constant_answer(language())),
+    ):
+        cells = [
+            _baseline(entry, target, name, unit if single else None) for target in entry.attacks
+        ]
         if any(cells):
             dim = [f"[dim]{cell or '–'}[/]" for cell in cells]
             table.add_row(f"[dim]{escape(label)}[/]", *([""] if described else []), *dim)
@@ -103,7 +143,9 @@ def _baseline(entry: RoundEntry, target: str, name: str, unit: Unit | None) -> s
         found = getattr(entry.releases.get(target), name, None)
         return "" if found is None else share(found)
     credit = next(iter(entry.repeats[0].credits[target].values()))
-    earned = credit.constant if name == "constant" else credit.chance.mean if credit.chance else None
+    earned = (
+        credit.constant if name == "constant" else credit.chance.mean if credit.chance else None
+    )
     return "" if earned is None else figure(earned, unit)
 
 
@@ -129,7 +171,9 @@ def _cell(entry: AttackEntry | None, unit: Unit | None) -> str:
 
 def _beside(document: Document) -> Columns:
     """Columns for the attack ranking: mean accuracy on all releases, and the same for the baselines."""
-    sample = text("table.sample") if len(document.counting_samples) == 1 else text("table.best_sample")
+    sample = (
+        text("table.sample") if len(document.counting_samples) == 1 else text("table.best_sample")
+    )
     columns = {
         text("table.accuracy"): "accuracy",
         sample: "sample_accuracy",
@@ -162,10 +206,14 @@ def _print_verdicts(document: Document) -> None:
     console = output.console()
     for entry in document.rounds:
         if 0 < len(entry.releases) <= _WIDEST_MATRIX:
-            of_round = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
+            of_round = (
+                text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
+            )
             console.print(f"\n[bold]{text('tournament.verdicts')}{escape(of_round)}[/]")
             for release in entry.releases.values():
                 console.print(f"{release.target}  {escape(release.verdicts.get(language(), ''))}")
     lessons = document.verdicts.get(language(), ())
     if lessons:
-        console.print(f"\n[bold]{text('tournament.taught')}[/] {escape(text('sentences.join').join(lessons))}")
+        console.print(
+            f"\n[bold]{text('tournament.taught')}[/] {escape(text('sentences.join').join(lessons))}"
+        )

@@ -18,10 +18,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from kakurenbo.cli import output
 from kakurenbo.cli.common import PATH, check_there, json_option, option
 from kakurenbo.cli.judge_client import Judge, JudgeRefused
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import shorten, text
-from kakurenbo.reporting.numbers import count
-from kakurenbo.tables import read_file
+from kakurenbo.core import read_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import shorten, text
+from kakurenbo.reports.numbers import count
 from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, grew, read_kept
 from kakurenbo.trust.checkpoints import FORMAT as CHECKPOINT
 from kakurenbo.trust.receipts import FORMAT as RECEIPT
@@ -37,7 +37,9 @@ def is_address(given: str) -> bool:
     return given.startswith(("http://", "https://"))
 
 
-def _verify(subject: str, receipts: tuple[Path, ...], log: str | None, again: bool, as_json: bool) -> int:
+def _verify(
+    subject: str, receipts: tuple[Path, ...], log: str | None, again: bool, as_json: bool
+) -> int:
     report = Report()
     try:
         kept = {str(path): _kept(path) for path in receipts}
@@ -48,27 +50,42 @@ def _verify(subject: str, receipts: tuple[Path, ...], log: str | None, again: bo
             raise UsageError(text("verification.log_of_receipt"))
         with _progress(as_json) as tell, _place(subject) as place:
             if isinstance(place, LogFile):
-                check_whole_log(place, kept, lambda kind, number=1: report.checked.update({kind: number}))
+                check_whole_log(
+                    place, kept, lambda kind, number=1: report.checked.update({kind: number})
+                )
             else:
                 with opened(place) as archive:
                     verify_archive(archive, kept, again=again, tell=tell, report=report)
     except Difference as difference:
         return _differs(difference, report, as_json)
     if as_json:
-        told = {"verified": True, "complete": report.complete, "checked": dict(report.checked), "notices": report.notices}
+        told = {
+            "verified": True,
+            "complete": report.complete,
+            "checked": dict(report.checked),
+            "notices": report.notices,
+        }
         output.print_json({**told, "difference": None})
         return output.DONE
     _print_checked(report)
     console = output.console()
     for notice in report.notices:
         console.print(notice, markup=False)
-    console.print(text("verification.all_holds" if report.complete else "verification.holds_so_far"), markup=False)
+    console.print(
+        text("verification.all_holds" if report.complete else "verification.holds_so_far"),
+        markup=False,
+    )
     return output.DONE
 
 
 def _differs(difference: Difference, report: Report, as_json: bool) -> int:
     if as_json:
-        told = {"verified": False, "complete": False, "checked": dict(report.checked), "notices": report.notices}
+        told = {
+            "verified": False,
+            "complete": False,
+            "checked": dict(report.checked),
+            "notices": report.notices,
+        }
         output.print_json({**told, "difference": difference.as_json()})
         return output.FAILS_RULES
     _print_checked(report)
@@ -97,7 +114,13 @@ def _verify_kept(file: str, kept: Receipt | Checkpoint, log: str | None, as_json
         raise Difference(wrong.why, file, wrong.field) from None
     now = None if log is None else _compared(file, kept, log)
     if as_json:
-        told = {"verified": True, "complete": False, "checked": {"receipts": 1}, "notices": [], "difference": None}
+        told = {
+            "verified": True,
+            "complete": False,
+            "checked": {"receipts": 1},
+            "notices": [],
+            "difference": None,
+        }
         entry = {"entry": kept.told()} if isinstance(kept, Receipt) else {}
         output.print_json({**told, "checkpoint": signed.as_json(), **entry, "log_size": now})
         return output.DONE
@@ -109,12 +132,25 @@ def _verify_kept(file: str, kept: Receipt | Checkpoint, log: str | None, as_json
         for name, value in entry["body"].items():
             console.print(f"  {name}: {_shown(value)}", markup=False)
     console.print(
-        text("verification.signed", contest=signed.contest, size=signed.size, at=signed.at, key=signed.public_key.hex()),
+        text(
+            "verification.signed",
+            contest=signed.contest,
+            size=signed.size,
+            at=signed.at,
+            key=signed.public_key.hex(),
+        ),
         markup=False,
     )
-    code = "verification.receipt_holds" if isinstance(kept, Receipt) else "verification.checkpoint_holds"
+    code = (
+        "verification.receipt_holds"
+        if isinstance(kept, Receipt)
+        else "verification.checkpoint_holds"
+    )
     console.print(text(code), markup=False)
-    console.print(text("verification.no_log") if now is None else text("verification.only_grew", size=now), markup=False)
+    console.print(
+        text("verification.no_log") if now is None else text("verification.only_grew", size=now),
+        markup=False,
+    )
     return output.DONE
 
 
@@ -132,11 +168,15 @@ def _compared(file: str, kept: Receipt | Checkpoint, log: str) -> int:
         latest = Checkpoint.from_json(now)
         latest.check()
     except (NotWhatItSays, AttributeError) as wrong:
-        raise Difference("verification.bad_signature", log, str(getattr(wrong, "field", ""))) from None
+        raise Difference(
+            "verification.bad_signature", log, str(getattr(wrong, "field", ""))
+        ) from None
     for what in ("contest", "public_key"):
         here, should_be = latest.as_json()[what], signed.as_json()[what]
         if here != should_be:
-            raise Difference("verification.other_than_kept", log, what, here, f"{should_be} ({file})")
+            raise Difference(
+                "verification.other_than_kept", log, what, here, f"{should_be} ({file})"
+            )
     if latest.size < signed.size:
         raise Difference("verification.short_log", log, file, latest.size, signed.size)
     told = _asked(judge, _CONTESTS, slug, "log", "consistency", str(signed.size), str(latest.size))
@@ -155,7 +195,9 @@ def _kept(path: Path) -> Receipt | Checkpoint:
     try:
         kept = read_kept(content)
     except NotWhatItSays as wrong:
-        raise UsageError(text("verification.no_receipt", file=str(path), part=wrong.field, why=text(wrong.why))) from None
+        raise UsageError(
+            text("verification.no_receipt", file=str(path), part=wrong.field, why=text(wrong.why))
+        ) from None
     strict.check_keys(content, kept.as_json(), str(path))
     return kept
 
@@ -164,7 +206,11 @@ def _as_kept(path: Path) -> Receipt | Checkpoint | None:
     """A receipt or checkpoint, where the file calls itself one."""
     check_there(path)
     content = _parsed(path) if path.is_file() and path.suffix != ".zip" else None
-    return _kept(path) if isinstance(content, dict) and content.get("format") in (RECEIPT, CHECKPOINT) else None
+    return (
+        _kept(path)
+        if isinstance(content, dict) and content.get("format") in (RECEIPT, CHECKPOINT)
+        else None
+    )
 
 
 def _parsed(path: Path) -> Any:
@@ -195,7 +241,9 @@ def _place(subject: str) -> Iterator[Path | LogFile]:
         try:
             yield msgspec.convert(_asked(judge, _CONTESTS, slug, "log"), LogFile)
         except msgspec.ValidationError as error:
-            raise UsageError(text("verification.unreadable_file", file=f"{subject} log", error=str(error))) from None
+            raise UsageError(
+                text("verification.unreadable_file", file=f"{subject} log", error=str(error))
+            ) from None
         return
     with tempfile.TemporaryDirectory(prefix="kakurenbo-") as folder:
         place = Path(folder) / "archive.zip"
@@ -215,7 +263,9 @@ def _contest_at(address: str, contest: str = "") -> tuple[Judge, str]:
     slug = unquote(after.split("/")[0]) if found else contest
     if not parts.hostname or not slug:
         raise UsageError(text("verification.no_contest", address=address))
-    return Judge(f"{parts.scheme}://{parts.netloc}{before.removesuffix('/api/v1').rstrip('/')}", ""), slug
+    return Judge(
+        f"{parts.scheme}://{parts.netloc}{before.removesuffix('/api/v1').rstrip('/')}", ""
+    ), slug
 
 
 def _asked(judge: Judge, *path: str) -> Any:
@@ -229,8 +279,14 @@ def _asked(judge: Judge, *path: str) -> Any:
 def _progress(quiet: bool) -> Iterator[Any]:
     """How far it is, on a terminal."""
     live = not quiet and sys.stderr.isatty()
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("[dim]{task.completed}"))
-    with Progress(*columns, console=output.console(stderr=True), transient=True, disable=not live) as bar:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("[dim]{task.completed}"),
+    )
+    with Progress(
+        *columns, console=output.console(stderr=True), transient=True, disable=not live
+    ) as bar:
         tasks: dict[str, Any] = {}
 
         def tell(kind: str) -> None:
@@ -250,4 +306,6 @@ def archive_command() -> click.Command:
         option("--again", code="option.again_all", is_flag=True),
         json_option(),
     ]
-    return click.Command("verify", params=parameters, callback=_verify, help=text("help.verify_archive"))
+    return click.Command(
+        "verify", params=parameters, callback=_verify, help=text("help.verify_archive")
+    )

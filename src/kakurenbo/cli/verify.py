@@ -13,14 +13,22 @@ from pathlib import Path
 import click
 from rich.cells import cell_len
 
-from kakurenbo import registry
 from kakurenbo.cli import output
-from kakurenbo.cli.common import PATH, PluginGroup, check_order, json_option, option, path_argument, rulebook_verb
+from kakurenbo.cli.common import (
+    PATH,
+    PluginGroup,
+    check_order,
+    json_option,
+    option,
+    path_argument,
+    rulebook_verb,
+)
 from kakurenbo.cli.verified import archive_command, is_address
-from kakurenbo.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.messages import language, retold, text
-from kakurenbo.reporting.numbers import counted
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
+from kakurenbo.core.messages import language, retold, text
+from kakurenbo.methods import registry
+from kakurenbo.reports.numbers import counted
 from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 
 _PREFIXES = {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}
@@ -37,17 +45,30 @@ def _verify(
     as_json: bool,
 ) -> int:
     if phase is not None:
-        check_order(("PREPARATION", preparation), ("PHASE", phase), lambda path: (path / "secret").is_dir())
-    findings = verify_round(rulebook, preparation, phase, published=published, phase_published=phase_published, again=again)
+        check_order(
+            ("PREPARATION", preparation), ("PHASE", phase), lambda path: (path / "secret").is_dir()
+        )
+    findings = verify_round(
+        rulebook,
+        preparation,
+        phase,
+        published=published,
+        phase_published=phase_published,
+        again=again,
+    )
     kept = all(finding.state == KEPT for finding in findings)
     if as_json:
-        output.print_json({"verified": kept, "findings": [dataclasses.asdict(finding) for finding in findings]})
+        output.print_json(
+            {"verified": kept, "findings": [dataclasses.asdict(finding) for finding in findings]}
+        )
         return output.DONE if kept else output.FAILS_RULES
     console = output.console()
     for finding in sorted(findings, key=lambda finding: finding.state == KEPT):
         if verbose or finding.state != KEPT:
             console.print(_line(finding.state, finding.name, finding.why), markup=False)
-    for folder, count in Counter(_folder(finding) for finding in findings if finding.state == KEPT).items():
+    for folder, count in Counter(
+        _folder(finding) for finding in findings if finding.state == KEPT
+    ).items():
         if not verbose:
             files = f": {counted(count, 'file', language())}" if folder.endswith("/") else ""
             console.print(_line(KEPT, folder) + files, markup=False)
@@ -66,17 +87,26 @@ def _verify(
 
 def _all_kept(findings: list[Finding]) -> str:
     """What was found in sum: every file once, however often it was looked at; seeds are no files."""
-    repeated = {finding.name.removeprefix(MADE_AGAIN) for finding in findings if finding.name.startswith(MADE_AGAIN)}
+    repeated = {
+        finding.name.removeprefix(MADE_AGAIN)
+        for finding in findings
+        if finding.name.startswith(MADE_AGAIN)
+    }
     committed = [finding.name for finding in findings if not finding.name.startswith(MADE_AGAIN)]
     seeds = [name for name in committed if name.removeprefix(IN_PHASE) == SEED]
     files = repeated.union(committed).difference(seeds)
-    counts = {"files": counted(len(files), "file", language()), "seeds": counted(len(seeds), "seed", language())}
+    counts = {
+        "files": counted(len(files), "file", language()),
+        "seeds": counted(len(seeds), "seed", language()),
+    }
     return text("cli.all_kept_again" if repeated else "cli.all_kept", **counts, again=len(repeated))
 
 
 def _line(state: str, name: str, why: str = "") -> str:
     told = retold(state)
-    return f"{told}{' ' * (15 - cell_len(told))}  {_place(name)}{f' ({retold(why)})' if why else ''}"
+    return (
+        f"{told}{' ' * (15 - cell_len(told))}  {_place(name)}{f' ({retold(why)})' if why else ''}"
+    )
 
 
 def _place(name: str) -> str:
@@ -98,7 +128,9 @@ def _parameters() -> list[click.Parameter]:
         path_argument("preparation"),
         click.Argument(["phase"], type=PATH, required=False),
         option("--commitments", "published", code="option.commitments", type=PATH),
-        option("--phase-commitments", "phase_published", code="option.phase_commitments", type=PATH),
+        option(
+            "--phase-commitments", "phase_published", code="option.phase_commitments", type=PATH
+        ),
         option("--again", code="option.again", is_flag=True),
         option("--verbose", code="option.verbose", is_flag=True),
         json_option(),
@@ -108,7 +140,9 @@ def _parameters() -> list[click.Parameter]:
 class _Verify(PluginGroup):
     """Takes a rulebook, or else an archive, an address or a receipt."""
 
-    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         given = args[0]
         if given in registry.names("rulebooks") or not _is_place(given):
             return super().resolve_command(context, args)
@@ -122,7 +156,12 @@ class _Verify(PluginGroup):
 
 
 def _is_place(given: str) -> bool:
-    return is_address(given) or "/" in given or os.path.lexists(given) or given.endswith((".zip", ".json"))
+    return (
+        is_address(given)
+        or "/" in given
+        or os.path.lexists(given)
+        or given.endswith((".zip", ".json"))
+    )
 
 
 def verify() -> click.Group:

@@ -27,24 +27,49 @@ _MAKE_LINK, _MOVE, _TRUNCATE, _IOCTL = 1 << 12, 1 << 13, 1 << 14, 1 << 15
 _OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
 # Neither devices nor sockets, and symbolic links only where they are asked for.
-_WRITE = _READ | _WRITE_FILE | _REMOVE_FOLDER | _REMOVE_FILE | _MAKE_FOLDER | _MAKE_FILE | _MOVE | _TRUNCATE
+_WRITE = (
+    _READ
+    | _WRITE_FILE
+    | _REMOVE_FOLDER
+    | _REMOVE_FILE
+    | _MAKE_FOLDER
+    | _MAKE_FILE
+    | _MOVE
+    | _TRUNCATE
+)
 _HANDLED = {1: (1 << 13) - 1, 2: _MOVE, 3: _TRUNCATE, 5: _IOCTL}
 """Rights over files that a version of Landlock begins to know; whatever is handled and not given is refused."""
 _WITH_NETWORK, _TCP = 4, 0b11
 _WITH_SCOPES, _SIGNALS_AND_ABSTRACT_SOCKETS = 6, 0b11
 
 PROCESSES = Path("/proc")
-OWN_PROCESS = tuple(PROCESSES / name for name in ("self", "cpuinfo", "meminfo", "stat", "sys/kernel", "sys/vm"))
+OWN_PROCESS = tuple(
+    PROCESSES / name for name in ("self", "cpuinfo", "meminfo", "stat", "sys/kernel", "sys/vm")
+)
 """What a process may know of itself and the machine: of others it would read their environment."""
 _SYSTEM = (
     *("/usr", "/lib", "/lib64", "/bin", "/nix"),
-    *(f"/etc/{name}" for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "os-release")),
+    *(
+        f"/etc/{name}"
+        for name in (
+            "ld.so.cache",
+            "ld.so.conf",
+            "ld.so.conf.d",
+            "localtime",
+            "nsswitch.conf",
+            "os-release",
+        )
+    ),
     *("/sys/devices/system", "/sys/fs/cgroup", "/dev/random", "/dev/urandom", "/dev/zero"),
 )
 
 
 class _Ruleset(ctypes.Structure):
-    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+    _fields_ = (
+        ("files", ctypes.c_uint64),
+        ("network", ctypes.c_uint64),
+        ("scopes", ctypes.c_uint64),
+    )
 
 
 class _Beneath(ctypes.Structure):
@@ -57,10 +82,19 @@ def version() -> int:
     """Of the kernel's Landlock; 0 where there is none."""
     if not sys.platform.startswith("linux"):
         return 0
-    return max(0, int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))))
+    return max(
+        0,
+        int(
+            _libc().syscall(
+                _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)
+            )
+        ),
+    )
 
 
-def confine(read: Iterable[Path | str], write: Iterable[Path | str], *, network: bool, links: bool = False) -> bool:
+def confine(
+    read: Iterable[Path | str], write: Iterable[Path | str], *, network: bool, links: bool = False
+) -> bool:
     """Keep this thread, and whatever it starts, to some files for ever; False where the kernel cannot.
 
     Parameters
@@ -93,7 +127,9 @@ def confine(read: Iterable[Path | str], write: Iterable[Path | str], *, network:
 def libraries() -> Iterator[Path]:
     """What a Python process needs to read for computing: the interpreter, packages, the system's libraries."""
     yield from (*map(Path, _SYSTEM), *OWN_PROCESS)
-    yield from map(Path, (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()))
+    yield from map(
+        Path, (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values())
+    )
     yield from (Path(entry) for entry in sys.path if entry)
 
 
@@ -108,8 +144,12 @@ def without(paths: Iterable[Path | str], closed: Iterable[Path]) -> Iterator[Pat
         if path in above:
             for folder in (one for one in above if one.is_relative_to(path)):
                 with contextlib.suppress(OSError):
-                    entries = (entry for entry in folder.iterdir() if not entry.is_symlink())  # one may lead to what is closed
-                    yield from (entry for entry in entries if entry not in shut and entry not in above)
+                    entries = (
+                        entry for entry in folder.iterdir() if not entry.is_symlink()
+                    )  # one may lead to what is closed
+                    yield from (
+                        entry for entry in entries if entry not in shut and entry not in above
+                    )
         elif not any(path.is_relative_to(one) for one in shut):
             yield path
 
@@ -122,7 +162,13 @@ def _allow(ruleset: int, path: Path | str, rights: int) -> None:
     try:
         folder = stat.S_ISDIR(os.fstat(opened).st_mode)
         rule = _Beneath(rights if folder else rights & _OF_A_FILE, opened)
-        _asked(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), ctypes.byref(rule), ctypes.c_uint32(0))
+        _asked(
+            _ADD_RULE,
+            ctypes.c_int(ruleset),
+            ctypes.c_int(_PATH_BENEATH),
+            ctypes.byref(rule),
+            ctypes.c_uint32(0),
+        )
     finally:
         os.close(opened)
 

@@ -13,7 +13,9 @@ from django.utils.http import content_disposition_header
 CHUNK = 1 << 16
 
 
-def download(request: HttpRequest, chunks: Iterable[bytes], name: str, size: int | None = None) -> StreamingHttpResponse:
+def download(
+    request: HttpRequest, chunks: Iterable[bytes], name: str, size: int | None = None
+) -> StreamingHttpResponse:
     """An answer that a browser saves under a name and never shows as a page of this site.
 
     Parameters
@@ -29,7 +31,9 @@ def download(request: HttpRequest, chunks: Iterable[bytes], name: str, size: int
     response = StreamingHttpResponse(content, content_type="application/octet-stream")
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"  # where a browser shows it all the same
+    response["Content-Security-Policy"] = (
+        "default-src 'none'; sandbox"  # where a browser shows it all the same
+    )
     response["Cache-Control"] = "private, no-store"
     if size is not None:
         response["Content-Length"] = str(size)
@@ -45,5 +49,7 @@ async def _one_by_one(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
             if not connection.in_atomic_block:
                 connection.close()
 
-    while (chunk := await sync_to_async(following)()) is not None:  # an empty one, as zipstream gives, is not the end
+    while (
+        chunk := await sync_to_async(following)()
+    ) is not None:  # an empty one, as zipstream gives, is not the end
         yield chunk

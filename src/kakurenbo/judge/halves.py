@@ -14,7 +14,9 @@ def prefix() -> str:
 
 def remove_orphans(folder: Path) -> int:
     """Remove what processes of this machine left half that are gone; says how many files that were."""
-    orphans = [place for place in folder.iterdir() if _is_orphan(place.name)] if folder.is_dir() else []
+    orphans = (
+        [place for place in folder.iterdir() if _is_orphan(place.name)] if folder.is_dir() else []
+    )
     for place in orphans:
         place.unlink(missing_ok=True)
     return len(orphans)

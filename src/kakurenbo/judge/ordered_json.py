@@ -21,7 +21,9 @@ class OrderedJSONField(models.JSONField):
         """The column's type."""
         return "json"
 
-    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
+    def get_db_prep_value(
+        self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False
+    ) -> Any:
         """What psycopg sends as text of this type."""
         return value if isinstance(value, Json) else Json(value, dumps=json.dumps)
 

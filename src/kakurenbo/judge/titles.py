@@ -14,8 +14,12 @@ _FIRST_FIELD, _ARGUMENTS_START, _ARGUMENTS_END = 3, 48, 49
 def call_oneself(program: str, role: str) -> None:
     """Be ``program: role`` and the former arguments behind the program's name, as far as there is room; as before elsewhere."""
     with contextlib.suppress(OSError, ValueError, IndexError):  # a system that does not tell
-        fields = _OWN_STATUS.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        start, end = (int(fields[place - _FIRST_FIELD]) for place in (_ARGUMENTS_START, _ARGUMENTS_END))
+        fields = (
+            _OWN_STATUS.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
+        start, end = (
+            int(fields[place - _FIRST_FIELD]) for place in (_ARGUMENTS_START, _ARGUMENTS_END)
+        )
         former = _OWN_ARGUMENTS.read_bytes()
         given = former.partition(b"\0" + program.encode() + b"\0")[2]
         title = b"\0".join((f"{program}: {role}".encode(), given))

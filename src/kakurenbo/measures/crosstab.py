@@ -1,35 +1,37 @@
-"""Cross-tab utility of pwscup2024: the two-way table that moved most decides, in the worst of the ten files."""
+"""Two-way tables: absolute errors of all pairs (pwscup2024), shares of cells against one target column (pwscup2021's rate)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 
-from kakurenbo.contracts import Score
-from kakurenbo.tables import Table
-from kakurenbo.tables.crosstabs import Pair, crosstab_errors
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.contest import Score
+from kakurenbo.core import Category, Table
+from kakurenbo.core.statistics import Pair, crosstab_errors
+
+Cell = tuple[str, str, str]
+"""Variable, its level, and the value of the target column."""
 
 
 def compared_pairs(columns: Sequence[str], exempt: Sequence[str]) -> list[Pair]:
-    """Every pair of columns that is not made of two exempt ones (the attributes), in column order.
+    """Return every pair of columns that is not made of two exempt ones (the attributes), in column order.
 
     Examples
     --------
     >>> compared_pairs(["Gender", "Age", "260"], exempt=["Gender", "Age"])
     [('Gender', '260'), ('Age', '260')]
     """
-    return [pair for pair in combinations(columns, 2) if not (pair[0] in exempt and pair[1] in exempt)]
+    return [pair for pair in combinations(columns, 2) if not set(pair) <= set(exempt)]
 
 
 def crosstab_utility(original: Table, released: Table, exempt: Sequence[str] = ()) -> Score:
     """U_j = 100 (1 - max e / 2n) of one file, e the absolute error of a pair's two-way table and n the rows (10,000).
 
-    Parameters
-    ----------
-    original, released : Table
-        Of one schema and one length.
-    exempt : sequence of str
-        Columns whose pairs with each other do not count.
+    Pairs of two ``exempt`` columns do not count.
     """
     pairs = compared_pairs(original.schema.names, exempt)
     if not pairs:
@@ -46,3 +48,88 @@ def least_utility(scores: Sequence[Score]) -> Score:
     worst = min(range(len(scores)), key=lambda number: scores[number].value)
     limit = {"file": worst, **scores[worst].limit} if scores[worst].limit else {}
     return Score(scores[worst].value, limit=limit)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals of a number, open on the left, by ascending edges: values are clipped to the first and the last.
+
+    What lies at or below the first edge after clipping falls in none.
+    """
+
+    edges: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    @classmethod
+    def between(cls, *edges: float) -> Bins:
+        """Return bins that are called by their ends.
+
+        Examples
+        --------
+        >>> Bins.between(19, 44, 80).labels
+        ('(19, 44]', '(44, 80]')
+        """
+        return cls(edges, tuple(f"({low:g}, {high:g}]" for low, high in pairwise(edges)))
+
+    def codes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the interval of every value, shape (n,); -1 for none."""
+        clipped = np.clip(values, self.edges[0], self.edges[-1])
+        return np.searchsorted(np.asarray(self.edges), clipped, side="left").astype(np.int64) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """Counts of every level that occurs (every bin of a number) with every value of the target that occurs."""
+
+    rows: int
+    counts: Mapping[Cell, int]
+
+
+def cell_counts(
+    table: Table, target: str, variables: Sequence[str], bins: Mapping[str, Bins]
+) -> CellCounts:
+    """Count the cells of each variable against the target; ``bins`` are those of the variables that are numbers."""
+    values, outcome = np.unique(table.values(target), return_inverse=True)
+    counts: dict[Cell, int] = {}
+    for name in variables:
+        if name in bins:
+            codes = bins[name].codes(table.values(name).astype(np.float64))
+            labels = bins[name].labels
+        else:
+            column = table.schema[name]
+            assert isinstance(column, Category)
+            codes, labels = table.codes[name].astype(np.int64), column.levels
+        joint = codes[codes >= 0] * len(values) + outcome[codes >= 0]
+        table_counts = np.bincount(joint, minlength=len(labels) * len(values))
+        for label, row in zip(labels, table_counts.reshape(len(labels), -1), strict=True):
+            if name in bins or row.any():
+                for value, count in zip(values.tolist(), row.tolist(), strict=True):
+                    counts[name, label, f"{value:g}"] = count
+    return CellCounts(len(table), counts)
+
+
+def share_difference(before: CellCounts, after: CellCounts, *, count_absent: bool = True) -> Score:
+    """Largest |share before - share after| over all cells, with the mean, and the same of counts, as parts.
+
+    With ``count_absent`` a cell that one table does not have is empty there; else it is passed over.
+    """
+    first, second = before.counts, after.counts
+    cells = sorted(first.keys() | second.keys() if count_absent else first.keys() & second.keys())
+    if not cells:
+        return Score(0.0, higher_is_better=False)
+    own = np.array([first.get(cell, 0) for cell in cells], dtype=np.float64)
+    others = np.array([second.get(cell, 0) for cell in cells], dtype=np.float64)
+    shares, numbers = np.abs(own / before.rows - others / after.rows), np.abs(own - others)
+    worst = int(shares.argmax())
+    parts = {
+        "mean": float(shares.mean()),
+        "max_count": float(numbers.max()),
+        "mean_count": float(numbers.mean()),
+    }
+    limit = dict(zip(("variable", "level", "target"), cells[worst], strict=True))
+    return Score(
+        float(shares[worst]),
+        higher_is_better=False,
+        limit=limit if shares[worst] else {},
+        parts=parts,
+    )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kakurenbo.contracts import Score
-from kakurenbo.tables import Table
+from kakurenbo.contest import Score
+from kakurenbo.core import Table
 
 
 def histogram_utility(original: Table, released: Table) -> Score:
@@ -16,36 +15,33 @@ def histogram_utility(original: Table, released: Table) -> Score:
 
     Examples
     --------
-    >>> from kakurenbo.tables import Category, Schema
+    >>> from kakurenbo.core import Category, Schema
     >>> schema = Schema([Category("sex", ("Female", "Male"))])
     >>> before, after = (Table.from_texts(schema, {"sex": column}) for column in (["Male"] * 4, ["Male"] * 3 + ["Female"]))
     >>> histogram_utility(before, after).value  # 1 - (1 + 1) / (2 * 4 * 1)
     0.75
     """
-    differences = _differences(original, released)
-    total = sum(int(np.abs(difference).sum()) for difference in differences.values())
-    value = 1 - total / (2 * len(original) * len(original.schema))
-    parts = {name: float(np.abs(difference).sum()) for name, difference in differences.items()}
-    return Score(value, limit=_worst_value(original, differences, max(parts, key=lambda name: parts[name])), parts=parts)
+    distances, limit = _changes(original, released)
+    value = 1 - sum(distances.values()) / (2 * len(original) * len(distances))
+    parts = {name: float(distance) for name, distance in distances.items()}
+    return Score(value, limit=limit, parts=parts)
 
 
 def histogram_error(original: Table, released: Table) -> Score:
-    """The largest error of one attribute, sum |X^D - X^C| / (2 * records(C)); the main round allows 3 %."""
-    differences = _differences(original, released)
-    parts = {name: int(np.abs(difference).sum()) / (2 * len(original)) for name, difference in differences.items()}
-    worst = max(parts, key=lambda name: parts[name])
-    return Score(parts[worst], higher_is_better=False, limit=_worst_value(original, differences, worst), parts=parts)
+    """Largest error of one attribute, sum |X^D - X^C| / (2 * records(C)); the main round allows 3 %."""
+    distances, limit = _changes(original, released)
+    errors = {name: distance / (2 * len(original)) for name, distance in distances.items()}
+    return Score(max(errors.values()), higher_is_better=False, limit=limit, parts=errors)
 
 
-def _differences(original: Table, released: Table) -> dict[str, NDArray[np.int64]]:
-    return {name: released.frequencies(name) - original.frequencies(name) for name in original.schema.names}
-
-
-def _worst_value(original: Table, differences: dict[str, NDArray[np.int64]], attribute: str) -> dict[str, object]:
-    """The value of the worst attribute whose frequency moved most; nothing where none moved."""
-    difference = differences[attribute]
-    code = int(np.abs(difference).argmax())
-    if difference[code] == 0:
-        return {}
-    value = original.schema[attribute].values(np.array([code]))[0]
-    return {"attribute": attribute, "value": str(value), "records": int(difference[code])}
+def _changes(original: Table, released: Table) -> tuple[dict[str, int], dict[str, object]]:
+    """Return sum |X^D - X^C| of each attribute, and the value that changed most in the worst attribute."""
+    names = original.schema.names
+    changes = {name: released.frequencies(name) - original.frequencies(name) for name in names}
+    distances = {name: int(np.abs(change).sum()) for name, change in changes.items()}
+    worst = max(names, key=lambda name: distances[name])
+    if not distances[worst]:
+        return distances, {}
+    code = int(np.abs(changes[worst]).argmax())
+    value = str(original.schema[worst].values(np.array([code]))[0])
+    return distances, {"attribute": worst, "value": value, "records": int(changes[worst][code])}

@@ -5,22 +5,19 @@ The matrices M and M' are never held: one pass over the pairs of items that user
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from kakurenbo.compiling import compiled
-from kakurenbo.tables import Codes
+from kakurenbo.core import Codes
+from kakurenbo.core.compiling import compiled
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Purchases:
+class ItemMatrix:
     """r_{x,i}: quantity of item i bought by user x, summed; only where it is not 0.
 
     Attributes
@@ -31,63 +28,71 @@ class Purchases:
         Per item, the places in ``by_user`` of the scores of those who bought it, by user.
     """
 
-    by_user: Any
-    item_start: NDArray[np.int64]
-    item_places: NDArray[np.int64]
+    def __init__(self, by_user: Any) -> None:
+        by_user.sum_duplicates()
+        by_user.eliminate_zeros()
+        self.by_user = by_user
+        self.item_places = np.argsort(by_user.indices, kind="stable")
+        items = np.arange(by_user.shape[1] + 1)
+        self.item_start = np.searchsorted(by_user.indices[self.item_places], items)
 
     @classmethod
-    def of(cls, users: Codes, items: Codes, quantities: NDArray[Any], item_count: int) -> Purchases:
-        """From the rows of a table: codes of users and items, and the quantity of each row."""
-        count = int(users.max()) + 1 if len(users) else 0
+    def of(
+        cls, users: Codes, items: Codes, quantities: NDArray[Any], item_count: int
+    ) -> ItemMatrix:
+        """Sum up the rows of a table: codes of users and items, and the quantity of each row."""
+        shape = (int(users.max(initial=-1)) + 1, item_count)
         entries = (np.asarray(quantities, dtype=np.float64), (users, items))
-        return cls._indexed(sparse.coo_array(entries, shape=(count, item_count)).tocsr())
-
-    @classmethod
-    def _indexed(cls, scores: Any) -> Purchases:
-        scores.sum_duplicates()
-        scores.eliminate_zeros()
-        places = np.argsort(scores.indices, kind="stable")
-        start = np.searchsorted(scores.indices[places], np.arange(scores.shape[1] + 1))
-        return cls(scores, start.astype(np.int64), places.astype(np.int64))
+        return cls(sparse.coo_array(entries, shape=shape).tocsr())
 
     @property
-    def scores(self) -> Floats:
+    def scores(self) -> NDArray[np.float64]:
         """All r_{x,i} that are not 0."""
-        data: Floats = self.by_user.data
+        data: NDArray[np.float64] = self.by_user.data
         return data
 
-    def below(self, limit: float) -> Purchases:
-        """Scores of ``limit`` or more set to zero (E2)."""
+    def below(self, limit: float) -> ItemMatrix:
+        """Set scores of ``limit`` or more to zero (E2)."""
         low = self.by_user.copy()
         low.data = np.where(low.data < limit, low.data, 0.0)
-        return self._indexed(low)
+        return ItemMatrix(low)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """What the compiled loops read: the end of the user and the item of each score, the scores, items, norms."""
+        csr = self.by_user
         # Unsigned numbers spare the loops the question whether an index counts from the end.
-        ends = np.repeat(self.by_user.indptr[1:], np.diff(self.by_user.indptr)).astype(np.uint32)
-        items, start, places = (part.astype(np.uint32) for part in (self.by_user.indices, self.item_start, self.item_places))
-        return ends, items, self.scores, start, places, self.norms()
+        ends, items, start, places = (
+            part.astype(np.uint32)
+            for part in (
+                np.repeat(csr.indptr[1:], np.diff(csr.indptr)),
+                csr.indices,
+                self.item_start,
+                self.item_places,
+            )
+        )
+        return ends, items, csr.data, start, places, self.norms()
 
-    def norms(self) -> Floats:
-        """sqrt(sum_x r_xi^2) of each item over all users, shape (items,)."""
-        return np.sqrt(np.bincount(self.by_user.indices, self.scores**2, minlength=self.by_user.shape[1]))
+    def norms(self) -> NDArray[np.float64]:
+        """Return sqrt(sum_x r_xi^2) of each item over all users, shape (items,)."""
+        items = self.by_user.shape[1]
+        return np.sqrt(np.bincount(self.by_user.indices, self.scores**2, minlength=items))
 
 
-@dataclass(frozen=True)
-class Distance:
+class SimilarityDistance(NamedTuple):
     """dist(M, M') over all items, and over the chosen ones of each table with all others zeroed."""
 
     overall: float
     chosen: float
 
 
-def similarity_distance(original: Purchases, released: Purchases, chosen: tuple[Mask, Mask], *, copurchasers: bool) -> Distance:
-    """dist = sum |M - M'| / sum M of the cosine similarities of items.
+def similarity_distance(
+    original: ItemMatrix, released: ItemMatrix, chosen: tuple[Mask, Mask], *, copurchasers: bool
+) -> SimilarityDistance:
+    """dist = sum |M - M'| / sum M of the cosine similarities of items: 0 where both are empty, infinite where only M is.
 
     Parameters
     ----------
-    original, released : Purchases
+    original, released : ItemMatrix
         Of the same items.
     chosen : pair of bool arrays, shape (items,)
         Items that are not zeroed in M and in M' for the second figure.
@@ -95,19 +100,19 @@ def similarity_distance(original: Purchases, released: Purchases, chosen: tuple[
         Whether norms are sums over U_ij, the users who bought both items (the rules), or over all users (plain cosine).
     """
     sums = _sum_up(original.arrays(), released.arrays(), *chosen, copurchasers)
-    return Distance(_ratio(sums[:, 0].sum(), sums[:, 1].sum()), _ratio(sums[:, 2].sum(), sums[:, 3].sum()))
-
-
-def _ratio(difference: float, total: float) -> float:
-    """0 where both matrices are empty, infinite where only M is."""
-    if total > 0:
-        return float(difference / total)
-    return 0.0 if difference == 0 else float("inf")
+    distances = []
+    for column in (0, 2):
+        difference, total = float(sums[:, column].sum()), float(sums[:, column + 1].sum())
+        empty = float("inf") if difference else 0.0
+        distances.append(difference / total if total > 0 else empty)
+    return SimilarityDistance(*distances)
 
 
 @compiled
-def _sum_up(original: Any, released: Any, chosen: Any, chosen_released: Any, copurchasers: bool) -> Any:  # pragma: no cover
-    """Per item i the sums over j >= i, doubled off the diagonal, of |M - M'| and M: all items, then the chosen ones.
+def _sum_up(
+    original: Any, released: Any, chosen: Any, chosen_released: Any, copurchasers: bool
+) -> Any:  # pragma: no cover
+    """Return per item i the sums over j >= i, doubled off the diagonal, of |M - M'| and M: all items, then the chosen ones.
 
     The matrices are symmetric, so half of each is enough. Each row is summed in one order, whoever runs it.
     """
@@ -138,7 +143,7 @@ def _sum_up(original: Any, released: Any, chosen: Any, chosen_released: Any, cop
 
 @compiled
 def _add_pairs(side: Any, i: int, pairs: Any) -> None:  # pragma: no cover
-    """Sums over U_ij of r_xi r_xj, r_xi^2 and r_xj^2 into row j of ``pairs``, for all j >= i."""
+    """Add sums over U_ij of r_xi r_xj, r_xi^2 and r_xj^2 to row j of ``pairs``, for all j >= i."""
     user_end, user_items, scores, item_start, item_places, _ = side
     for number in range(item_start[i], item_start[i + 1]):
         place = item_places[number]
@@ -152,17 +157,19 @@ def _add_pairs(side: Any, i: int, pairs: Any) -> None:  # pragma: no cover
 
 
 @compiled
-def _similarity(pairs: Any, norms: Any, i: int, j: int, copurchasers: bool) -> Any:  # pragma: no cover
-    """M_ij from the sums over U_ij, which are wiped for the next item; 0 where nobody bought both."""
+def _similarity(
+    pairs: Any, norms: Any, i: int, j: int, copurchasers: bool
+) -> Any:  # pragma: no cover
+    """Return M_ij from the sums over U_ij, and wipe these for the next item; 0 where nobody bought both."""
     if pairs[j, 1] == 0.0:
         return 0.0
     size = np.sqrt(pairs[j, 1] * pairs[j, 2]) if copurchasers else norms[i] * norms[j]
-    found = pairs[j, 0] / size
+    similarity = pairs[j, 0] / size
     pairs[j, 0] = pairs[j, 1] = pairs[j, 2] = 0.0
-    return found
+    return similarity
 
 
 def top_list_distance(first: Mask, second: Mask) -> float:
-    """Jaccard distance of two lists of items."""
+    """Return the Jaccard distance of two lists of items."""
     union = int((first | second).sum())
     return 1 - int((first & second).sum()) / union if union else 0.0

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Mechanism
-from kakurenbo.tables import Category, Table
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Category, Table
 
 _BLOCK = 1_000_000  # cells of a table of groups by values that are looked at together
 
@@ -25,7 +24,7 @@ def k_anonymity(table: Table, names: Iterable[str] | None = None) -> int:
 
     Examples
     --------
-    >>> from kakurenbo.tables import Category, Schema
+    >>> from kakurenbo.core import Category, Schema
     >>> k_anonymity(Table.from_texts(Schema([Category("sex", ("F", "M"))]), {"sex": ["F", "F", "M"]}))
     1
     """
@@ -38,25 +37,27 @@ def l_diversity(table: Table, known: Iterable[str], secret: str) -> int:
 
     Examples
     --------
-    >>> from kakurenbo.tables import Integer, Schema
+    >>> from kakurenbo.core import Integer, Schema
     >>> table = Table.from_rows(Schema([Integer("age", 0, 99), Integer("pay", 0, 9)]), [(30, 1), (30, 2), (40, 3), (40, 3)])
     >>> l_diversity(table, ["age"], "pay")
     1
     """
-    cells = _Cells.of(table, known, secret)
+    cells = _Cells(table, known, secret)
     return int(np.bincount(cells.group).min()) if len(cells.group) else 0
 
 
 def entropy_l_diversity(table: Table, known: Iterable[str], secret: str) -> float:
     """The exponential of the least entropy of ``secret`` in a group: as many equally likely values; 0 for no rows."""
-    cells = _Cells.of(table, known, secret)
+    cells = _Cells(table, known, secret)
     if not len(cells.group):
         return 0.0
     entropies = np.bincount(cells.group, -cells.share * np.log(cells.share))
     return math.exp(max(0.0, float(entropies.min())))
 
 
-def t_closeness(table: Table, known: Iterable[str], secret: str, *, ordered: bool | None = None) -> float:
+def t_closeness(
+    table: Table, known: Iterable[str], secret: str, *, ordered: bool | None = None
+) -> float:
     """Largest distance of the distribution of ``secret`` in a group from that in the whole table, 0 to 1; 0 for no rows.
 
     Parameters
@@ -67,12 +68,13 @@ def t_closeness(table: Table, known: Iterable[str], secret: str, *, ordered: boo
         Whether values lie in a row, each at the same distance from the next of those that occur (the earth mover's distance of
         numbers), or all at the same distance from each other. None takes numbers as ordered and categories as not.
     """
-    cells = _Cells.of(table, known, secret)
+    cells = _Cells(table, known, secret)
     if not len(cells.group):
         return 0.0
     if ordered is None:
         ordered = not isinstance(table.schema[secret], Category)
-    return float((_ordered_distances if ordered else _equal_distances)(cells).max())
+    distances = cells.ordered_distances() if ordered else cells.equal_distances()
+    return float(distances.max())
 
 
 def delta_presence(population: Table, released: Table) -> tuple[float, float]:
@@ -88,10 +90,10 @@ def delta_presence(population: Table, released: Table) -> tuple[float, float]:
     # Keys of one table are only comparable among themselves, so both are numbered together.
     keys = Table.stack([population, released]).keys()
     distinct, number = np.unique(keys, return_inverse=True)
-    ours, theirs = number[: len(population)], number[len(population) :]
-    in_population, in_release = (np.bincount(numbers, minlength=len(distinct)) for numbers in (ours, theirs))
-    present = in_release[ours] / in_population[ours]
-    return float(min(1.0, present.min())), float(min(1.0, present.max()))
+    ours = number[: len(population)]
+    in_release = np.bincount(number[len(population) :], minlength=len(distinct))
+    present = np.minimum(in_release[ours] / np.bincount(ours)[ours], 1.0)
+    return float(present.min()), float(present.max())
 
 
 def pk_anonymity(mechanism: Mechanism, names: Iterable[str], rows: int) -> float:
@@ -124,10 +126,6 @@ def pk_anonymity(mechanism: Mechanism, names: Iterable[str], rows: int) -> float
     return 1.0 + (max(rows, 1) - 1) * math.exp(least)
 
 
-# -- groups of equal rows ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
 class _Cells:
     """The values of a secret that occur in each group of rows equal on the known columns.
 
@@ -141,44 +139,31 @@ class _Cells:
         The share of each value in the whole table.
     """
 
-    group: NDArray[np.int64]
-    value: NDArray[np.int64]
-    share: NDArray[np.float64]
-    overall: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, table: Table, known: Iterable[str], secret: str) -> _Cells:
+    def __init__(self, table: Table, known: Iterable[str], secret: str) -> None:
         _, groups = np.unique(table.keys(known), return_inverse=True)
-        distinct, values = np.unique(table.keys([secret]), return_inverse=True)
-        cells, counts = np.unique(groups * max(1, len(distinct)) + values, return_counts=True)
-        group, value = np.divmod(cells, max(1, len(distinct)))
-        overall = np.bincount(values, minlength=len(distinct)) / max(1, len(table))
-        return cls(group, value, counts / np.bincount(groups)[group], overall)
+        _, values, totals = np.unique(table.keys([secret]), return_inverse=True, return_counts=True)
+        cells, counts = np.unique(groups * max(1, len(totals)) + values, return_counts=True)
+        self.group, self.value = np.divmod(cells, max(1, len(totals)))
+        self.share = counts / np.bincount(groups)[self.group]
+        self.overall = totals / max(1, len(table))
 
+    def equal_distances(self) -> NDArray[np.float64]:
+        """Half the sum of |q - p| in each group; a value that a group lacks adds its p."""
+        overall = self.overall[self.value]
+        return (np.bincount(self.group, np.abs(self.share - overall) - overall) + 1) / 2
 
-def _equal_distances(cells: _Cells) -> NDArray[np.float64]:
-    """Half the sum of |q - p| in each group; a value that a group lacks adds its p."""
-    overall = cells.overall[cells.value]
-    return (np.bincount(cells.group, np.abs(cells.share - overall) - overall) + 1) / 2
-
-
-def _ordered_distances(cells: _Cells) -> NDArray[np.float64]:
-    """The sum of |Q - P| of the cumulated shares, over one less than there are values; shape (groups,)."""
-    groups, values = int(cells.group[-1]) + 1, len(cells.overall)
-    if values == 1:
-        return np.zeros(groups)
-    below = np.cumsum(cells.overall)
-    found = np.empty(groups)
-    step = max(1, _BLOCK // values)
-    for first in range(0, groups, step):
-        start, stop = np.searchsorted(cells.group, (first, first + step))
-        shares = np.zeros((min(step, groups - first), values))
-        shares[cells.group[start:stop] - first, cells.value[start:stop]] = cells.share[start:stop]
-        found[first : first + step] = np.abs(np.cumsum(shares, axis=1) - below).sum(axis=1) / (values - 1)
-    return found
-
-
-# -- randomized cells --------------------------------------------------------------------------------------------------
+    def ordered_distances(self) -> NDArray[np.float64]:
+        """The sum of |Q - P| of the cumulated shares, over one less than there are values; shape (groups,)."""
+        groups, values = int(self.group[-1]) + 1, len(self.overall)
+        distances, below = np.zeros(groups), np.cumsum(self.overall)
+        step = max(1, _BLOCK // values)
+        for first in range(0, groups if values > 1 else 0, step):
+            start, stop = np.searchsorted(self.group, (first, first + step))
+            shares = np.zeros((min(step, groups - first), values))
+            shares[self.group[start:stop] - first, self.value[start:stop]] = self.share[start:stop]
+            gaps = np.abs(np.cumsum(shares, axis=1) - below).sum(axis=1)
+            distances[first : first + step] = gaps / (values - 1)
+        return distances
 
 
 def _least_exchange(mechanism: Mechanism, name: str) -> float:

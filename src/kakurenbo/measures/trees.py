@@ -1,16 +1,18 @@
-"""Decision-tree utility (amic2020, eq. 3): does a tree grown on the release judge people as one grown on the original does?"""
+"""Decision-tree utility (amic2020, eq. 3): the predictions of a tree of the release against those of the original's tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Score
-from kakurenbo.measures.cart import LEAF, Tree, grow
-from kakurenbo.tables import Category, Schema, Table, dummy_names
+from kakurenbo.contest import Score
+from kakurenbo.core import Category, Schema, Table, dummy_names
+
+LEAF = -1
 
 
 @dataclass(frozen=True)
@@ -22,44 +24,54 @@ class TreeTask:
     max_depth: int
 
     def features(self, schema: Schema) -> tuple[str, ...]:
-        """Numbers first, then the categories in table order, without the target."""
-        numbers = [column.name for column in schema if not isinstance(column, Category)]
-        categories = [column.name for column in schema if isinstance(column, Category) and column.name != self.target]
-        return (*numbers, *categories)
+        """Return the numbers, then the categories in table order, without the target."""
+        others = [column for column in schema if column.name != self.target]
+        return tuple(c.name for c in sorted(others, key=lambda c: isinstance(c, Category)))
 
     def matrix(self, table: Table) -> NDArray[np.float32]:
-        """Features with the first level of each category dropped, shape (n, d); float32 as the trees work with."""
-        return table.dummies(drop_first=True, names=self.features(table.schema), dtype=np.float32)
+        """Return the features with the first level of each category dropped, shape (n, d)."""
+        names = self.features(table.schema)
+        if not names:
+            return np.zeros((len(table), 1), dtype=np.float32)
+        return table.dummies(drop_first=True, names=names, dtype=np.float32)
 
-    def truth(self, table: Table) -> NDArray[np.int8]:
-        """1 where the row is of the positive class, shape (n,)."""
+    def truth(self, table: Table) -> NDArray[np.bool_]:
+        """Return whether each row is of the positive class, shape (n,)."""
         column = table.schema[self.target]
         assert isinstance(column, Category)
-        truth: NDArray[np.int8] = (table.codes[self.target] == column.code(self.positive)).astype(np.int8)
-        return truth
+        return np.asarray(table.codes[self.target] == column.code(self.positive))
+
+    def grow(self, table: Table) -> Any:
+        """Return scikit-learn's tree of a table."""
+        from sklearn.tree import DecisionTreeClassifier  # slow to load: only trees pay for it
+
+        tree = DecisionTreeClassifier(random_state=0, max_depth=self.max_depth)
+        return tree.fit(self.matrix(table), self.truth(table))
+
+    def predict(self, tree: Any, table: Table) -> NDArray[np.bool_]:
+        """Return whether a tree takes each row for positive, shape (n,)."""
+        return np.asarray(tree.predict(self.matrix(table)), dtype=np.bool_)
 
 
 def tree_utility(task: TreeTask, original: Table, released: Table, test: Table) -> Score:
-    """F-measure of the released tree's predictions with the original tree's as the truth, on the test rows.
+    """F-measure of the released tree's predictions with the original tree's as truth, on the test rows.
 
-    Both trees are those of scikit-learn with ``random_state=0``; 0/0 is 0. The figure for another positive class comes from
-    trees of its own: where a leaf is split evenly, a tree decides for the class that it calls 0, so neither is the other's
-    reverse.
+    Ties in a leaf go to class 0, so the score of one class does not follow from that of the other.
     """
-    ours, theirs = _grow(task, original), _grow(task, released)
-    rows = task.matrix(test)
-    truth, predicted = ours.predict(rows), theirs.predict(rows)
+    ours, theirs = task.grow(original), task.grow(released)
+    truth, predicted = task.predict(ours, test), task.predict(theirs, test)
     missed, invented = int((truth & ~predicted).sum()), int((~truth & predicted).sum())
     limit: dict[str, object] = {}
     if missed or invented:
         names = dummy_names(original.schema, drop_first=True, names=task.features(original.schema))
-        limit = {"attribute": task.target, "value": task.positive, "missed": missed, "invented": invented}
-        limit |= _first_difference(ours, theirs, names)
+        limit = {"attribute": task.target, "value": task.positive}
+        limit |= {"missed": missed, "invented": invented}
+        limit |= _first_difference(ours.tree_, theirs.tree_, names)
     return Score(f_measure(truth, predicted), limit=limit)
 
 
 def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
-    """2 recall precision / (recall + precision) = 2 TP / (2 TP + FP + FN); 0/0 is 0.
+    """2 TP / (2 TP + FP + FN), the harmonic mean of recall and precision; 0/0 is 0.
 
     Examples
     --------
@@ -71,29 +83,26 @@ def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
     return 2 * hits / (2 * hits + wrong) if hits else 0.0
 
 
-def _grow(task: TreeTask, table: Table) -> Tree:
-    return grow(task.matrix(table), task.truth(table), task.max_depth)
+def _first_difference(
+    ours: Any, theirs: Any, names: Sequence[tuple[str, str | None]]
+) -> dict[str, object]:
+    """Find where two trees first ask different questions, going down level by level."""
 
+    def question(tree: Any, node: int) -> str:
+        if tree.children_left[node] == LEAF:
+            return "nothing (a leaf)"
+        name, level = names[tree.feature[node]]
+        return f"{name} <= {tree.threshold[node]:g}" if level is None else f"{name}={level}"
 
-def _first_difference(ours: Tree, theirs: Tree, names: Sequence[tuple[str, str | None]]) -> dict[str, object]:
-    """Where the two trees first ask different questions, going down level by level."""
     front, depth = [(0, 0)], 0
     while front:
+        children = []
         for left, right in front:
-            asked, answered = _question(ours, left, names), _question(theirs, right, names)
-            if asked != answered:
-                return {"depth": depth, "original_asks": asked, "release_asks": answered}
-        children = [
-            (getattr(ours, side)[left], getattr(theirs, side)[right])
-            for left, right in front
-            for side in ("children_left", "children_right")
-        ]
-        front, depth = [(left, right) for left, right in children if left != LEAF], depth + 1
+            before, after = question(ours, left), question(theirs, right)
+            if before != after:
+                return {"depth": depth, "original_asks": before, "release_asks": after}
+            if ours.children_left[left] != LEAF:
+                children.append((ours.children_left[left], theirs.children_left[right]))
+                children.append((ours.children_right[left], theirs.children_right[right]))
+        front, depth = children, depth + 1
     return {}
-
-
-def _question(tree: Tree, node: int, names: Sequence[tuple[str, str | None]]) -> str:
-    if tree.children_left[node] == LEAF:
-        return "nothing (a leaf)"
-    name, level = names[tree.feature[node]]
-    return f"{name}={level}" if level is not None else f"{name} <= {tree.threshold[node]:g}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from kakurenbo.contracts.declarations import ANONYMIZE, Counting, Phase
+from kakurenbo.contest.declarations import ANONYMIZE, Counting, Phase
 from kakurenbo.rounds.publishing import PUBLISHED
 
 LATEST, LAST_FEW, BEST, CHOSEN = "latest", "last_few", "best", "chosen"
@@ -62,7 +62,11 @@ def counting(phase: Phase, scored: Sequence[Scored[T]], utility_score: str = "")
     chosen = _chosen(scored) if phase.counts is Counting.CHOSEN else None
     if chosen is not None:
         return [(chosen.entry, CHOSEN)]
-    return _releases(phase, scored, utility_score) if phase.name == ANONYMIZE else _guesses(phase, scored)
+    return (
+        _releases(phase, scored, utility_score)
+        if phase.name == ANONYMIZE
+        else _guesses(phase, scored)
+    )
 
 
 def _releases(phase: Phase, scored: Sequence[Scored[T]], utility_score: str) -> Counted[T]:
@@ -72,7 +76,9 @@ def _releases(phase: Phase, scored: Sequence[Scored[T]], utility_score: str) -> 
     if phase.counts is Counting.LAST_FEW:
         return [(one.entry, LAST_FEW) for one in valid[-phase.keep :]]
     if phase.counts is Counting.BEST:
-        return [(max(valid, key=lambda one: (_goodness(one, utility_score), one.number)).entry, BEST)]
+        return [
+            (max(valid, key=lambda one: (_goodness(one, utility_score), one.number)).entry, BEST)
+        ]
     return [(valid[-1].entry, NOT_CHOSEN if phase.counts is Counting.CHOSEN else LATEST)]
 
 

@@ -11,12 +11,15 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kakurenbo.tables import Problems, Severity, Source, refused
+from kakurenbo.core import README_FILES, Problems, Severity, Source
+from kakurenbo.core.sources import DEFAULT_LIMIT
 
 MOST_FILES = 200
 MOST_BYTES = 1_000_000_000
 LONGEST_NAME = 200
-_OF_FILE_MANAGERS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})  # beside those that begin with a dot
+_OF_FILE_MANAGERS = frozenset(
+    {"thumbs.db", "desktop.ini", "__macosx"}
+)  # beside those that begin with a dot
 _DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]", re.IGNORECASE)
 """What Windows keeps for itself, whatever comes after a dot."""
 _NEVER_IN_NAMES = frozenset('<>:"|?*\ufffd')
@@ -31,7 +34,12 @@ def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
     try:
         entries = list(_entries(path))
     except OSError:  # not even a folder that nobody may look into stops the others
-        return [], [(printable(path.name), refused("source.forbidden", printable(path.name), severity=Severity.MALFORMED))]
+        return [], [
+            (
+                printable(path.name),
+                Problems.of("source.forbidden", printable(path.name), severity=Severity.MALFORMED),
+            )
+        ]
     sources: list[Source] = []
     strangers: list[Refused] = []
     total = 0
@@ -47,7 +55,14 @@ def handed_in(path: Path) -> tuple[list[Source], list[Refused]]:
         if code is None:
             sources.append(Source.of(entry))
         else:
-            strangers.append((shown, refused(code, shown, files=MOST_FILES, bytes=MOST_BYTES)))
+            strangers.append(
+                (
+                    shown,
+                    Problems.of(
+                        code, shown, files=MOST_FILES, bytes=MOST_BYTES, limit=DEFAULT_LIMIT
+                    ),
+                )
+            )
     return sources, strangers
 
 
@@ -57,14 +72,14 @@ def folders_in(entries: Iterable[Path]) -> frozenset[str]:
 
 
 def left_aside(name: str) -> bool:
-    """Whether a file manager put this file or folder there, unseen by whoever hands in the others.
+    """Whether a file manager put this file or folder there, or it is the README of a handout.
 
     Examples
     --------
-    >>> [left_aside(name) for name in (".DS_Store", "Thumbs.db", "D.csv")]
+    >>> [left_aside(name) for name in (".DS_Store", "README.md", "D.csv")]
     [True, True, False]
     """
-    return name.startswith(".") or name.lower() in _OF_FILE_MANAGERS
+    return name.startswith(".") or name.lower() in _OF_FILE_MANAGERS or name in README_FILES
 
 
 def is_unsafe(name: str) -> bool:
@@ -87,7 +102,10 @@ def printable(name: str) -> str:
     >>> printable("a\\x1b[31m.csv")
     'a\\\\x1b[31m.csv'
     """
-    safe = "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in name)
+    safe = "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in name
+    )
     return safe[:LONGEST_NAME]
 
 
@@ -105,4 +123,8 @@ def _unfit(entry: Path) -> str | None:
     mode = entry.lstat().st_mode
     if stat.S_ISLNK(mode):
         return "release.link"
-    return None if stat.S_ISREG(mode) else "release.not_a_file"
+    if not stat.S_ISREG(mode):
+        return "release.not_a_file"
+    return (
+        "release.too_large" if entry.lstat().st_size > DEFAULT_LIMIT else None
+    )  # what is judged can be kept whole

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo import messages
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     ATTACK,
     AnyRulebook,
     Credit,
@@ -22,13 +21,13 @@ from kakurenbo.contracts import (
     read_facts,
     team_of,
 )
-from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.contracts.guesses import by_pair
-from kakurenbo.errors import KakurenboError, UsageError
-from kakurenbo.rng import stream
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.guesses import by_pair
+from kakurenbo.core import LISTED_PER_FILE, InputError, Problem, Problems, Source, messages
+from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.rng import stream
 from kakurenbo.rounds.handing_in import folders_in, handed_in, left_aside, printable
 from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED, ReleaseRecord, read_records
-from kakurenbo.tables import LISTED_PER_FILE, Problem, Problems, Source, refused
 
 ReadAnswer = Callable[[str], Any]
 HandIn = tuple[str, list[Source]]
@@ -63,7 +62,9 @@ class Refusal:
 
     def inside(self, folder: str) -> Refusal:
         """The same refusal of a file that lies in a folder."""
-        problems = tuple(replace(problem, file=f"{folder}/{problem.file}") for problem in self.problems)
+        problems = tuple(
+            replace(problem, file=f"{folder}/{problem.file}") for problem in self.problems
+        )
         return replace(self, file=f"{folder}/{self.file}", problems=problems)
 
     def as_json(self, language: str | None = None) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def few_per_team(refusals: Sequence[Refusal]) -> list[Refusal]:
             kept.append(one)
         elif seen[one.team] == LISTED_PER_FILE + 1:
             more, place = total[one.team] - LISTED_PER_FILE, one.team or "…"
-            problems = refused("release.more_refused", place, count=more)
+            problems = Problems.of("release.more_refused", place, count=more)
             kept.append(replace(Refusal.of(one.team, place, problems), more_files=more))
     return kept
 
@@ -141,12 +142,19 @@ class ScoredRound:
 
 @messages.spoken_in("en")
 def credit_files(
-    rules: AnyRulebook, targets: Mapping[str, Target[Any, Any]], answer_of: ReadAnswer, sources: Sequence[Source], attacker: str
+    rules: AnyRulebook,
+    targets: Mapping[str, Target[Any, Any]],
+    answer_of: ReadAnswer,
+    sources: Sequence[Source],
+    attacker: str,
 ) -> CreditedFiles:
     """Check and credit every guess in an attacker's files; nothing that is wrong with one touches another."""
     refusals: list[Refusal] = []
     try:
         guesses = rules.read_guesses(targets, sources, attacker)
+    except InputError as error:
+        file = error.problems[0].file
+        return CreditedFiles((), (Refusal.of(attacker, file, error.problems),))
     except Exception as error:  # hostile files must not stop the others
         names = ", ".join(source.name for source in sources)
         return CreditedFiles((), (Refusal.of(attacker, names, broken_guess(names, error)),))
@@ -163,7 +171,9 @@ def credit_files(
     return CreditedFiles(tuple(credits), tuple(refusals), tuple(notices))
 
 
-def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_attacks: bool = True) -> ScoredRound:
+def score_round(
+    rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_attacks: bool = True
+) -> ScoredRound:
     """All guesses of a round.
 
     Parameters
@@ -181,12 +191,20 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     opened = PhaseFolder(rulebook, phase)
     by_attacker, refusals = _by_attacker(opened, guesses)
     earned: dict[str, CreditedFiles] = {
-        attacker: _credited(opened, hand_ins, attacker) for attacker, hand_ins in by_attacker.items()
+        attacker: _credited(opened, hand_ins, attacker)
+        for attacker, hand_ins in by_attacker.items()
     }
-    samples = {name: opened.sample_attack(name) for name in (opened.rules.sample_attacks if sample_attacks else ())}
-    credits = {name: one.credits for name, one in earned.items()} | {name: one.credits for name, one in samples.items()}
+    samples = {
+        name: opened.sample_attack(name)
+        for name in (opened.rules.sample_attacks if sample_attacks else ())
+    }
+    credits = {name: one.credits for name, one in earned.items()} | {
+        name: one.credits for name, one in samples.items()
+    }
     results = opened.results(credits, tuple(samples))
-    taken = {team_of(record.target) for record in opened.records}  # a judge draws data for places, too, that nobody takes
+    taken = {
+        team_of(record.target) for record in opened.records
+    }  # a judge draws data for places, too, that nobody takes
     ranked = taken - set(opened.facts.unranked)
     expected = [team for team in opened.facts.teams if team in by_attacker or team in ranked]
     missing = tuple(
@@ -197,14 +215,24 @@ def score_round(rulebook: AnyRulebook, phase: Path, guesses: Path, *, sample_att
     )
     folders = folders_in(guesses.iterdir())
     for attacker, one in earned.items():
-        refusals += [refusal.inside(attacker) if attacker in folders else refusal for refusal in one.refused]
+        refusals += [
+            refusal.inside(attacker) if attacker in folders else refusal for refusal in one.refused
+        ]
     notices = tuple(
         replace(notice, file=f"{attacker}/{notice.file}") if attacker in folders else notice
         for attacker, one in earned.items()
         for notice in one.notices
     )
     broke = tuple(failure for one in samples.values() for failure in one.broke)
-    return ScoredRound(opened.facts, results, opened.records, tuple(few_per_team(refusals)), missing, notices, broke)
+    return ScoredRound(
+        opened.facts,
+        results,
+        opened.records,
+        tuple(few_per_team(refusals)),
+        missing,
+        notices,
+        broke,
+    )
 
 
 class PhaseFolder:
@@ -213,24 +241,28 @@ class PhaseFolder:
     def __init__(self, rulebook: AnyRulebook, path: Path) -> None:
         facts = read_facts(path / "public", rulebook.name) if path.is_dir() else None
         if facts is None or not facts.commitments:
-            raise UsageError(f"{path}: give the folder that publish wrote with -o; it has 'public', 'targets' and 'answers'")
+            raise UsageError(
+                f"{path}: give the folder that publish wrote with -o; it has 'public', 'targets' and 'answers'"
+            )
         self.path, self.facts = path, facts
         self.rules = rulebook.under(facts)
         self.records = read_records(path)
         self.targets: dict[str, Target[Any, Any]] = {}
-        there = [record.target for record in self.records if (path / "targets" / record.target).is_dir()]
+        there = [
+            record.target for record in self.records if (path / "targets" / record.target).is_dir()
+        ]
         for name in sorted(there, key=by_number):
-            read = self.rules.read_target(path / "targets" / name, attacker="")
-            if isinstance(read, Problems):
-                raise KakurenboError(f"targets/{name} was damaged: {read[0]}")
-            self.targets[name] = read.value
+            try:
+                self.targets[name] = self.rules.read_target(path / "targets" / name, attacker="")
+            except InputError as error:
+                raise KakurenboError(f"targets/{name} was damaged: {error}") from error
         self.answer = cache(self._answer)
 
     def _answer(self, target: str) -> Any:
-        read = self.rules.read_answer(self.path / "answers" / target)
-        if isinstance(read, Problems):
-            raise KakurenboError(f"answers/{target} was damaged: {read[0]}")
-        return read.value
+        try:
+            return self.rules.read_answer(self.path / "answers" / target)
+        except InputError as error:
+            raise KakurenboError(f"answers/{target} was damaged: {error}") from error
 
     @messages.spoken_in("en")
     def sample_attack(self, name: str) -> SampleAttack:
@@ -243,22 +275,36 @@ class PhaseFolder:
                 guess = attack(seen.knowledge, sample_stream(self.facts, name, target))
                 credits.append((target, name, self.rules.credit(self.answer(target), guess)))
             except Exception as error:  # what one team released must not cost the others
-                problems = refused("sample_attack.broke", f"targets/{target}", attack=name, error=_shown(error))
+                shown = _shown(error)
+                problems = Problems.of(
+                    "sample_attack.broke", f"targets/{target}", attack=name, error=shown
+                )
                 broke.append(Refusal.of(team_of(target), f"targets/{target}", problems))
         return SampleAttack(tuple(credits), tuple(broke))
 
-    def results(self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]) -> RoundResults:
+    def results(
+        self, credits: Mapping[str, Sequence[tuple[str, str, Credit]]], unranked: tuple[str, ...]
+    ) -> RoundResults:
         """The results of everybody's credits, with what became of the releases."""
         by_target: dict[str, dict[str, Credit]] = {name: {} for name in self.targets}
         tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
         for attacker, earned in credits.items():
-            counting, several = by_pair(self.rules.phase(ATTACK), [(target, credit.public()) for target, _, credit in earned])
+            counting, several = by_pair(
+                self.rules.phase(ATTACK),
+                [(target, credit.public()) for target, _, credit in earned],
+            )
             for target, credit in counting.items():
                 by_target[target][attacker] = credit
             for target, every in several.items():
                 tries.setdefault(target, {})[attacker] = every
         return round_results(
-            self.rules, self.records, by_target, tuple(credits), unranked, excluded=self.facts.unranked, tries=tries
+            self.rules,
+            self.records,
+            by_target,
+            tuple(credits),
+            unranked,
+            excluded=self.facts.unranked,
+            tries=tries,
         )
 
 
@@ -279,7 +325,11 @@ def round_results(
         credits=credits,
         targets=tuple(record.target for record in counting),
         attackers=tuple(attackers),
-        utility={record.target: record.scores[score] for record in counting if score and score in record.scores},
+        utility={
+            record.target: record.scores[score]
+            for record in counting
+            if score and score in record.scores
+        },
         out={record.target: record.state for record in counting if record.state != PUBLISHED},
         unranked=frozenset(unranked),
         excluded=frozenset(excluded),
@@ -303,11 +353,21 @@ def _credited(opened: PhaseFolder, hand_ins: Sequence[HandIn], attacker: str) ->
     credits: list[tuple[str, str, Credit]] = []
     refusals: list[Refusal] = []
     notices: list[Problem] = []
+    limit, scored = opened.rules.phase(ATTACK).tries.per_target, Counter[str]()
     for folder, sources in hand_ins:
         found = credit_files(opened.rules, opened.targets, opened.answer, sources, attacker)
-        credits += found.credits
+        for target, file, credit in found.credits:
+            scored[target] += 1
+            if limit is None or scored[target] <= limit:
+                credits.append((target, file, credit))
+            else:
+                problems = Problems.of("guess.too_many", file, limit=limit, target=target)
+                refusal = Refusal.of(attacker, file, problems)
+                refusals.append(refusal.inside(folder) if folder else refusal)
         refusals += [one.inside(folder) if folder else one for one in found.refused]
-        notices += [replace(one, file=f"{folder}/{one.file}") if folder else one for one in found.notices]
+        notices += [
+            replace(one, file=f"{folder}/{one.file}") if folder else one for one in found.notices
+        ]
     return CreditedFiles(tuple(credits), tuple(refusals), tuple(notices))
 
 
@@ -317,11 +377,15 @@ def _hand_ins(place: Path, attacker: str) -> tuple[list[HandIn], list[Refusal]]:
     found = folders_in(place / name for name, _ in strangers if _is_number(name))
     numbered = sorted(found, key=lambda name: (int(name), name))
     hand_ins: list[HandIn] = [("", sources)] if sources or not numbered else []
-    refusals = [Refusal.of(attacker, name, problems) for name, problems in strangers if name not in numbered]
+    refusals = [
+        Refusal.of(attacker, name, problems) for name, problems in strangers if name not in numbered
+    ]
     for name in numbered:
         within, strangers = handed_in(place / name)
         hand_ins.append((name, within))
-        refusals += [Refusal.of(attacker, other, problems).inside(name) for other, problems in strangers]
+        refusals += [
+            Refusal.of(attacker, other, problems).inside(name) for other, problems in strangers
+        ]
     return hand_ins, refusals
 
 
@@ -329,10 +393,14 @@ def _is_number(name: str) -> bool:
     return name.isascii() and name.isdecimal() and len(name) <= _LONGEST_NUMBER
 
 
-def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[HandIn]], list[Refusal]]:
+def _by_attacker(
+    opened: PhaseFolder, guesses: Path
+) -> tuple[dict[str, list[HandIn]], list[Refusal]]:
     """Whose files are which: folders named for attackers, or else the names of files; where there is a folder, it alone."""
     if not guesses.is_dir():
-        raise UsageError(f"{guesses}: give the folder of all guesses, with a folder NN for each attacker")
+        raise UsageError(
+            f"{guesses}: give the folder of all guesses, with a folder NN for each attacker"
+        )
     by_attacker: dict[str, list[HandIn]] = {}
     refusals = []
     pattern = opened.rules.guess_pattern
@@ -344,22 +412,30 @@ def _by_attacker(opened: PhaseFolder, guesses: Path) -> tuple[dict[str, list[Han
         attacker = fields.get("attacker", fields.get("team", ""))
         if attacker not in opened.facts.teams:
             teams = ", ".join(opened.facts.teams)
-            refusals.append(Refusal.of("", shown, refused("guess.unknown_attacker", shown, teams=teams)))
+            refusals.append(
+                Refusal.of("", shown, Problems.of("guess.unknown_attacker", shown, teams=teams))
+            )
             continue
-        if attacker in folders and not folder:  # anybody may have put it there: it must not touch what the team handed in
-            refusals.append(Refusal.of("", shown, refused("guess.beside_folder", shown, team=attacker)))
+        if (
+            attacker in folders and not folder
+        ):  # anybody may have put it there: it must not touch what the team handed in
+            refusals.append(
+                Refusal.of("", shown, Problems.of("guess.beside_folder", shown, team=attacker))
+            )
             continue
         hand_ins, unfit = _hand_ins(entry, attacker)
         if folder:
             by_attacker[attacker] = hand_ins
         else:  # files whose names tell their attacker are one hand-in
-            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(source for _, own in hand_ins for source in own)
+            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(
+                source for _, own in hand_ins for source in own
+            )
         refusals += [refusal.inside(attacker) for refusal in unfit] if folder else unfit
     return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refusals
 
 
 def broken_guess(file: str, error: Exception) -> Problems:
-    return refused("guess.broke", file, error=_shown(error))
+    return Problems.of("guess.broke", file, error=_shown(error))
 
 
 def _shown(error: Exception) -> str:

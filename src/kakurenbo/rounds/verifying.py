@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.commitments import (
+from kakurenbo.contest import AnyRulebook, PreparedRound, read_facts
+from kakurenbo.contest.commitments import (
     BROKEN,
     CANNOT_REPEAT,
     CHANGED,
@@ -19,10 +20,9 @@ from kakurenbo.commitments import (
     scope_of,
     verify,
 )
-from kakurenbo.contracts import AnyRulebook, PreparedRound, read_facts
-from kakurenbo.errors import KakurenboError, UsageError
+from kakurenbo.core import Folder, read_file
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.rounds.publishing import phase_files, republished
-from kakurenbo.tables import Folder, read_file
 
 _SCOPES = {"secret": "preparation", "answers": "publication"}
 """What the commitments of a folder are for, by the folder in it that stays secret until the end."""
@@ -55,7 +55,9 @@ def verify_round(
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
         before = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
-        findings += [_in_phase(finding) for finding in _opened(rulebook, phase, "answers", phase_published)]
+        findings += [
+            _in_phase(finding) for finding in _opened(rulebook, phase, "answers", phase_published)
+        ]
         if facts is None or facts.commitments != before:
             why = "the phase folder was published from another preparation"
             findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
@@ -64,24 +66,39 @@ def verify_round(
     return findings
 
 
-def _opened(rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None) -> list[Finding]:
+def _opened(
+    rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None
+) -> list[Finding]:
     files = Folder(folder, with_strays=True)
-    for lacking in (*([f"public/{COMMITMENTS_FILE}"] if published is None else []), f"{secret}/{OPENING_FILE}"):
+    for lacking in (
+        *([f"public/{COMMITMENTS_FILE}"] if published is None else []),
+        f"{secret}/{OPENING_FILE}",
+    ):
         if lacking not in files:
-            raise UsageError(f"{folder}: there is no {lacking}; give the whole folder, with its secrets")
+            raise UsageError(
+                f"{folder}: there is no {lacking}; give the whole folder, with its secrets"
+            )
     facts = read_facts(folder / "public", rulebook.name)
     if facts is None:
-        raise UsageError(f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote")
+        raise UsageError(
+            f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote"
+        )
     own = files.get(f"public/{COMMITMENTS_FILE}")
-    commitments = read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
+    commitments = (
+        read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
+    )
     scope = rulebook.under(facts).scope(_SCOPES[secret])
     if scope_of(commitments) != scope:
         place = published or folder / "public" / COMMITMENTS_FILE
-        raise UsageError(f"{place}: these are the commitments of {scope_of(commitments)!r}, not of {scope!r}")
+        raise UsageError(
+            f"{place}: these are the commitments of {scope_of(commitments)!r}, not of {scope!r}"
+        )
     findings = verify(commitments, files[f"{secret}/{OPENING_FILE}"], _committed(files, secret))
     findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
     if own is not None and own != commitments:
-        findings.append(Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published"))
+        findings.append(
+            Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published")
+        )
     return findings
 
 
@@ -94,7 +111,9 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts, files = prepared.facts, Folder(preparation, with_strays=True)
     try:
-        made = prepared.rules.prepare(prepared.seed, facts.teams, facts.unranked)
+        made = prepared.rules.prepare(
+            prepared.seed, facts.teams, facts.unranked, judges=facts.judges, schedule=facts.schedule
+        )
     except KakurenboError as error:
         return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, str(error))]
     if made.facts.data != facts.data:
@@ -105,7 +124,11 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
         return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, why)]
     findings = _compared(MADE_AGAIN, made.files(), files)
     if phase is not None:
-        findings += _compared(MADE_AGAIN + IN_PHASE, _published_again(prepared, phase), Folder(phase, with_strays=True))
+        findings += _compared(
+            MADE_AGAIN + IN_PHASE,
+            _published_again(prepared, phase),
+            Folder(phase, with_strays=True),
+        )
     return findings
 
 
@@ -117,7 +140,11 @@ def _published_again(prepared: PreparedRound[Any], phase: Path) -> dict[str, byt
 def _compared(prefix: str, made: dict[str, bytes], files: Mapping[str, bytes]) -> list[Finding]:
     states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
     findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
-    return findings + [Finding(f"{prefix}{name}", BROKEN, "nothing makes this file") for name in files if name not in made]
+    return findings + [
+        Finding(f"{prefix}{name}", BROKEN, "nothing makes this file")
+        for name in files
+        if name not in made
+    ]
 
 
 def _in_phase(finding: Finding) -> Finding:

@@ -16,7 +16,12 @@ SALT_BYTES = 32
 def entry_bytes(number: int, kind: str, body: Mapping[str, Any], at: datetime) -> bytes:
     """An entry as it is hashed: JSON without spaces, keys sorted, times in UTC with microseconds."""
     _check_exact(body)
-    whole = {"number": number, "kind": kind, "body": body, "at": at.astimezone(UTC).isoformat(timespec="microseconds")}
+    whole = {
+        "number": number,
+        "kind": kind,
+        "body": body,
+        "at": at.astimezone(UTC).isoformat(timespec="microseconds"),
+    }
     return _written(whole)
 
 
@@ -57,4 +62,6 @@ def _check_exact(value: object) -> None:
         for part in value:
             _check_exact(part)
     elif value is not None and not isinstance(value, str | int):
-        raise TypeError(f"a log entry holds texts and whole numbers, not {type(value).__name__}: give it as text")
+        raise TypeError(
+            f"a log entry holds texts and whole numbers, not {type(value).__name__}: give it as text"
+        )

@@ -48,7 +48,11 @@ class Receipt:
             told = json.loads(self.entry)
         except ValueError:
             told = None
-        if not isinstance(told, dict) or not isinstance(told.get("body"), dict) or told.get("number") != self.number:
+        if (
+            not isinstance(told, dict)
+            or not isinstance(told.get("body"), dict)
+            or told.get("number") != self.number
+        ):
             raise NotWhatItSays("entry", "verification.bad_entry")
         return told
 
@@ -56,7 +60,10 @@ class Receipt:
         """Raise :class:`NotWhatItSays` for the first thing that does not hold: signature, entry, path."""
         self.checkpoint.check()
         self.told()
-        if root_from_path(self.number, self.checkpoint.size, self.leaf, self.path) != self.checkpoint.root:
+        if (
+            root_from_path(self.number, self.checkpoint.size, self.leaf, self.path)
+            != self.checkpoint.root
+        ):
             raise NotWhatItSays("path", "verification.bad_path")
 
     def as_json(self) -> dict[str, Any]:

@@ -24,7 +24,9 @@ class Tree:
     """
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
-        self._levels: list[list[bytes]] = [[]]  # [k][i]: the full subtree of 2^k leaves from leaf i 2^k on
+        self._levels: list[list[bytes]] = [
+            []
+        ]  # [k][i]: the full subtree of 2^k leaves from leaf i 2^k on
         for leaf in leaves:
             self.append(leaf)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
 from kakurenbo.trust import content_digest
 from kakurenbo.verification.archive import (
     CONTEST,
@@ -41,7 +41,8 @@ def check_contest(contest: ContestFile, slug: str, ledger: Ledger) -> None:
         "ended_at": moment(ledger.ended_at),
         "teams": ledger.teams,
         "announcements": [
-            {"at": moment(one["at"]), "title": one["title"], "text": one["text"]} for one in _by_time(ledger.announcements)
+            {"at": moment(one["at"]), "title": one["title"], "text": one["text"]}
+            for one in _by_time(ledger.announcements)
         ],
     }
     told = msgspec.to_builtins(contest)
@@ -58,14 +59,20 @@ def check_contest(contest: ContestFile, slug: str, ledger: Ledger) -> None:
     rounds = list(dict.fromkeys(name for name, _ in ledger.phases))
     comparison.check(sorted(one.name for one in contest.rounds), sorted(rounds), "rounds")
     for one in contest.rounds:
-        comparison.check(_round_here(one, made), _round_logged(one.name, ledger), f"rounds.{one.name}")
+        comparison.check(
+            _round_here(one, made), _round_logged(one.name, ledger), f"rounds.{one.name}"
+        )
 
 
 def _round_here(one: RoundRow, made: dict[str, Any]) -> dict[str, Any]:
     place = f"rounds.{one.name}"
     told = ((phase.kind, _phase(msgspec.to_builtins(phase), made)) for phase in one.phases)
     phases = _each_once(CONTEST, f"{place}.phases", told)
-    entries = _each_once(CONTEST, f"{place}.entries", ((entry.team, msgspec.to_builtins(entry)) for entry in one.entries))
+    entries = _each_once(
+        CONTEST,
+        f"{place}.entries",
+        ((entry.team, msgspec.to_builtins(entry)) for entry in one.entries),
+    )
     prepared = {"fingerprint": one.fingerprint, "prepared_at": moment(one.prepared_at)}
     return {**prepared, "phases": phases, "entries": entries}
 
@@ -75,7 +82,11 @@ def _round_logged(name: str, ledger: Ledger) -> dict[str, Any]:
     return {
         "fingerprint": prepared["fingerprint"],
         "prepared_at": moment(prepared["prepared_at"]),
-        "phases": {kind: _phase(phase, ledger.made) for (of, kind), phase in ledger.phases.items() if of == name},
+        "phases": {
+            kind: _phase(phase, ledger.made)
+            for (of, kind), phase in ledger.phases.items()
+            if of == name
+        },
         "entries": {team: entry for (of, team), entry in ledger.entries.items() if of == name},
     }
 
@@ -83,12 +94,18 @@ def _round_logged(name: str, ledger: Ledger) -> dict[str, Any]:
 def _phase(told: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
     """A phase, ready to compare; a rehearsal goes at its own pace, and nobody was promised its times."""
     kept = {name: value for name, value in told.items() if name not in _TIMES}
-    return kept if made.get("rehearsal") else {**kept, **{name: moment(told[name]) for name in _TIMES}}
+    return (
+        kept if made.get("rehearsal") else {**kept, **{name: moment(told[name]) for name in _TIMES}}
+    )
 
 
 def check_rejudgings(archive: Archive, ledger: Ledger) -> None:
     """``rejudgings.json``, old beside new, against the log."""
-    rows = archive.read(REJUDGINGS, list[RejudgingRow]) if ledger.rejudged or REJUDGINGS in archive.names else []
+    rows = (
+        archive.read(REJUDGINGS, list[RejudgingRow])
+        if ledger.rejudged or REJUDGINGS in archive.names
+        else []
+    )
     here = [
         {
             "rejudging": row.id,
@@ -99,11 +116,15 @@ def check_rejudgings(archive: Archive, ledger: Ledger) -> None:
         for row in rows
     ]
     names = ("rejudging", "round", "submission", "reason", "at", "changes")
-    should_be = [{name: one[name] for name in names} | {"at": moment(one["at"])} for one in ledger.rejudged]
+    should_be = [
+        {name: one[name] for name in names} | {"at": moment(one["at"])} for one in ledger.rejudged
+    ]
     Comparison(_FROM_LOG, REJUDGINGS).check(here, should_be)
 
 
-def submissions_of(archive: Archive, rules: AnyRulebook, name: str, ledger: Ledger) -> list[SubmissionRow]:
+def submissions_of(
+    archive: Archive, rules: AnyRulebook, name: str, ledger: Ledger
+) -> list[SubmissionRow]:
     """What was handed in for a round, all of it as the log says, to the bytes of every file."""
     file = f"rounds/{name}/{SUBMISSIONS}"
     rows = archive.read(file, list[SubmissionRow])
@@ -111,7 +132,9 @@ def submissions_of(archive: Archive, rules: AnyRulebook, name: str, ledger: Ledg
     listed = [row.id for row in rows]
     for key in logged:
         if listed.count(key) != 1:
-            raise Difference("verification.lacks_submission", file, f"submission {key}", listed.count(key), 1)
+            raise Difference(
+                "verification.lacks_submission", file, f"submission {key}", listed.count(key), 1
+            )
     for row in rows:
         if row.id not in logged:
             raise Difference("verification.unknown_submission", file, f"submission {row.id}")
@@ -119,16 +142,24 @@ def submissions_of(archive: Archive, rules: AnyRulebook, name: str, ledger: Ledg
     return rows
 
 
-def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: SubmissionRow, logged: HandedIn) -> None:
+def _check_submission(
+    archive: Archive, rules: AnyRulebook, file: str, row: SubmissionRow, logged: HandedIn
+) -> None:
     told, comparison = logged.told, Comparison(_FROM_LOG, file)
     patterns = rules.phase(told["phase"]).files
-    parsed = {name: next((found for one in patterns if (found := one.parse(name)) is not None), {}) for name in told["files"]}
+    parsed = {
+        name: next((found for one in patterns if (found := one.parse(name)) is not None), {})
+        for name in told["files"]
+    }
     should_be = {
         "folder": logged.folder,
         "state": _state(row.state, logged),
         "received_at": moment(told["received_at"]),
         "chosen_at": moment(logged.chosen_at),
-        "files": {name: {"sha256": sha, "target": parsed[name].get("target", "")} for name, sha in told["files"].items()},
+        "files": {
+            name: {"sha256": sha, "target": parsed[name].get("target", "")}
+            for name, sha in told["files"].items()
+        },
         "judgings": [
             {
                 **{name: one.told[name] for name in ("fingerprint", "verdict")},
@@ -164,13 +195,17 @@ def _check_submission(archive: Archive, rules: AnyRulebook, file: str, row: Subm
         if PurePosixPath(one.name).name != one.name:
             raise Difference("verification.no_file", place)
         if (sha256 := archive.sha256(place)) != one.sha256:
-            raise Difference("verification.other_bytes", place, f"submission {row.id}", sha256, one.sha256)
+            raise Difference(
+                "verification.other_bytes", place, f"submission {row.id}", sha256, one.sha256
+            )
 
 
 def check_results(file: str, rows: Sequence[SubmissionRow], ledger: Ledger) -> None:
     """Every judging to its last word, by the digest that the log has of it."""
     for row in rows:
-        for one, logged in zip(in_order(row.judgings), ledger.submissions[row.id].judged, strict=True):
+        for one, logged in zip(
+            in_order(row.judgings), ledger.submissions[row.id].judged, strict=True
+        ):
             found, should_be = content_digest(one.result), logged.told["result"]
             if found != should_be:
                 raise Difference(_FROM_LOG, file, f"submission {row.id}, result", found, should_be)

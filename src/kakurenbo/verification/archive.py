@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kakurenbo.commitments import digest
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.contest.commitments import digest
+from kakurenbo.core import read_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.rounds.handing_in import MOST_BYTES
-from kakurenbo.tables import read_file
 from kakurenbo.verification import strict
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.members import check_members
@@ -191,7 +191,9 @@ class Archive:
             for name in (*folders, *files):
                 place = Path(folder) / name
                 if place.is_symlink() or not (place.is_file() or place.is_dir()):
-                    raise Difference("verification.no_file", place.relative_to(self.root).as_posix())
+                    raise Difference(
+                        "verification.no_file", place.relative_to(self.root).as_posix()
+                    )
             found |= {(Path(folder) / name).relative_to(self.root).as_posix() for name in files}
             if not folders and not files:
                 empty.add(Path(folder).relative_to(self.root).as_posix())
@@ -208,7 +210,9 @@ class Archive:
             strict.check_written(content, data, name)
             told = msgspec.convert(content, type=kind)
         except ValueError as error:
-            raise UsageError(text("verification.unreadable_file", file=name, error=str(error))) from None
+            raise UsageError(
+                text("verification.unreadable_file", file=name, error=str(error))
+            ) from None
         strict.check_keys(content, msgspec.to_builtins(told), name)
         return told
 
@@ -217,7 +221,9 @@ class Archive:
         if name not in self.names:
             raise Difference("verification.lacks_file", name)
         self.account(name)
-        return digest(read_file(self.root / name, MOST_BYTES))  # of what teams handed in: whatever the judge took
+        return digest(
+            read_file(self.root / name, MOST_BYTES)
+        )  # of what teams handed in: whatever the judge took
 
     def account(self, *names: str) -> None:
         """Note that files were looked at."""
@@ -263,7 +269,15 @@ def _unpack(path: Path, folder: str) -> None:
             for member in packed.infolist():
                 name = member.filename
                 packed.extract(member, folder)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+        struct.error,
+    ) as error:
         told = f"{name}: {error}" if name and name not in str(error) else str(error)
         raise UsageError(text("verification.bad_zip", path=str(path), error=told)) from None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from kakurenbo.contracts import ANONYMIZE
+from kakurenbo.contest import ANONYMIZE
 from kakurenbo.judge.contests.quotas import Quota
 from kakurenbo.verification.archive import LOG, LogFile, SubmissionRow
 from kakurenbo.verification.differences import Difference
@@ -59,11 +59,15 @@ def check_conduct(entries: Sequence[Entry], log: LogFile) -> None:
         quota = _quota(course.phases, course.zone, entry)
         moments = [one.received_at for one in earlier]
         if quota.left(moments, _received_at(entry)).exhausted:
-            raise Difference("verification.too_many_tries", LOG, _name(entry), len(moments) + 1, _limits(quota))
+            raise Difference(
+                "verification.too_many_tries", LOG, _name(entry), len(moments) + 1, _limits(quota)
+            )
     _check_signing_times(entries, log)
 
 
-def check_tries_on_targets(entries: Sequence[Entry], ledger: Ledger, rows: Sequence[SubmissionRow]) -> None:
+def check_tries_on_targets(
+    entries: Sequence[Entry], ledger: Ledger, rows: Sequence[SubmissionRow]
+) -> None:
     """Whether nobody tried a target of a round more often than allowed; ``rows`` is what was handed in for it."""
     known = {row.id: row for row in rows}
     for entry, earlier in _tries(entries):
@@ -104,7 +108,9 @@ class _Course:
     def go_on(self, entry: Entry) -> None:
         kind, at = entry["kind"], _moment(entry["at"])
         if self.last is not None and at < self.last:
-            raise Difference("verification.time_goes_back", LOG, _name(entry), entry["at"], self.last.isoformat())
+            raise Difference(
+                "verification.time_goes_back", LOG, _name(entry), entry["at"], self.last.isoformat()
+            )
         self.last = at
         if self.ended and kind not in _AFTER_THE_END:
             raise Difference("verification.after_the_end", LOG, _name(entry), kind)
@@ -119,7 +125,9 @@ class _Course:
         """The judgings of a rejudging follow it at once, as many as it says, and there are no others of it."""
         kind, body = entry["kind"], entry["body"]
         of = body.get("rejudging") if kind == "submission.judged" else None
-        if (of is not None or self.still_to_come) and (not self.still_to_come or of != self.rejudging["rejudging"]):
+        if (of is not None or self.still_to_come) and (
+            not self.still_to_come or of != self.rejudging["rejudging"]
+        ):
             raise Difference("verification.out_of_order", LOG, _name(entry), kind)
         self.still_to_come -= of is not None
 
@@ -131,7 +139,9 @@ class _Course:
             raise Difference("verification.out_of_order", LOG, _name(entry), entry["kind"])
         body = entry["body"]
         self.made, self.zone, self.rehearsal = True, body["zone"], bool(body["rehearsal"])
-        self.phases = {(one["round"], one["phase"]): {**one, "state": "waiting"} for one in body["phases"]}
+        self.phases = {
+            (one["round"], one["phase"]): {**one, "state": "waiting"} for one in body["phases"]
+        }
 
     def _prepare(self, entry: Entry) -> None:
         name = entry["body"]["round"]
@@ -144,11 +154,19 @@ class _Course:
 
     def _turn(self, entry: Entry) -> None:
         phase, kind = self._phase(entry), entry["kind"]
-        if phase["state"] != _BEFORE[kind] or (kind == "phase.opened" and not self._may_open(phase)):
+        if phase["state"] != _BEFORE[kind] or (
+            kind == "phase.opened" and not self._may_open(phase)
+        ):
             raise Difference("verification.out_of_order", LOG, _name(entry), kind)
         due = {"phase.opened": "opens_at", "phase.closed": "closes_at"}.get(kind)
-        if due is not None and not self.rehearsal and _moment(entry["at"]) + _CLOCKS < _moment(phase[due]):
-            raise Difference("verification.before_its_time", LOG, _name(entry), entry["at"], phase[due])
+        if (
+            due is not None
+            and not self.rehearsal
+            and _moment(entry["at"]) + _CLOCKS < _moment(phase[due])
+        ):
+            raise Difference(
+                "verification.before_its_time", LOG, _name(entry), entry["at"], phase[due]
+            )
         phase["state"] = PHASE_STATES[kind]
 
     def _may_open(self, phase: Mapping[str, Any]) -> bool:
@@ -170,7 +188,9 @@ class _Course:
         body, phase = entry["body"], self._phase(entry)
         at = _received_at(entry) if entry["kind"] == _RECEIVED else _moment(body["at"])
         if (body["round"], body["team"]) in self.out:
-            raise Difference("verification.received_of_disqualified", LOG, _name(entry), body["team"])
+            raise Difference(
+                "verification.received_of_disqualified", LOG, _name(entry), body["team"]
+            )
         times = {"here": at.isoformat(), "should_be": f"{phase['opens_at']} – {phase['closes_at']}"}
         late = not self.rehearsal and at >= _moment(phase["closes_at"])
         early = not self.rehearsal and at < _moment(phase["opens_at"])
@@ -179,7 +199,9 @@ class _Course:
         if early or phase["state"] == "waiting":
             raise Difference("verification.received_early", LOG, _name(entry), **times)
         if at > _moment(entry["at"]) + _CLOCKS:
-            raise Difference("verification.before_its_time", LOG, _name(entry), entry["at"], at.isoformat())
+            raise Difference(
+                "verification.before_its_time", LOG, _name(entry), entry["at"], at.isoformat()
+            )
 
     def _end(self, entry: Entry) -> None:
         if any(phase["state"] != "closed" for phase in self.phases.values()):
@@ -210,9 +232,13 @@ def _check_signing_times(entries: Sequence[Entry], log: LogFile) -> None:
         try:
             early = _moment(signed.at) + _CLOCKS < _moment(last)
         except ValueError:
-            raise Difference("verification.not_a_time", LOG, f"checkpoint {signed.size}, at", signed.at) from None
+            raise Difference(
+                "verification.not_a_time", LOG, f"checkpoint {signed.size}, at", signed.at
+            ) from None
         if early:
-            raise Difference("verification.before_its_time", LOG, f"checkpoint {signed.size}", signed.at, last)
+            raise Difference(
+                "verification.before_its_time", LOG, f"checkpoint {signed.size}", signed.at, last
+            )
 
 
 # -- tries -----------------------------------------------------------------------------------------------------------------
@@ -260,7 +286,13 @@ def _tries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[_Try]]]:
 
 def _quota(phases: Mapping[Key, Mapping[str, Any]], zone: str, entry: Entry) -> Quota:
     phase = phases[entry["body"]["round"], entry["body"]["phase"]]
-    return Quota(phase["tries_in_all"], phase["tries_per_day"], phase["tries_per_target"], phase["reset_hour"], zone)
+    return Quota(
+        phase["tries_in_all"],
+        phase["tries_per_day"],
+        phase["tries_per_target"],
+        phase["reset_hour"],
+        zone,
+    )
 
 
 def _limits(quota: Quota) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo import registry
-from kakurenbo.contracts import read_facts
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import read_facts
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.scoring import ranking, steps
-from kakurenbo.messages import text
+from kakurenbo.methods import registry
 from kakurenbo.trust import Checkpoint, Receipt, content_digest
 from kakurenbo.verification import account, conduct
 from kakurenbo.verification.archive import (
@@ -177,11 +177,15 @@ class _Recomputed:
 
     def _round(self, facts: RoundRow) -> dict[str, Any]:
         request = {"rulebook": {**self._described, "round": facts.name}}
-        rows = account.submissions_of(self._archive, steps.rules_for(request), facts.name, self._ledger)
+        rows = account.submissions_of(
+            self._archive, steps.rules_for(request), facts.name, self._ledger
+        )
         conduct.check_tries_on_targets(self._entries, self._ledger, rows)
         self._count("files", sum(len(row.files) for row in rows))
         unranked = [team.number for team in self._contest.teams if team.unranked]
-        one = Round(self._archive, facts, self._described, rows, self._ledger, self._count, unranked)
+        one = Round(
+            self._archive, facts, self._described, rows, self._ledger, self._count, unranked
+        )
         one.check_data(again=self._again)
         one.check_releases()
         one.check_guesses()
@@ -199,21 +203,30 @@ class _Recomputed:
         credits = [credit for credit in one.credits if credit["target"] in released and one.began]
         samples = [credit for credit in one.samples if credit["target"] in released]
         return {
-            "facts": msgspec.to_builtins(read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")),
+            "facts": msgspec.to_builtins(
+                read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")
+            ),
             "records": one.records,
             "credits": [*credits, *samples],
             "attackers": teams if one.began else [],
             "samples": sorted({credit["attacker"] for credit in samples}),
             "excluded": list(one.unranked),
-            "disqualified": {entry.team: entry.disqualified for entry in facts.entries if entry.disqualified},
-            "players": [{"team": team, "name": names[team], "excluded": team in one.unranked} for team in teams],
+            "disqualified": {
+                entry.team: entry.disqualified for entry in facts.entries if entry.disqualified
+            },
+            "players": [
+                {"team": team, "name": names[team], "excluded": team in one.unranked}
+                for team in teams
+            ],
         }
 
     def _standings(self, file: str, round_name: str, known: Mapping[str, dict[str, Any]]) -> None:
         made: dict[str, Any] = {}
         if known and all(one["records"] for one in known.values()):
             request = {"rulebook": {**self._described, "round": next(iter(known))}, "rounds": known}
-            made = json.loads(msgspec.json.encode(ranking.standings(steps.rules_for(request), request)))
+            made = json.loads(
+                msgspec.json.encode(ranking.standings(steps.rules_for(request), request))
+            )
         if not made:
             if file in self._archive.names:
                 raise Difference("verification.stray_file", file)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-from kakurenbo.messages import shorten, text
+from kakurenbo.core.messages import shorten, text
 
 _NOTHING = "–"
 _MISSING = object()
@@ -29,17 +29,33 @@ class Difference(Exception):
         The message that says what kind of difference it is.
     """
 
-    def __init__(self, code: str, file: str, what: str = "", here: Any = None, should_be: Any = None) -> None:
+    def __init__(
+        self, code: str, file: str, what: str = "", here: Any = None, should_be: Any = None
+    ) -> None:
         super().__init__(code, file, what)
-        self.code, self.file, self.what, self.here, self.should_be = code, file, what, here, should_be
+        self.code, self.file, self.what, self.here, self.should_be = (
+            code,
+            file,
+            what,
+            here,
+            should_be,
+        )
 
     def __str__(self) -> str:
         place = f"{self.file}: {self.what}" if self.what else self.file
-        return f"{place}: {text(self.code, here=_shown(self.here), should_be=_shown(self.should_be))}"
+        return (
+            f"{place}: {text(self.code, here=_shown(self.here), should_be=_shown(self.should_be))}"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
-        told = {"code": self.code, "file": self.file, "what": self.what, "here": self.here, "should_be": self.should_be}
+        told = {
+            "code": self.code,
+            "file": self.file,
+            "what": self.what,
+            "here": self.here,
+            "should_be": self.should_be,
+        }
         return {**told, "message": str(self)}
 
 

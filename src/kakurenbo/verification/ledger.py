@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from kakurenbo.contracts import team_of
+from kakurenbo.contest import team_of
 from kakurenbo.trust import content_digest
 from kakurenbo.verification.archive import LOG
 from kakurenbo.verification.differences import Difference
@@ -83,15 +83,24 @@ class Ledger:
             try:
                 note(ledger, entry)
             except (KeyError, TypeError, ValueError, AttributeError):
-                raise Difference("verification.bad_entry", LOG, f"entry {entry['number']}") from None
+                raise Difference(
+                    "verification.bad_entry", LOG, f"entry {entry['number']}"
+                ) from None
         return ledger
 
     def _made(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]
-        self.made = {**body, "options": {name: json.loads(value) for name, value in body["options"].items()}}
+        self.made = {
+            **body,
+            "options": {name: json.loads(value) for name, value in body["options"].items()},
+        }
         for phase in body["phases"]:
             known = {name: phase[name] for name in (*_LIMITS, "opens_at", "closes_at")}
-            self.phases[phase["round"], phase["phase"]] = {**known, "kind": phase["phase"], "state": "waiting"}
+            self.phases[phase["round"], phase["phase"]] = {
+                **known,
+                "kind": phase["phase"],
+                "state": "waiting",
+            }
 
     def _turned(self, entry: Mapping[str, Any]) -> None:
         self._phase(entry)["state"] = PHASE_STATES[entry["kind"]]
@@ -107,16 +116,28 @@ class Ledger:
 
     def _team_added(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]
-        self.teams[body["team"]] = {"number": body["team"], "name": body["name"], "unranked": body["unranked"]}
+        self.teams[body["team"]] = {
+            "number": body["team"],
+            "name": body["name"],
+            "unranked": body["unranked"],
+        }
         for name, excused in body["rounds"].items():
-            self.entries[name, body["team"]] = {"team": body["team"], "disqualified": "", "excused": excused}
+            self.entries[name, body["team"]] = {
+                "team": body["team"],
+                "disqualified": "",
+                "excused": excused,
+            }
 
     def _decided(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]
         what = "excused" if entry["kind"] == "entry.excused" else "disqualified"
         self.entries[body["round"], body["team"]][what] = body["reason"]
         if entry["kind"] == "entry.reinstated":  # what was passed over is sealed after all
-            own = [key for key, one in self.sealed.items() if key[0] == body["round"] and team_of(key[1]) == body["team"]]
+            own = [
+                key
+                for key, one in self.sealed.items()
+                if key[0] == body["round"] and team_of(key[1]) == body["team"]
+            ]
             for key in [key for key in own if self.sealed[key].passed_over]:
                 del self.sealed[key]
 
@@ -136,7 +157,9 @@ class Ledger:
         self.submissions[entry["body"]["submission"]].chosen_at = entry["body"]["at"]
 
     def _judged(self, entry: Mapping[str, Any]) -> None:
-        self.submissions[entry["body"]["submission"]].judged.append(Judged(entry["number"], entry["body"]))
+        self.submissions[entry["body"]["submission"]].judged.append(
+            Judged(entry["number"], entry["body"])
+        )
 
     def _sealed(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]

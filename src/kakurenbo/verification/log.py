@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, Tree, leaf_of
 from kakurenbo.trust.checkpoints import unhexed
 from kakurenbo.trust.entries import SALT_BYTES, entry_bytes
@@ -39,7 +39,13 @@ def check_log(log: LogFile) -> Tree:
         if signed.size > len(tree):
             raise Difference("verification.short_log", LOG, what, len(tree), signed.size)
         if tree.root(signed.size) != signed.root:
-            raise Difference("verification.other_root", LOG, what, tree.root(signed.size).hex(), signed.root.hex())
+            raise Difference(
+                "verification.other_root",
+                LOG,
+                what,
+                tree.root(signed.size).hex(),
+                signed.root.hex(),
+            )
     last = max((row.size for row in log.checkpoints), default=0)
     if is_open(log) and (last != len(tree) or not len(tree)):
         if _ended_just_now(log, last):
@@ -52,8 +58,15 @@ def _ended_just_now(log: LogFile, signed: int) -> bool:
     """Whether all that no signature covers came with the end, so that a judge that signs every few seconds was about to."""
     told = entries_of(log)
     try:
-        ends = [datetime.fromisoformat(entry["at"]) for entry in told if entry["kind"] == "contest.ended"]
-        return bool(ends) and all(datetime.fromisoformat(entry["at"]) >= ends[0] - _SIGNED_WITHIN for entry in told[signed:])
+        ends = [
+            datetime.fromisoformat(entry["at"])
+            for entry in told
+            if entry["kind"] == "contest.ended"
+        ]
+        return bool(ends) and all(
+            datetime.fromisoformat(entry["at"]) >= ends[0] - _SIGNED_WITHIN
+            for entry in told[signed:]
+        )
     except (KeyError, TypeError, ValueError):
         return False
 
@@ -67,17 +80,25 @@ def check_kept(kept: Receipt | Checkpoint, file: str, log: LogFile, tree: Tree) 
         ("public_key", log.public_key, signed.public_key.hex()),
     ):
         if here != should_be:
-            raise Difference("verification.other_than_kept", LOG, what, here, f"{should_be} ({file})")
+            raise Difference(
+                "verification.other_than_kept", LOG, what, here, f"{should_be} ({file})"
+            )
     if signed.size > len(tree):
         raise Difference("verification.short_log", LOG, file, len(tree), signed.size)
     if isinstance(kept, Receipt):
         here_leaf = log.entries[kept.number].leaf
         if here_leaf != kept.leaf.hex():
             raise Difference(
-                "verification.other_than_kept", LOG, f"entry {kept.number}", here_leaf, f"{kept.leaf.hex()} ({file})"
+                "verification.other_than_kept",
+                LOG,
+                f"entry {kept.number}",
+                here_leaf,
+                f"{kept.leaf.hex()} ({file})",
             )
     if tree.root(signed.size) != signed.root:
-        raise Difference("verification.rewritten", LOG, file, tree.root(signed.size).hex(), signed.root.hex())
+        raise Difference(
+            "verification.rewritten", LOG, file, tree.root(signed.size).hex(), signed.root.hex()
+        )
 
 
 def entries_of(log: LogFile) -> list[dict[str, Any]]:
@@ -116,8 +137,14 @@ def _is_as_written(row: LogRow) -> bool:
     entry = row.entry or ""
     try:
         told = json.loads(entry)
-        written = entry_bytes(row.number, told["kind"], told["body"], datetime.fromisoformat(told["at"]))
-        return isinstance(told["body"], dict) and isinstance(told["kind"], str) and written == entry.encode()
+        written = entry_bytes(
+            row.number, told["kind"], told["body"], datetime.fromisoformat(told["at"])
+        )
+        return (
+            isinstance(told["body"], dict)
+            and isinstance(told["kind"], str)
+            and written == entry.encode()
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
 
@@ -135,4 +162,6 @@ def _checked(kept: Receipt | Checkpoint, file: str, what: str) -> None:
     try:
         kept.check()
     except NotWhatItSays as wrong:
-        raise Difference(wrong.why, file, f"{what}, {wrong.field}" if what else wrong.field) from None
+        raise Difference(
+            wrong.why, file, f"{what}, {wrong.field}" if what else wrong.field
+        ) from None

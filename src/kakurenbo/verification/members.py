@@ -25,7 +25,11 @@ def check_members(members: Iterable[ZipInfo]) -> None:
     seen: dict[str, str] = {}
     for member in members:
         name = member.orig_filename
-        if not _is_plain(name) or stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        if not _is_plain(name) or stat.S_IFMT(member.external_attr >> 16) not in (
+            0,
+            stat.S_IFREG,
+            stat.S_IFDIR,
+        ):
             raise Difference("verification.no_file", name)
         key = name.rstrip("/")
         if not _HANDED_IN.match(name):
@@ -37,4 +41,8 @@ def check_members(members: Iterable[ZipInfo]) -> None:
 
 def _is_plain(name: str) -> bool:
     parts = name.removesuffix("/").split("/")
-    return not set(name) & {"\\", "\0"} and not re.match("[A-Za-z]:", name) and not {"", ".", ".."} & set(parts)
+    return (
+        not set(name) & {"\\", "\0"}
+        and not re.match("[A-Za-z]:", name)
+        and not {"", ".", ".."} & set(parts)
+    )

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 
-from kakurenbo.contracts import ATTACK
+from kakurenbo.contest import ATTACK
 from kakurenbo.rounds.publishing import RELEASES_FILE
-from kakurenbo.verification.archive import CONTEST, EARNED, LOG, README, REJUDGINGS, STANDINGS, SUBMISSIONS, Archive
+from kakurenbo.verification.archive import (
+    CONTEST,
+    EARNED,
+    LOG,
+    README,
+    REJUDGINGS,
+    STANDINGS,
+    SUBMISSIONS,
+    Archive,
+)
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.ledger import Ledger
 
-_GUESSES = re.compile(r"rounds/(?P<round>[^/]+)/guesses/(?P<team>[^/]+)(?:/(?P<number>[0-9]+)/[^/]+)?")
+_GUESSES = re.compile(
+    r"rounds/(?P<round>[^/]+)/guesses/(?P<team>[^/]+)(?:/(?P<number>[0-9]+)/[^/]+)?"
+)
 _FOLDERS = ("preparation/", "phase/attackers/", "phase/public/")
 """Folders of a round whose files are held against commitments, or made again, one by one."""
 
@@ -19,12 +30,20 @@ def check_places(archive: Archive, ledger: Ledger) -> None:
     """Raise :class:`Difference` for a file, or an empty folder, of which nothing can speak."""
     rounds = {name for name, _ in ledger.phases}
     known = {README, CONTEST, LOG, STANDINGS, *([REJUDGINGS] if ledger.rejudged else [])}
-    known |= {f"rounds/{name}/{file}" for name in rounds for file in (SUBMISSIONS, EARNED, STANDINGS)}
-    known |= {f"{one.folder}/{name}" for one in ledger.submissions.values() for name in one.told["files"]}
+    known |= {
+        f"rounds/{name}/{file}" for name in rounds for file in (SUBMISSIONS, EARNED, STANDINGS)
+    }
+    known |= {
+        f"{one.folder}/{name}" for one in ledger.submissions.values() for name in one.told["files"]
+    }
     known |= {f"rounds/{name}/phase/answers/{RELEASES_FILE}" for name in rounds}
     begun = (
         *(f"rounds/{name}/{folder}" for name in rounds for folder in _FOLDERS),
-        *(f"rounds/{of}/phase/{folder}/{name}/" for of, name in ledger.sealed for folder in ("targets", "answers")),
+        *(
+            f"rounds/{of}/phase/{folder}/{name}/"
+            for of, name in ledger.sealed
+            for folder in ("targets", "answers")
+        ),
     )
     for name in sorted(archive.names):
         if name not in known and not name.startswith(begun) and not _is_guess(name, ledger):
@@ -40,10 +59,18 @@ def _is_guess(name: str, ledger: Ledger) -> bool:
         return False
     told = (one.told for one in ledger.submissions.values())
     place = (found["round"], found["team"], int(found["number"]))
-    return any((one["round"], one["team"], one["number"]) == place for one in told if one["phase"] == ATTACK)
+    return any(
+        (one["round"], one["team"], one["number"]) == place
+        for one in told
+        if one["phase"] == ATTACK
+    )
 
 
 def _is_attacker(name: str, ledger: Ledger) -> bool:
     """Whether this is the folder of a team whose guesses there are none of."""
     found = _GUESSES.fullmatch(name)
-    return found is not None and found["number"] is None and (found["round"], found["team"]) in ledger.entries
+    return (
+        found is not None
+        and found["number"] is None
+        and (found["round"], found["team"]) in ledger.entries
+    )

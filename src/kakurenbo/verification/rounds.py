@@ -12,22 +12,38 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
-from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
-from kakurenbo.contracts.results import DISQUALIFIED, MISSING
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
+from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.core import json_bytes, read_file
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold
+from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
-from kakurenbo.messages import retold
 from kakurenbo.rounds import ReleaseRecord, verify_round
 from kakurenbo.rounds.counting import Scored, counting
-from kakurenbo.rounds.publishing import PUBLISHED, RELEASES_FILE, JudgedRelease, judge_team, phase_facts, release_folders
-from kakurenbo.tables import json_bytes, read_file
-from kakurenbo.tables.sources import FOLDER_FILE_LIMIT
+from kakurenbo.rounds.publishing import (
+    PUBLISHED,
+    RELEASES_FILE,
+    JudgedRelease,
+    judge_team,
+    phase_facts,
+    release_folders,
+)
 from kakurenbo.trust import content_digest
 from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
-from kakurenbo.verification.archive import EARNED, LOG, SUBMISSIONS, Archive, EarnedRow, JudgingRow, RoundRow, SubmissionRow
+from kakurenbo.verification.archive import (
+    EARNED,
+    LOG,
+    SUBMISSIONS,
+    Archive,
+    EarnedRow,
+    JudgingRow,
+    RoundRow,
+    SubmissionRow,
+)
 from kakurenbo.verification.differences import Comparison, Difference
 from kakurenbo.verification.ledger import Ledger, Sealed, moment
 
@@ -68,10 +84,21 @@ class Round:
         tell: Told,
         unranked: Collection[str],
     ) -> None:
-        self._archive, self.facts, self._rows, self._ledger, self._tell = archive, facts, rows, ledger, tell
-        self.unranked = tuple(sorted(entry.team for entry in facts.entries if entry.team in unranked))
+        self._archive, self.facts, self._rows, self._ledger, self._tell = (
+            archive,
+            facts,
+            rows,
+            ledger,
+            tell,
+        )
+        self.unranked = tuple(
+            sorted(entry.team for entry in facts.entries if entry.team in unranked)
+        )
         self._request = {"rulebook": {**described, "round": facts.name}}
-        self._fingerprint, self._given_rules = steps.fingerprint(self._request), steps.rules_for(self._request)
+        self._fingerprint, self._given_rules = (
+            steps.fingerprint(self._request),
+            steps.rules_for(self._request),
+        )
         self._folder = f"rounds/{facts.name}"
         self._teams = {row.id: str(ledger.submissions[row.id].told["team"]) for row in rows}
         self._numbers = {row.id: int(ledger.submissions[row.id].told["number"]) for row in rows}
@@ -110,9 +137,17 @@ class Round:
         """The data of the round, and its seed, are those that were committed to before the first phase."""
         logged = self._ledger.rounds[self.facts.name]
         place = f"{self._folder}/preparation"
-        if (found := self._archive.sha256(f"{place}/public/{COMMITMENTS_FILE}")) != logged["commitments"]:
+        if (found := self._archive.sha256(f"{place}/public/{COMMITMENTS_FILE}")) != logged[
+            "commitments"
+        ]:
             should_be = logged["commitments"]
-            raise Difference("verification.not_as_logged", f"{place}/public/{COMMITMENTS_FILE}", "", found, should_be)
+            raise Difference(
+                "verification.not_as_logged",
+                f"{place}/public/{COMMITMENTS_FILE}",
+                "",
+                found,
+                should_be,
+            )
         try:
             findings = verify_round(self._given_rules, self._preparation, again=again)
         except UsageError as error:  # a file that nobody can read any more
@@ -120,14 +155,21 @@ class Round:
         for finding in findings:
             if finding.state != KEPT:
                 why = f" ({retold(finding.why)})" if finding.why else ""
-                raise Difference("verification.not_kept", f"{place}/{finding.name}", "", f"{retold(finding.state)}{why}")
+                raise Difference(
+                    "verification.not_kept",
+                    f"{place}/{finding.name}",
+                    "",
+                    f"{retold(finding.state)}{why}",
+                )
             self._tell("commitments")
         opening = f"secret/{OPENING_FILE}"
         files = self._archive.below(place)
         told = strict.parsed(read_file(files[opening]), f"{place}/{opening}")
         strict.check_keys(told, dict.fromkeys(("scope", "seed")), f"{place}/{opening}")
         if len(files) != logged["files"]:
-            raise Difference("verification.not_as_logged", place, "files", len(files), logged["files"])
+            raise Difference(
+                "verification.not_as_logged", place, "files", len(files), logged["files"]
+            )
         self._archive.account(*(f"{place}/{name}" for name in files))
         self._prepared: PreparedRound[Any] = PreparedRound(self._given_rules, self._preparation)
 
@@ -139,7 +181,9 @@ class Round:
         judged: dict[str, JudgedRelease] = {}
         for row, told in self._judged(ANONYMIZE):
             submitted = self._archive.root / row.folder
-            one = steps.judged_release(self._prepared, submitted, self._teams[row.id], self._numbers[row.id])
+            one = steps.judged_release(
+                self._prepared, submitted, self._teams[row.id], self._numbers[row.id]
+            )
             self._compare_judging(row, steps.release_result(one), ("record", "problems", "total"))
             self._tell("releases")
             if row.id in counted.get(told, ()):
@@ -155,28 +199,48 @@ class Round:
         for entry in self.facts.entries:
             judged = {row.id: self._counted_judging(row) for row in self._of(ANONYMIZE, entry.team)}
             own = [
-                Scored(row.id, self._numbers[row.id], row.chosen_at, judging.result.get("record", {}))
-                for row in sorted(self._of(ANONYMIZE, entry.team), key=lambda row: self._numbers[row.id])
+                Scored(
+                    row.id, self._numbers[row.id], row.chosen_at, judging.result.get("record", {})
+                )
+                for row in sorted(
+                    self._of(ANONYMIZE, entry.team), key=lambda row: self._numbers[row.id]
+                )
                 if (judging := judged[row.id]) is not None and judging.verdict == steps.SCORED
             ]
-            counted[entry.team] = [key for key, _ in counting(rules.phase(ANONYMIZE), own, rules.utility_score)]
+            counted[entry.team] = [
+                key for key, _ in counting(rules.phase(ANONYMIZE), own, rules.utility_score)
+            ]
         return counted
 
     def _counted_judging(self, row: SubmissionRow) -> JudgingRow | None:
         """The judging of a release by which it was sealed or passed over; the one in effect where nothing was sealed yet."""
-        sealed = [one.number for name, one in self._sealed.items() if team_of(name) == self._teams[row.id]]
+        sealed = [
+            one.number for name, one in self._sealed.items() if team_of(name) == self._teams[row.id]
+        ]
         logged = self._ledger.submissions[row.id].judged
-        known = [one for one, told in zip(in_order(row.judgings), logged, strict=True) if not sealed or told.number < sealed[0]]
+        known = [
+            one
+            for one, told in zip(in_order(row.judgings), logged, strict=True)
+            if not sealed or told.number < sealed[0]
+        ]
         return known[-1] if known else None
 
-    def _published(self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, JudgedRelease]) -> dict[str, bytes]:
+    def _published(
+        self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, JudgedRelease]
+    ) -> dict[str, bytes]:
         """The releases and answers of the phase folder; what became of everybody goes to ``records``."""
         files: dict[str, bytes] = {}
         closed = self.facts.phase_state(ANONYMIZE) == "closed"
         for entry in self.facts.entries:
             own = [judged[key] for key in counted[entry.team]]
-            self._later |= {judged[key].record.target for key in counted[entry.team] if self._rejudged(key, entry.team)}
-            sealed = {name: one for name, one in self._sealed.items() if team_of(name) == entry.team}
+            self._later |= {
+                judged[key].record.target
+                for key in counted[entry.team]
+                if self._rejudged(key, entry.team)
+            }
+            sealed = {
+                name: one for name, one in self._sealed.items() if team_of(name) == entry.team
+            }
             reason = next((one.reason for one in sealed.values() if one.passed_over), "")
             if reason:
                 own = [JudgedRelease(_bare(entry.team, DISQUALIFIED, reason))]
@@ -191,18 +255,24 @@ class Round:
             self.records += [_plain(one.record) for one in own]
         return files
 
-    def _check_sealed(self, team: str, sealed: Mapping[str, Sealed], own: Sequence[JudgedRelease]) -> dict[str, bytes]:
+    def _check_sealed(
+        self, team: str, sealed: Mapping[str, Sealed], own: Sequence[JudgedRelease]
+    ) -> dict[str, bytes]:
         """The files of a team's releases, which are those of which the log has the digests."""
         comparison = Comparison(COMPUTED, LOG)
         files: dict[str, bytes] = {}
-        comparison.check(sorted(sealed), [one.record.target for one in own], f"targets of team {team}")
+        comparison.check(
+            sorted(sealed), [one.record.target for one in own], f"targets of team {team}"
+        )
         for one in own:
             name = one.record.target
             later = name in self._later
             made = self._files_of(name) if later else release_folders(self._prepared, one)
             digests = {part: _digest(made, f"{part}s/{name}/") for part in ("target", "answer")}
             should_be = {**({} if later else {"state": one.record.state}), "digests": digests}
-            comparison.check({key: sealed[name].told[key] for key in should_be}, should_be, f"target {name}")
+            comparison.check(
+                {key: sealed[name].told[key] for key in should_be}, should_be, f"target {name}"
+            )
             files |= made
         return files
 
@@ -214,7 +284,11 @@ class Round:
     def _files_of(self, name: str) -> dict[str, bytes]:
         """What was published of a release that was judged again: what is out there stays, whatever would be made of it now."""
         below = self._archive.below(f"{self._folder}/phase")
-        own = {place: path for place, path in below.items() if place.startswith((f"targets/{name}/", f"answers/{name}/"))}
+        own = {
+            place: path
+            for place, path in below.items()
+            if place.startswith((f"targets/{name}/", f"answers/{name}/"))
+        }
         return {place: read_file(path, FOLDER_FILE_LIMIT) for place, path in own.items()}
 
     def _settled(self, one: JudgedRelease, sealed: Mapping[str, Sealed]) -> JudgedRelease:
@@ -229,7 +303,9 @@ class Round:
         should_be = dict(files)
         attackers = self._preparation / "attackers"
         should_be |= {
-            f"attackers/{path.relative_to(attackers).as_posix()}": read_file(path, FOLDER_FILE_LIMIT)
+            f"attackers/{path.relative_to(attackers).as_posix()}": read_file(
+                path, FOLDER_FILE_LIMIT
+            )
             for path in sorted(attackers.rglob("*"))
             if path.is_file()
         }
@@ -238,7 +314,9 @@ class Round:
             records.sort(key=lambda one: by_number(one.target))
             facts = replace(phase_facts(self._prepared), unranked=self.unranked)
             should_be[f"public/{CONTEST_FILE}"] = facts.as_bytes()
-            should_be[f"public/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins([one.public() for one in records]))
+            should_be[f"public/{RELEASES_FILE}"] = json_bytes(
+                msgspec.to_builtins([one.public() for one in records])
+            )
             should_be[f"answers/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins(records))
         place = f"{self._folder}/phase"
         here = self._archive.below(place)
@@ -285,7 +363,9 @@ class Round:
             for attack, credit in self._sampled(target):
                 earned[None, attack, target, ""] = credit
                 self._tell("samples")
-        self._compare_earned(self._archive.read(f"{self._folder}/{EARNED}", list[EarnedRow]), earned)
+        self._compare_earned(
+            self._archive.read(f"{self._folder}/{EARNED}", list[EarnedRow]), earned
+        )
         self._keep_credits(earned)
         self._compare_guesses()
 
@@ -296,11 +376,15 @@ class Round:
             played = steps.sample(folder, {**self._request, "target": target})
             (folder / OUT).mkdir(exist_ok=True)
             (folder / OUT).rename(folder / SUBMITTED)
-            credited = steps.credit(folder, {**self._request, "target": target, "attacks": played["attacks"]})
+            credited = steps.credit(
+                folder, {**self._request, "target": target, "attacks": played["attacks"]}
+            )
         for attack, credit in credited["earned"].items():
             yield attack, _plain(credit)
 
-    def _compare_earned(self, rows: Sequence[EarnedRow], earned: Mapping[tuple[Any, ...], Any]) -> None:
+    def _compare_earned(
+        self, rows: Sequence[EarnedRow], earned: Mapping[tuple[Any, ...], Any]
+    ) -> None:
         file = f"{self._folder}/{EARNED}"
         here = {(row.submission, row.attacker, row.target, row.file): row.credit for row in rows}
         if len(here) != len(rows):
@@ -308,12 +392,16 @@ class Round:
         comparison = Comparison(COMPUTED, file)
         for key in [*earned, *(key for key in here if key not in earned)]:
             submission, attacker, target, guess = key
-            what = f"{attacker} on {target}" + (f", submission {submission}, {guess}" if submission else "")
+            what = f"{attacker} on {target}" + (
+                f", submission {submission}, {guess}" if submission else ""
+            )
             comparison.check(here.get(key, "–"), earned.get(key, "–"), what)
 
     def _keep_credits(self, earned: Mapping[tuple[Any, ...], Any]) -> None:
         order = {row.id: _order(row) for row in self._rows}
-        for key in sorted((key for key in earned if key[0] is not None), key=lambda key: order[key[0]]):
+        for key in sorted(
+            (key for key in earned if key[0] is not None), key=lambda key: order[key[0]]
+        ):
             self.credits.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
         for key in sorted((key for key in earned if key[0] is None), key=lambda key: key[1]):
             self.samples.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
@@ -325,7 +413,9 @@ class Round:
         for entry in self.facts.entries if self.began else ():
             scored = [row for row in self._of(ATTACK, entry.team) if row.state == steps.SCORED]
             for number, row in enumerate(sorted(scored, key=_order), start=1):
-                should_be |= {f"{entry.team}/{number:04d}/{file.name}": file.sha256 for file in row.files}
+                should_be |= {
+                    f"{entry.team}/{number:04d}/{file.name}": file.sha256 for file in row.files
+                }
         for name, sha256 in should_be.items():
             if (found := self._archive.sha256(f"{place}/{name}")) != sha256:
                 raise Difference("verification.other_bytes", f"{place}/{name}", "", found, sha256)
@@ -342,15 +432,23 @@ class Round:
             if row.state in _JUDGED:
                 yield row, self._teams[row.id]
 
-    def _compare_judging(self, row: SubmissionRow, found: Mapping[str, Any], names: Sequence[str]) -> None:
+    def _compare_judging(
+        self, row: SubmissionRow, found: Mapping[str, Any], names: Sequence[str]
+    ) -> None:
         judging = row.judging
         if judging is None:
-            raise Difference("verification.no_judging", f"{self._folder}/{SUBMISSIONS}", f"submission {row.id}")
-        should_be: Any = _plain({"verdict": found["verdict"], "result": {name: found[name] for name in names}})
+            raise Difference(
+                "verification.no_judging", f"{self._folder}/{SUBMISSIONS}", f"submission {row.id}"
+            )
+        should_be: Any = _plain(
+            {"verdict": found["verdict"], "result": {name: found[name] for name in names}}
+        )
         here: Any = {"verdict": judging.verdict, "result": judging.result}
         if judging.fingerprint != self._fingerprint:
             here, should_be = _without_words(here), _without_words(should_be)
-        Comparison(COMPUTED, f"{self._folder}/{SUBMISSIONS}").check(here, should_be, f"submission {row.id}")
+        Comparison(COMPUTED, f"{self._folder}/{SUBMISSIONS}").check(
+            here, should_be, f"submission {row.id}"
+        )
 
     def _fingerprints(self) -> list[str]:
         return [row.judging.fingerprint for row in self._rows if row.judging is not None]
@@ -369,7 +467,9 @@ def _order(row: SubmissionRow) -> tuple[str, str]:
 
 def _bare(team: str, state: str, cause: str) -> ReleaseRecord:
     """What the judge keeps of a team of which nothing was sealed, without fields that say nothing, as it writes it."""
-    return msgspec.convert({"target": team, "team": team, "state": state, "cause": cause}, ReleaseRecord)
+    return msgspec.convert(
+        {"target": team, "team": team, "state": state, "cause": cause}, ReleaseRecord
+    )
 
 
 def _plain(content: object) -> Any:

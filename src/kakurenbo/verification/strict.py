@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kakurenbo.messages import shorten
-from kakurenbo.tables import json_bytes
+from kakurenbo.core import json_bytes
+from kakurenbo.core.messages import shorten
 from kakurenbo.verification.differences import Difference
 
 _SHOWN, _LONGEST = 40, 200
@@ -28,7 +28,12 @@ def parsed(data: bytes, file: str) -> Any:
     """
     number = partial(_number, file)
     try:
-        return json.loads(data.decode(), object_pairs_hook=partial(_object, file), parse_constant=number, parse_float=number)
+        return json.loads(
+            data.decode(),
+            object_pairs_hook=partial(_object, file),
+            parse_constant=number,
+            parse_float=number,
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -47,7 +52,9 @@ def check_written(content: object, data: bytes, file: str) -> None:
     place = next((at for at in range(shorter) if here[at] != should_be[at]), shorter)
     line, column = here.count("\n", 0, place) + 1, place - here.rfind("\n", 0, place)
     what = f"line {line}, character {column}"
-    raise Difference("verification.not_as_written", file, what, _from(here, place), _from(should_be, place))
+    raise Difference(
+        "verification.not_as_written", file, what, _from(here, place), _from(should_be, place)
+    )
 
 
 def check_keys(content: object, known: object, file: str, what: str = "") -> None:
@@ -58,7 +65,11 @@ def check_keys(content: object, known: object, file: str, what: str = "") -> Non
             if key not in known:
                 raise Difference("verification.unknown_key", file, part, _told(value))
             check_keys(value, known[key], file, part)
-    elif isinstance(content, Sequence) and not isinstance(content, str) and isinstance(known, Sequence):
+    elif (
+        isinstance(content, Sequence)
+        and not isinstance(content, str)
+        and isinstance(known, Sequence)
+    ):
         for place, (value, other) in enumerate(zip(content, known, strict=True)):
             check_keys(value, other, file, f"{what}[{place}]")
 
@@ -67,7 +78,9 @@ def _object(file: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            raise Difference("verification.key_twice", file, _told(key), _told(made[key]), _told(value))
+            raise Difference(
+                "verification.key_twice", file, _told(key), _told(made[key]), _told(value)
+            )
         made[key] = value
     return made
 

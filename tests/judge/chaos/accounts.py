@@ -27,13 +27,22 @@ def wait_for_rest(judge: Judge) -> float:
 
 def account(judge: Judge, contests: list[Chaotic], folder: Path) -> dict[str, Any]:
     """Counts of everything that must not be; all of them are to be zero, or empty."""
-    stuck = [*judge.open_jobs(), *judge.rows("select id, kind, cause from scoring_job where state = 'parked'")]
+    stuck = [
+        *judge.open_jobs(),
+        *judge.rows("select id, kind, cause from scoring_job where state = 'parked'"),
+    ]
     found: Counter[str] = Counter()
     for contest in contests:
         found.update(_of_contest(judge, contest, folder))
     faults = [fault for contest in contests for team in contest.teams for fault in team.faults]
     orphans = sorted(set(_members_of(judge.home)) - set(judge.members()))
-    return {**found, "stuck": stuck, "faults": faults, "half files": judge.half_files(), "orphans": orphans}
+    return {
+        **found,
+        "stuck": stuck,
+        "faults": faults,
+        "half files": judge.half_files(),
+        "orphans": orphans,
+    }
 
 
 def _of_contest(judge: Judge, contest: Chaotic, folder: Path) -> dict[str, int]:
@@ -45,14 +54,22 @@ def _of_contest(judge: Judge, contest: Chaotic, folder: Path) -> dict[str, int]:
             contest.rulebook,
         )
     )
-    judgings = Counter(str(one) for (one,) in judge.rows("select submission_id from scoring_judging"))
+    judgings = Counter(
+        str(one) for (one,) in judge.rows("select submission_id from scoring_judging")
+    )
     acknowledged = contest.acknowledged()
     return {
         "acknowledged": len(acknowledged),
         "lost": sum(logged["submission.received", one] != 1 for one in acknowledged),
-        "scored twice": sum(logged["submission.judged", one] > 1 or judgings[one] > 1 for one in acknowledged),
-        "not scored": sum(logged["submission.judged", one] < 1 or judgings[one] < 1 for one in acknowledged),
-        "never acknowledged": sum(one not in acknowledged for kind, one in logged if kind == "submission.received"),
+        "scored twice": sum(
+            logged["submission.judged", one] > 1 or judgings[one] > 1 for one in acknowledged
+        ),
+        "not scored": sum(
+            logged["submission.judged", one] < 1 or judgings[one] < 1 for one in acknowledged
+        ),
+        "never acknowledged": sum(
+            one not in acknowledged for kind, one in logged if kind == "submission.received"
+        ),
         "wrong state or scores": sum(_is_wrong(one, contest) for one in _as_told(contest)),
         "quota wrong": _wrong_quotas(contest),
         "receipts that do not hold": sum(not _holds(one, contest, folder) for one in acknowledged),
@@ -61,7 +78,11 @@ def _of_contest(judge: Judge, contest: Chaotic, folder: Path) -> dict[str, int]:
 
 def _as_told(contest: Chaotic) -> list[dict[str, Any]]:
     """What the judge says of every acknowledged submission now, with what its team knows of it."""
-    return [{**one, **team.get(f"submissions/{one['id']}")} for team in contest.teams for one in team.acknowledged]
+    return [
+        {**one, **team.get(f"submissions/{one['id']}")}
+        for team in contest.teams
+        for one in team.acknowledged
+    ]
 
 
 def _is_wrong(told: dict[str, Any], contest: Chaotic) -> bool:
@@ -75,13 +96,16 @@ def _is_wrong(told: dict[str, Any], contest: Chaotic) -> bool:
 def _wrong_quotas(contest: Chaotic) -> int:
     """Teams whose tries left are not those that their acknowledged releases leave, or who had more than they have."""
     left = {
-        team.number: team.get(f"contests/{contest.rulebook}/status")["phases"][0]["left"]["count"] for team in contest.teams
+        team.number: team.get(f"contests/{contest.rulebook}/status")["phases"][0]["left"]["count"]
+        for team in contest.teams
     }
     return sum(left[team.number] != contest.tries - team.good for team in contest.teams)
 
 
 def _holds(submission: str, contest: Chaotic, folder: Path) -> bool:
-    team = next(team for team in contest.teams if any(one["id"] == submission for one in team.acknowledged))
+    team = next(
+        team for team in contest.teams if any(one["id"] == submission for one in team.acknowledged)
+    )
     place = folder / f"receipt-{submission}.json"
     place.write_text(json.dumps(team.get(f"submissions/{submission}/receipt")), encoding="utf-8")
     return call("verify", place).code == 0

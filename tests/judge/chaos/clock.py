@@ -22,7 +22,9 @@ class MovedClock:
 
     def __init__(self, folder: Path) -> None:
         library, self._place = folder / "clock.so", folder / "moved"
-        subprocess.run([_compiler(), "-O1", "-shared", "-fPIC", "-o", library, _SOURCE, "-ldl"], check=True)
+        subprocess.run(
+            [_compiler(), "-O1", "-shared", "-fPIC", "-o", library, _SOURCE, "-ldl"], check=True
+        )
         self.set(0)
         self.environment = {"LD_PRELOAD": str(library), "MOVED_CLOCK": str(self._place)}
 

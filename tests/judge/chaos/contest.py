@@ -28,11 +28,11 @@ for rulebook, round, places, tries in json.loads(sys.argv[1]):
     options = {"scale": "small", "data": "embedded"}
     contest = rules.make_contest(
         organizer, title=rulebook, slug=rulebook, rulebook=rulebook, options=options, zone="UTC", places=places, phases=phases
-    ).value
+    )
     tokens[rulebook] = []
     for place in range(places):
-        team = rules.add_team(organizer, contest, f"Team {place}").value
-        player = register(f"{rulebook}{place}@example.com", "another long password", "Player").value
+        team = rules.add_team(organizer, contest, f"Team {place}")
+        player = register(f"{rulebook}{place}@example.com", "another long password", "Player")
         rules.join(player, rules.invite(organizer, team, "member")[1])
         tokens[rulebook].append(new_token(player, "chaos")[1])
 print(json.dumps(tokens))
@@ -54,13 +54,16 @@ for phase in schedule(contest):
         done = rules.reschedule(contest.made_by, phase, phase.opens_at, now + timedelta(seconds=1))
     else:
         continue
-    print(done.value.kind)
+    print(done.kind)
     break
 else:
-    rules.end(contest.made_by, contest).value
+    rules.end(contest.made_by, contest)
     print("ended")
 """
-RELEASES = {"amic2020": ("pre", "kanony", "pre_anonymizeddata_{team}.csv"), "darc2019": ("round", "dates", "A_{team}-{n}.csv")}
+RELEASES = {
+    "amic2020": ("pre", "kanony", "pre_anonymizeddata_{team}.csv"),
+    "darc2019": ("round", "dates", "A_{team}-{n}.csv"),
+}
 """By rulebook: its round, a method, and what a release is called."""
 
 
@@ -81,12 +84,17 @@ class Chaotic:
         self.judge, self.rulebook, self.tries = judge, rulebook, tries
         self.round, self._method, self._name = RELEASES[rulebook]
         numbers = (f"{number:02d}" for number in range(1, len(tokens) + 1))
-        self.teams = [Team(judge.address, rulebook, self.round, *known) for known in zip(numbers, tokens, strict=True)]
+        self.teams = [
+            Team(judge.address, rulebook, self.round, *known)
+            for known in zip(numbers, tokens, strict=True)
+        ]
 
     @classmethod
     def held(cls, judge: Judge, tries: dict[str, int], teams: int) -> list[Chaotic]:
         """A contest of each rulebook with so many tries, and so many teams in each."""
-        asked = [(rulebook, RELEASES[rulebook][0], teams, limit) for rulebook, limit in tries.items()]
+        asked = [
+            (rulebook, RELEASES[rulebook][0], teams, limit) for rulebook, limit in tries.items()
+        ]
         tokens = json.loads(" ".join(judge.said_inside(_MAKE, json.dumps(asked))))
         return [cls(judge, rulebook, limit, tokens[rulebook]) for rulebook, limit in tries.items()]
 
@@ -97,18 +105,32 @@ class Chaotic:
     def state_of(self, kind: str) -> str:
         """Where a phase is."""
         told = self.teams[0].get(f"contests/{self.rulebook}")
-        return next(str(phase["state"]) for phase in told["rounds"][0]["phases"] if phase["kind"] == kind)
+        return next(
+            str(phase["state"]) for phase in told["rounds"][0]["phases"] if phase["kind"] == kind
+        )
 
     def make_releases(self, folder: Path, each: int) -> None:
         """So many different releases for every team, and what the command line measures of them."""
         for team in self.teams:
             handout = team.fetch(folder / self.rulebook / team.number)
             for number in range(1, each + 1):
-                place = folder / self.rulebook / f"made-{team.number}-{number}" / self._name.format(team=team.number, n=number)
+                place = (
+                    folder
+                    / self.rulebook
+                    / f"made-{team.number}-{number}"
+                    / self._name.format(team=team.number, n=number)
+                )
                 place.parent.mkdir()
-                assert call("anonymize", self.rulebook, self._method, handout, place, "--seed", number).code == 0
+                assert (
+                    call(
+                        "anonymize", self.rulebook, self._method, handout, place, "--seed", number
+                    ).code
+                    == 0
+                )
                 team.releases.append((place.name, place.read_bytes()))
-                team.measured[place.read_bytes()] = call("measure", self.rulebook, handout, place).json["scores"]
+                team.measured[place.read_bytes()] = call(
+                    "measure", self.rulebook, handout, place
+                ).json["scores"]
 
     def go_on(self) -> str:
         """Let the phase that is open end at once, the next one begin, or the contest end; says which it was."""

@@ -45,11 +45,22 @@ class Judge(Served):
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "kakurenbo", "serve", "--home", str(self.home), "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "kakurenbo",
+            "serve",
+            "--home",
+            str(self.home),
+            "--port",
+            str(self.port),
+        ]
         moved = {} if self.clock is None else self.clock.environment
         environment = {**os.environ, **moved, "KAKURENBO_LANG": "en"}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen([*command, "--workers", "2"], stdout=log, stderr=subprocess.STDOUT, env=environment)
+            self.process = subprocess.Popen(
+                [*command, "--workers", "2"], stdout=log, stderr=subprocess.STDOUT, env=environment
+            )
         self.wait_until(self.is_well)
 
     def is_well(self) -> bool:
@@ -63,7 +74,9 @@ class Judge(Served):
             return False
         return bool(told["checks"]["database"] and told["checks"]["workers"])
 
-    def wait_until(self, condition: Callable[[], bool], otherwise: str = "the judge does not come back") -> None:
+    def wait_until(
+        self, condition: Callable[[], bool], otherwise: str = "the judge does not come back"
+    ) -> None:
         """Wait until something is so."""
 
         def is_so() -> bool:
@@ -85,12 +98,16 @@ class Judge(Served):
         return next((pid for pid in self._children() if _program(pid).startswith("postgres")), None)
 
     def web(self) -> int | None:
-        return next((pid for pid in self._children() if self._is_python(pid) and _is_confined(pid)), None)
+        return next(
+            (pid for pid in self._children() if self._is_python(pid) and _is_confined(pid)), None
+        )
 
     def sweep(self) -> int | None:
         """The one that is neither a worker, nor the web, nor the database."""
         others = {*self.workers(), self.web(), self.database_process()}
-        return next((pid for pid in self._children() if pid not in others and self._is_python(pid)), None)
+        return next(
+            (pid for pid in self._children() if pid not in others and self._is_python(pid)), None
+        )
 
     def child_of(self, worker: int) -> int | None:
         """The process that computes for a worker: the child of its fork server."""
@@ -117,7 +134,9 @@ class Judge(Served):
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                with psycopg.connect(EmbeddedPostgres(self.home).dsn, autocommit=True, connect_timeout=5) as connection:
+                with psycopg.connect(
+                    EmbeddedPostgres(self.home).dsn, autocommit=True, connect_timeout=5
+                ) as connection:
                     return connection.execute(query, values).fetchall()
             except psycopg.OperationalError:
                 if time.monotonic() > until:
@@ -129,7 +148,9 @@ class Judge(Served):
         try:
             with psycopg.connect(EmbeddedPostgres(self.home).dsn, autocommit=True) as connection:
                 for _ in range(_MEGABYTES_OF_LOG):
-                    connection.execute("select pg_logical_emit_message(false, 'chaos', repeat('x', 1000000))")
+                    connection.execute(
+                        "select pg_logical_emit_message(false, 'chaos', repeat('x', 1000000))"
+                    )
         except psycopg.Error:
             return True
         return False
@@ -140,22 +161,41 @@ class Judge(Served):
 
     def in_scoring(self) -> tuple[int, int] | None:
         """A submission's job that is being done, and the process that does it; None while there is none."""
-        leased = self.rows("select id, worker from scoring_job where kind = 'judge' and state = 'running' order by started_at")
+        leased = self.rows(
+            "select id, worker from scoring_job where kind = 'judge' and state = 'running' order by started_at"
+        )
         alive = set(self.workers())
-        return next(((job, int(worker.split(":")[1])) for job, worker in leased if int(worker.split(":")[1]) in alive), None)
+        return next(
+            (
+                (job, int(worker.split(":")[1]))
+                for job, worker in leased
+                if int(worker.split(":")[1]) in alive
+            ),
+            None,
+        )
 
     def open_jobs(self) -> list[tuple[Any, ...]]:
         """Whatever waits or runs."""
-        return self.rows("select id, kind, state, worker, cause from scoring_job where state in ('waiting', 'running')")
+        return self.rows(
+            "select id, kind, state, worker, cause from scoring_job where state in ('waiting', 'running')"
+        )
 
     # -- what is left ----------------------------------------------------------------------------------------------------
 
     def half_files(self) -> list[str]:
         """Files in the judge's folder that are nobody's."""
-        places = (self.home / "files" / "incoming", self.home / "secret" / "incoming", self.home / "web")
+        places = (
+            self.home / "files" / "incoming",
+            self.home / "secret" / "incoming",
+            self.home / "web",
+        )
         left = [file for place in places if place.is_dir() for file in place.iterdir()]
         workers = set(map(str, self.workers()))
-        work = [place for place in (self.home / "work").iterdir() if place.is_dir() and place.name not in workers]
+        work = [
+            place
+            for place in (self.home / "work").iterdir()
+            if place.is_dir() and place.name not in workers
+        ]
         parts = list((self.home / "work").glob("*:*"))
         return [str(place.relative_to(self.home)) for place in (*left, *work, *parts)]
 

@@ -37,7 +37,9 @@ class Chaos:
         Let leases run out by the judge's clock, where it can be set, instead of waiting for it.
     """
 
-    def __init__(self, judge: Judge, contests: list[Chaotic], seed: int, disk: Path | None, *, quick: bool) -> None:
+    def __init__(
+        self, judge: Judge, contests: list[Chaotic], seed: int, disk: Path | None, *, quick: bool
+    ) -> None:
         self._judge, self._contests, self._disk = judge, contests, disk
         self._quick = quick and judge.clock is not None
         self._chance = random.Random(seed)
@@ -85,7 +87,9 @@ class Chaos:
 
     def _postgres(self) -> bool:
         time.sleep(self._chance.uniform(0, _LONGEST_PAUSE))
-        hit = kill(self._judge.database_process(), self._chance.choice((signal.SIGKILL, signal.SIGQUIT)))
+        hit = kill(
+            self._judge.database_process(), self._chance.choice((signal.SIGKILL, signal.SIGQUIT))
+        )
         self._judge.wait_until(self._judge.is_well)
         return hit
 
@@ -94,7 +98,11 @@ class Chaos:
         team = self._chance.choice(self._contests[0].teams)
         size = len(team.releases[0][1])
         begun, connection = team.half_upload(size)
-        incoming, web, until = self._judge.home / "files" / "incoming", self._judge.web(), time.monotonic() + 5
+        incoming, web, until = (
+            self._judge.home / "files" / "incoming",
+            self._judge.web(),
+            time.monotonic() + 5,
+        )
         while not any(incoming.glob(f"*:{web}:*")) and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
         hit = any(incoming.glob(f"*:{web}:*")) and kill(web)
@@ -128,7 +136,8 @@ class Chaos:
                 return False
             self._set(_OVER_THE_LEASE if self._quick else 0)
             self._judge.wait_until(
-                lambda: not self._has(worker, job, "running"), "the job of a worker that was stopped is not given to another"
+                lambda: not self._has(worker, job, "running"),
+                "the job of a worker that was stopped is not given to another",
             )
         finally:
             kill(worker, signal.SIGCONT)
@@ -184,11 +193,16 @@ class Chaos:
         self._set(seconds)
         try:
             judged = self._judged()
-            self._judge.wait_until(lambda: self._judged() > judged, f"nothing is judged with a clock that is {seconds} s off")
+            self._judge.wait_until(
+                lambda: self._judged() > judged,
+                f"nothing is judged with a clock that is {seconds} s off",
+            )
         finally:
             self._set(0)
         judged = self._judged()
-        self._judge.wait_until(lambda: self._judged() > judged, "nothing is judged after the clock was set right")
+        self._judge.wait_until(
+            lambda: self._judged() > judged, "nothing is judged after the clock was set right"
+        )
         return True
 
     # -- in common -------------------------------------------------------------------------------------------------------

@@ -54,7 +54,12 @@ class Team:
     """
 
     def __init__(self, address: str, contest: str, round: str, number: str, token: str) -> None:
-        self._host, self.contest, self.round, self.number = urlsplit(address).netloc, contest, round, number
+        self._host, self.contest, self.round, self.number = (
+            urlsplit(address).netloc,
+            contest,
+            round,
+            number,
+        )
         self.headers = {"Authorization": f"Bearer {token}"}
         self.releases: list[tuple[str, bytes]] = []
         self.measured: dict[bytes, dict[str, float]] = {}
@@ -137,7 +142,11 @@ class Team:
         try:
             self._send(begun, name, content, "good")
         except Refusal as refusal:
-            if not set(refusal.codes) <= {*_BEGIN_AGAIN, "submissions.no_try_left", "submissions.tries_in_checking"}:
+            if not set(refusal.codes) <= {
+                *_BEGIN_AGAIN,
+                "submissions.no_try_left",
+                "submissions.tries_in_checking",
+            }:
                 raise
 
     def _send(self, begun: str, name: str, content: bytes, kind: str) -> None:
@@ -164,7 +173,10 @@ class Team:
             number = self.good
             name, content = self.releases[number % len(self.releases)]
             try:
-                if number % _BAD_EVERY == 0 and number // _BAD_EVERY == len(self.acknowledged) - number:
+                if (
+                    number % _BAD_EVERY == 0
+                    and number // _BAD_EVERY == len(self.acknowledged) - number
+                ):
                     self.hand_in(name, b"this is no release\n", "bad")
                 self.hand_in(name, content)
             except Refusal as refusal:

@@ -20,7 +20,11 @@ from tests.judge.chaos.judge import Judge, small_disk
 from tests.judge.chaos.kills import Chaos
 from tests.judge.waiting import PATIENCE
 
-WORKER_KILLS = int(os.environ.get("KAKURENBO_WORKER_KILLS", "2"))  # `make soak` asks for more, and for more of all else
+pytestmark = pytest.mark.slow
+
+WORKER_KILLS = int(
+    os.environ.get("KAKURENBO_WORKER_KILLS", "2")
+)  # `make soak` asks for more, and for more of all else
 WHOLE = WORKER_KILLS >= 10
 OTHERS = max(1, WORKER_KILLS // 10)
 DEEDS = {
@@ -29,8 +33,16 @@ DEEDS = {
     "postgres": OTHERS,
     "web_in_mid_upload": OTHERS,
     "stopped_worker": OTHERS,
-    **(dict.fromkeys(("full_disk", "postgres_out_of_room", "clock_forward", "clock_back"), OTHERS) if WHOLE else {}),
-    **(dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor"), OTHERS) if WHOLE else {}),
+    **(
+        dict.fromkeys(("full_disk", "postgres_out_of_room", "clock_forward", "clock_back"), OTHERS)
+        if WHOLE
+        else {}
+    ),
+    **(
+        dict.fromkeys(("scoring_child", "fork_server", "stopped_sweep", "supervisor"), OTHERS)
+        if WHOLE
+        else {}
+    ),
 }
 TEAMS, RELEASES, PAUSE, SEED = (3, 3, 20.0, 1) if WHOLE else (2, 1, 0.5, 1)
 TRIES = {"amic2020": 80, "darc2019": 12} if WHOLE else {"amic2020": 40}
@@ -38,8 +50,22 @@ MEGABYTES = 900
 _SHOWN = 5
 OUT = Path("out/soak.json")
 NEVER = (
-    *("lost", "scored twice", "not scored", "never acknowledged", "wrong state or scores", "quota wrong"),
-    *("receipts that do not hold", "archives that do not hold", "stuck", "faults", "half files", "orphans"),
+    *(
+        "lost",
+        "scored twice",
+        "not scored",
+        "never acknowledged",
+        "wrong state or scores",
+        "quota wrong",
+    ),
+    *(
+        "receipts that do not hold",
+        "archives that do not hold",
+        "stuck",
+        "faults",
+        "half files",
+        "orphans",
+    ),
 )
 """What must not be found, by the names that ``accounts`` gives it."""
 
@@ -47,7 +73,9 @@ NEVER = (
 @pytest.fixture
 def disk() -> Iterator[tuple[Path, bool]]:
     """A folder for the judge, on a small disk where one can be had."""
-    with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: that of pytest may be too long for a socket
+    with tempfile.TemporaryDirectory(
+        prefix="kk"
+    ) as folder:  # a short path: that of pytest may be too long for a socket
         Path(folder).chmod(0o711)  # under root the database has another account
         with small_disk(Path(folder), MEGABYTES) as is_small:
             yield Path(folder), is_small
@@ -74,9 +102,15 @@ def test_whatever_is_killed_nothing_acknowledged_is_lost_nothing_is_stuck_nothin
         contest.make_releases(tmp_path, RELEASES)
     chaos = Chaos(judge, contests, SEED, disk[0] if disk[1] else None, quick=not WHOLE)
     hand_in_during(chaos, contests)
-    found = {**chaos.done, "seconds until all was judged": wait_for_rest(judge), **account(judge, contests, tmp_path)}
+    found = {
+        **chaos.done,
+        "seconds until all was judged": wait_for_rest(judge),
+        **account(judge, contests, tmp_path),
+    }
     if WHOLE:
-        found["archives that do not hold"] = sum(not ended_and_verified(judge, contest, tmp_path) for contest in contests)
+        found["archives that do not hold"] = sum(
+            not ended_and_verified(judge, contest, tmp_path) for contest in contests
+        )
     found["seconds"] = round(time.monotonic() - began)
     with capsys.disabled():
         tell(found, chaos.skipped)
@@ -86,9 +120,14 @@ def test_whatever_is_killed_nothing_acknowledged_is_lost_nothing_is_stuck_nothin
 
 def hand_in_during(chaos: Chaos, contests: list[Chaotic]) -> None:
     """Let every team hand in while the judge is hurt."""
-    over, teams = threading.Event(), [(team, contest.tries) for contest in contests for team in contest.teams]
+    over, teams = (
+        threading.Event(),
+        [(team, contest.tries) for contest in contests for team in contest.teams],
+    )
     with ThreadPoolExecutor(len(teams)) as people:
-        playing = [people.submit(team.play, tries, PAUSE, over, patient=not WHOLE) for team, tries in teams]
+        playing = [
+            people.submit(team.play, tries, PAUSE, over, patient=not WHOLE) for team, tries in teams
+        ]
         try:
             chaos.run(DEEDS)
         finally:
@@ -105,7 +144,11 @@ def ended_and_verified(judge: Judge, contest: Chaotic, folder: Path) -> bool:
     assert contest.go_on() == "ended"
     wait_for_rest(judge)
     judge.wait_until(contest.is_signed)
-    receipts = [word for one in contest.acknowledged() for word in ("--receipt", folder / f"receipt-{one}.json")]
+    receipts = [
+        word
+        for one in contest.acknowledged()
+        for word in ("--receipt", folder / f"receipt-{one}.json")
+    ]
     verified = call("verify", contest.archive(folder / f"{contest.rulebook}.zip"), *receipts)
     return verified.code == 0 and bool(verified.json["complete"])
 
@@ -121,4 +164,7 @@ def tell(found: dict[str, Any], skipped: dict[str, str]) -> None:
         print(f"{name:>28}  skipped: {reason}")
     if WHOLE:
         OUT.parent.mkdir(exist_ok=True)
-        OUT.write_text(json.dumps({**found, "skipped": skipped}, indent=2, default=str) + "\n", encoding="utf-8")
+        OUT.write_text(
+            json.dumps({**found, "skipped": skipped}, indent=2, default=str) + "\n",
+            encoding="utf-8",
+        )

@@ -23,7 +23,12 @@ class Faulty(HideAndSeek):
         right = super().measure(handout, submission)
         if not FAULTS:
             return right
-        return replace(right, scores={name: replace(score, value=score.value / 2) for name, score in right.scores.items()})
+        return replace(
+            right,
+            scores={
+                name: replace(score, value=score.value / 2) for name, score in right.scores.items()
+            },
+        )
 
     def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
         right = super().credit(answer, guess)

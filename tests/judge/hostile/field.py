@@ -42,9 +42,9 @@ for slug, rulebook in (("tables", "amic2020"), ("zips", "pwscup2024")):
     options = {"scale": "small", "data": "embedded"}
     contest = rules.make_contest(
         organizer, title=slug, slug=slug, rulebook=rulebook, options=options, zone="UTC", places=teams, phases=phases
-    ).value
+    )
     for number in range(teams):
-        team = rules.add_team(organizer, contest, f"Team {number}").value
+        team = rules.add_team(organizer, contest, f"Team {number}")
         player = User.objects.get_or_create(email=f"{slug}{number}@example.com")[0]
         rules.join(player, rules.invite(organizer, team, "member")[1])
         print(new_token(player, "field")[1])
@@ -77,7 +77,10 @@ class Answer(NamedTuple):
     def codes(self) -> set[str]:
         """Of the refusal, and of every problem that it names."""
         told = self.said if isinstance(self.said, dict) else {}
-        return {told.get("error", ""), *(problem["code"] for problem in told.get("problems", []))} - {""}
+        return {
+            told.get("error", ""),
+            *(problem["code"] for problem in told.get("problems", [])),
+        } - {""}
 
 
 @dataclass
@@ -119,9 +122,13 @@ class Player:
     token: str
     language: str = "en"
 
-    def ask(self, method: str, path: str, body: Any = None, language: str = "", **headers: str) -> Answer:
+    def ask(
+        self, method: str, path: str, body: Any = None, language: str = "", **headers: str
+    ) -> Answer:
         """An ordinary request, read to its end."""
-        status, content = self._ask(method, path, body, {"Accept-Language": language or self.language, **headers})
+        status, content = self._ask(
+            method, path, body, {"Accept-Language": language or self.language, **headers}
+        )
         return Answer(status, read_json(content))
 
     def download(self, path: str) -> bytes:
@@ -134,7 +141,9 @@ class Player:
         connection = http.client.HTTPConnection("127.0.0.1", self.field.port, timeout=PATIENCE)
         try:
             given = {"Authorization": f"Bearer {self.token}", **headers}
-            with contextlib.suppress(ConnectionError):  # who is refused in the middle of a body is told why
+            with contextlib.suppress(
+                ConnectionError
+            ):  # who is refused in the middle of a body is told why
                 connection.request(method, f"/api/v1{path}", body=body, headers=given)
             answer = connection.getresponse()
             return answer.status, answer.read()
@@ -212,7 +221,9 @@ def playing_field() -> Iterator[tuple[Field, Watch, Path]]:
             serving(folder / "home", port) as (judge, _),
         ):
             words = said_inside(folder / "home", _CONTESTS, str(TEAMS))
-            made = Field(folder / "home", port, {TABLES: words[:TEAMS], ZIPS: words[TEAMS:-1]}, words[-1])
+            made = Field(
+                folder / "home", port, {TABLES: words[:TEAMS], ZIPS: words[TEAMS:-1]}, words[-1]
+            )
             for slug, tokens in made.tokens.items():
                 _wait_until_open(made, slug, tokens[0])
             with Watch(judge.pid) as watch:
@@ -222,5 +233,9 @@ def playing_field() -> Iterator[tuple[Field, Watch, Path]]:
 def _wait_until_open(made: Field, slug: str, token: str) -> None:
     headers = {"Authorization": f"Bearer {token}"}
     wait_until(
-        lambda: asked(made.address, headers, f"/contests/{slug}")["rounds"][0]["phases"][0]["state"] == "open", lambda: slug
+        lambda: (
+            asked(made.address, headers, f"/contests/{slug}")["rounds"][0]["phases"][0]["state"]
+            == "open"
+        ),
+        lambda: slug,
     )

@@ -99,7 +99,9 @@ ELF = b"\x7fELF\x02\x01\x01" + bytes(57)
 # -- zips ------------------------------------------------------------------------------------------------------------------
 
 
-def zipped(entries: Iterable[tuple[str | zipfile.ZipInfo, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(
+    entries: Iterable[tuple[str | zipfile.ZipInfo, bytes]], method: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", method) as archive:
         for name, data in entries:
@@ -114,7 +116,9 @@ def zip_of(*names: str, content: bytes = b"1,2\n", method: int = zipfile.ZIP_DEF
 
 def zip_with(*contents: bytes) -> Maker:
     """A zip that holds these contents under names that are asked for."""
-    return lambda _: zipped([(f"C01_{number}.csv", content) for number, content in enumerate(contents)])
+    return lambda _: zipped(
+        [(f"C01_{number}.csv", content) for number, content in enumerate(contents)]
+    )
 
 
 def zip_of_kind(kind: int, content: bytes = b"/etc/passwd") -> Maker:
@@ -128,7 +132,9 @@ def zip_of_kind(kind: int, content: bytes = b"/etc/passwd") -> Maker:
     return make
 
 
-def zip_lying(at: int, form: str, value: int, *, local: bool = True, content: bytes = b"1,2\n" * 10) -> Maker:
+def zip_lying(
+    at: int, form: str, value: int, *, local: bool = True, content: bytes = b"1,2\n" * 10
+) -> Maker:
     """A zip whose directory, and mostly also the entry itself, says something else than what is there."""
 
     def make(_: bytes) -> bytes:
@@ -146,7 +152,9 @@ def zip_of_overlaps(_: bytes) -> bytes:
     made = zipped([(RELEASE_IN_ZIP, os.urandom(1000))], zipfile.ZIP_STORED)
     start, end = made.rindex(_CENTRAL), made.rindex(_END)
     entry = made[start:end]
-    entries = b"".join(entry.replace(RELEASE_IN_ZIP.encode(), f"C01_{number}.csv".encode()) for number in range(10))
+    entries = b"".join(
+        entry.replace(RELEASE_IN_ZIP.encode(), f"C01_{number}.csv".encode()) for number in range(10)
+    )
     tail = struct.pack("<4s4H2LH", _END, 0, 0, 10, 10, len(entries), start, 0)
     return made[:start] + entries + tail
 
@@ -160,7 +168,11 @@ def zip_of_giant(extra: bytes) -> Maker:
         entry = bytearray(made[start:end] + extra)
         struct.pack_into("<LL", entry, 20, 0xFFFFFFFF, 0xFFFFFFFF)
         struct.pack_into("<H", entry, 30, len(extra))
-        return made[:start] + bytes(entry) + struct.pack("<4s4H2LH", _END, 0, 0, 1, 1, len(entry), start, 0)
+        return (
+            made[:start]
+            + bytes(entry)
+            + struct.pack("<4s4H2LH", _END, 0, 0, 1, 1, len(entry), start, 0)
+        )
 
     return make
 
@@ -186,14 +198,25 @@ def zip_bomb(size: int) -> Maker:
         name = RELEASE_IN_ZIP.encode()
         sizes = (crc, len(body), size)
         local = struct.pack("<4s5H3L2H", _LOCAL, 20, 0, 8, 0, 33, *sizes, len(name), 0) + name
-        entry = struct.pack("<4s6H3L5H2L", _CENTRAL, 20, 20, 0, 8, 0, 33, *sizes, len(name), 0, 0, 0, 0, 0, 0) + name
+        entry = (
+            struct.pack(
+                "<4s6H3L5H2L", _CENTRAL, 20, 20, 0, 8, 0, 33, *sizes, len(name), 0, 0, 0, 0, 0, 0
+            )
+            + name
+        )
         end = struct.pack("<4s4H2LH", _END, 0, 0, 1, 1, len(entry), len(local) + len(body), 0)
         return local + body + entry + end
 
     return make
 
 
-LINK, DEVICE, BLOCK, PIPE, SOCKET = stat.S_IFLNK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFSOCK
+LINK, DEVICE, BLOCK, PIPE, SOCKET = (
+    stat.S_IFLNK,
+    stat.S_IFCHR,
+    stat.S_IFBLK,
+    stat.S_IFIFO,
+    stat.S_IFSOCK,
+)
 ZIP64_GIANT = struct.pack("<HHQQ", 1, 16, 1 << 60, 1 << 60)
 ZIP64_BROKEN = struct.pack("<HH", 1, 60) + b"\1\2"
 QUINE_LIKE = zipped([("a/a.zip", zipped([("a.zip", b"PK\5\6" + bytes(18))]))])

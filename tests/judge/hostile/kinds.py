@@ -56,7 +56,11 @@ TABLE_KINDS = (
     Content("NUL bytes", f.cell(b"2\x007"), "text.nul"),
     Content("zeros alone", f.repeated(b"\0", _MB), "text.nul"),
     Content("formula", f.cell(b"=cmd|' /C calc'!A0"), "cell.not_in_domain"),
-    Content("formula that fetches", f.cell(b'"=HYPERLINK(""http://example.com"")"'), "cell.not_in_domain"),
+    Content(
+        "formula that fetches",
+        f.cell(b'"=HYPERLINK(""http://example.com"")"'),
+        "cell.not_in_domain",
+    ),
     Content("script in a cell", f.cell(b"<script>alert(1)</script>"), "cell.not_in_domain"),
     Content("SQL in a cell", f.cell(b"1'); DROP TABLE teams;--"), "cell.not_in_domain"),
     Content("escape codes", f.cell(b"\x1b[2J27"), "cell.not_in_domain"),
@@ -94,17 +98,28 @@ TABLE_KINDS = (
     Content("gzip in gzip in gzip", f.packed(3), "text.gzip", f"{TABLE}.gz"),
     Content("gzip bomb", f.packed(1, 101 * _MB), "source.too_large", f"{TABLE}.gz"),
     Content("gzip bomb in gzip", f.packed(2, 101 * _MB), "text.gzip", f"{TABLE}.gz"),
-    Content("gzip cut off", lambda table: f.packed(1)(table)[:-200], "source.unreadable", f"{TABLE}.gz"),
+    Content(
+        "gzip cut off", lambda table: f.packed(1)(table)[:-200], "source.unreadable", f"{TABLE}.gz"
+    ),
     Content("csv called gzip", lambda table: table, "source.unreadable", f"{TABLE}.gz"),
     Content("deep JSON", f.instead(b"[" * 9000), "json.too_deep", FORM),
-    Content("JSON number of thousands of digits", f.instead(b"9" * 9000), "json.number_too_long", FORM),
-    Content("JSON of other things", f.instead(b'{"a": NaN, "a": 1e999, "__proto__": {}}'), "json.not_finite", FORM),
+    Content(
+        "JSON number of thousands of digits", f.instead(b"9" * 9000), "json.number_too_long", FORM
+    ),
+    Content(
+        "JSON of other things",
+        f.instead(b'{"a": NaN, "a": 1e999, "__proto__": {}}'),
+        "json.not_finite",
+        FORM,
+    ),
 )
 ZIP_KINDS = (
     Content("zip bomb", f.zip_bomb(5 * _MB), "archive.bomb", _ZIP),
     Content("zip bomb beyond the limit", f.zip_bomb(101 * _MB), "archive.too_large", _ZIP),
     Content("zip in a zip", f.zip_of("inner.zip"), "entry.archive", _ZIP),
-    Content("zip in a zip, called csv", f.zip_with(f.zipped([("a.csv", b"1\n")])), "entry.archive", _ZIP),
+    Content(
+        "zip in a zip, called csv", f.zip_with(f.zipped([("a.csv", b"1\n")])), "entry.archive", _ZIP
+    ),
     Content("zip that holds itself", f.instead(f.QUINE_LIKE), "entry.archive", _ZIP),
     Content("entries that overlap", f.zip_of_overlaps, "archive.unreadable", _ZIP),
     Content("entry that climbs out", f.zip_of("../../etc/cron.d/x"), "entry.leads_out", _ZIP),
@@ -119,27 +134,76 @@ ZIP_KINDS = (
     Content("socket", f.zip_of_kind(f.SOCKET), "entry.special", _ZIP),
     Content("NUL in an entry's name", f.zip_with_nul, "entry.no_name", _ZIP),
     Content("encrypted entry", f.zip_lying(f.FLAGS, "<H", 1), "entry.encrypted", _ZIP),
-    Content("bzip2 entry", f.zip_of(f.RELEASE_IN_ZIP, method=zipfile.ZIP_BZIP2), "entry.unusual_method", _ZIP),
-    Content("LZMA entry", f.zip_of(f.RELEASE_IN_ZIP, method=zipfile.ZIP_LZMA), "entry.unusual_method", _ZIP),
-    Content("entry of a method that nobody knows", f.zip_lying(f.METHOD, "<H", 99), "entry.unusual_method", _ZIP),
+    Content(
+        "bzip2 entry",
+        f.zip_of(f.RELEASE_IN_ZIP, method=zipfile.ZIP_BZIP2),
+        "entry.unusual_method",
+        _ZIP,
+    ),
+    Content(
+        "LZMA entry",
+        f.zip_of(f.RELEASE_IN_ZIP, method=zipfile.ZIP_LZMA),
+        "entry.unusual_method",
+        _ZIP,
+    ),
+    Content(
+        "entry of a method that nobody knows",
+        f.zip_lying(f.METHOD, "<H", 99),
+        "entry.unusual_method",
+        _ZIP,
+    ),
     Content("entry larger than it says", f.zip_lying(f.SIZE, "<L", 3), "archive.unreadable", _ZIP),
-    Content("entry smaller than it says", f.zip_lying(f.SIZE, "<L", 4000), "entry.larger_than_said", _ZIP),
+    Content(
+        "entry smaller than it says",
+        f.zip_lying(f.SIZE, "<L", 4000),
+        "entry.larger_than_said",
+        _ZIP,
+    ),
     Content("entry with a wrong checksum", f.zip_lying(f.CRC, "<L", 1), "archive.unreadable", _ZIP),
-    Content("directory that contradicts the entry", f.zip_lying(f.METHOD, "<H", 8, local=False), "archive.unreadable", _ZIP),
+    Content(
+        "directory that contradicts the entry",
+        f.zip_lying(f.METHOD, "<H", 8, local=False),
+        "archive.unreadable",
+        _ZIP,
+    ),
     Content("zip64 entry of an exabyte", f.zip_of_giant(f.ZIP64_GIANT), "archive.too_large", _ZIP),
     Content("broken zip64 field", f.zip_of_giant(f.ZIP64_BROKEN), "archive.unreadable", _ZIP),
-    Content("thousands of entries", f.zip_of(*(f"{n}.csv" for n in range(3000))), "archive.too_many_entries", _ZIP),
-    Content("more files than are asked for", f.zip_of(*(f"{n}.csv" for n in range(30))), "archive.too_many_files", _ZIP),
+    Content(
+        "thousands of entries",
+        f.zip_of(*(f"{n}.csv" for n in range(3000))),
+        "archive.too_many_entries",
+        _ZIP,
+    ),
+    Content(
+        "more files than are asked for",
+        f.zip_of(*(f"{n}.csv" for n in range(30))),
+        "archive.too_many_files",
+        _ZIP,
+    ),
     Content("names that differ in case", f.zip_of("C01_0.csv", "c01_0.CSV"), "entry.twice", _ZIP),
     Content("folders in folders", f.zip_of("a/b/c/d/C01_0.csv"), "archive.several_folders", _ZIP),
     Content("zip cut off", f.zip_cut, "archive.unreadable", _ZIP),
     Content("zip of nothing", f.zip_of(), "pwscup2024.files_missing", _ZIP),
     Content("PDF called zip", f.instead(f.PDF), "archive.unreadable", _ZIP),
-    Content("homoglyph in an entry's name", f.zip_of("\u042101_0.csv"), "pwscup2024.strange_file", _ZIP),
-    Content("right-to-left override in an entry's name", f.zip_of("C01_0\u202evsc.csv"), "pwscup2024.strange_file", _ZIP),
-    Content("line end in an entry's name", f.zip_of("C01\n_0.csv"), "pwscup2024.strange_file", _ZIP),
+    Content(
+        "homoglyph in an entry's name", f.zip_of("\u042101_0.csv"), "pwscup2024.strange_file", _ZIP
+    ),
+    Content(
+        "right-to-left override in an entry's name",
+        f.zip_of("C01_0\u202evsc.csv"),
+        "pwscup2024.strange_file",
+        _ZIP,
+    ),
+    Content(
+        "line end in an entry's name", f.zip_of("C01\n_0.csv"), "pwscup2024.strange_file", _ZIP
+    ),
     Content("reserved name of an entry", f.zip_of("NUL.csv"), "pwscup2024.strange_file", _ZIP),
-    Content("name of an entry without end", f.zip_of("a" * 60_000 + ".csv"), "pwscup2024.strange_file", _ZIP),
+    Content(
+        "name of an entry without end",
+        f.zip_of("a" * 60_000 + ".csv"),
+        "pwscup2024.strange_file",
+        _ZIP,
+    ),
     Content("entry of zeros and NUL", f.zip_with(bytes(1000)), "pwscup2024.files_missing", _ZIP),
 )
 NAME_KINDS = (
@@ -169,7 +233,11 @@ NAME_KINDS = (
     Name("program", "pre_anonymizeddata_01.exe", "submissions.no_such_file"),
     Name("no name", "", "missing", 404),
 )
-_NO_FILE, _NO_SUCH_FILE, _UNREADABLE = "submissions.no_file", "submissions.no_such_file", "page.error_400"
+_NO_FILE, _NO_SUCH_FILE, _UNREADABLE = (
+    "submissions.no_file",
+    "submissions.no_such_file",
+    "page.error_400",
+)
 _THREE = ("pre_anonymizeddata_01.csv", "questionnaire_01.json", "pre_anonymizeddata_02.csv")
 FORMS: tuple[tuple[str, int, str, tuple[str, ...], dict[str, str]], ...] = (
     ("form without a file", 302, _NO_FILE, (), {}),
@@ -184,14 +252,26 @@ FORMS: tuple[tuple[str, int, str, tuple[str, ...], dict[str, str]], ...] = (
 """What a browser sends from the page without a script."""
 TALK_KINDS = (
     Talk("announces a terabyte", talks.announcing(10**12), 413, "too_large"),
-    Talk("announces nothing and streams beyond the limit", talks.streaming("questionnaire_NN.json", 2 * _MB), 413, "too_large"),
+    Talk(
+        "announces nothing and streams beyond the limit",
+        talks.streaming("questionnaire_NN.json", 2 * _MB),
+        413,
+        "too_large",
+    ),
     Talk("announces a size below zero", talks.head_line("Content-Length: -5"), 400, ""),
     Talk("announces no number", talks.head_line("Content-Length: 0x10"), 400, ""),
-    Talk("announces two sizes", talks.head_line("Content-Length: 3", "Content-Length: 30"), 400, ""),
+    Talk(
+        "announces two sizes", talks.head_line("Content-Length: 3", "Content-Length: 30"), 400, ""
+    ),
     Talk("sends less than announced", talks.half_sent, 400, "cut_off"),
     Talk("sends more than announced", talks.more_than_announced, 201, ""),
     Talk("sends chunks without end", talks.chunks_without_end, 400, "cut_off"),
-    Talk("sends a chunk of more bytes than there are numbers", talks.chunk(b"F" * 20 + b"\r\n"), 400, "cut_off"),
+    Talk(
+        "sends a chunk of more bytes than there are numbers",
+        talks.chunk(b"F" * 20 + b"\r\n"),
+        400,
+        "cut_off",
+    ),
     Talk("sends a chunk of no size", talks.chunk(b"zz\r\n"), 400, "cut_off"),
     Talk("hides a request behind two lengths", talks.smuggled, 201, ""),
     Talk("sends requests without waiting", talks.pipelined, 422, "submissions.no_file"),
@@ -200,12 +280,19 @@ TALK_KINDS = (
     Talk("names another host", talks.other_host, 400, ""),
     Talk("shows no token", talks.with_token(""), 401, "anonymous"),
     Talk("shows a wrong token", talks.with_token("Bearer kakurenbo_" + "x" * 43), 401, "token"),
-    Talk("shows a token of a megabyte less", talks.with_token("Bearer " + "x" * 60_000), 401, "token"),
+    Talk(
+        "shows a token of a megabyte less", talks.with_token("Bearer " + "x" * 60_000), 401, "token"
+    ),
     Talk("shows a token of signs", talks.with_token("Bearer \xff\xfe' OR 1=1 --"), 401, "token"),
     Talk("shows a name and a password", talks.with_token("Basic YTpi"), 401, "token"),
     Talk("sends for another team", talks.for_another_team, 404, "missing"),
     Talk("sends for a submission that nobody began", talks.to_nobody, 404, "missing"),
-    Talk("begins in a phase that is not open", talks.begin_in("attack"), 422, "submissions.not_open_yet"),
+    Talk(
+        "begins in a phase that is not open",
+        talks.begin_in("attack"),
+        422,
+        "submissions.not_open_yet",
+    ),
     Talk("begins in a phase that there is not", talks.begin_in("x"), 404, "missing"),
     Talk("finishes without a file", talks.finish_empty, 422, "submissions.no_file"),
     Talk("sends when it has finished", talks.after_finish, 422, "submissions.finished"),
@@ -214,9 +301,22 @@ TALK_KINDS = (
     Talk("overrides the method", talks.method_override, 201, ""),
     Talk("posts a file as a form", talks.as_form, 405, "method"),
     Talk("posts a deep JSON", talks.posted(b"[" * 100_000), 201, ""),
-    Talk("posts ten megabytes where nothing is read", talks.posted(b"[" * 10 * _MB), 413, "request_too_large"),
-    Talk("posts without end where nothing is read", talks.posted_without_end, 413, "request_too_large"),
-    *(Talk(what, talks.form(code, *names, **more), status, code) for what, status, code, names, more in FORMS),
+    Talk(
+        "posts ten megabytes where nothing is read",
+        talks.posted(b"[" * 10 * _MB),
+        413,
+        "request_too_large",
+    ),
+    Talk(
+        "posts without end where nothing is read",
+        talks.posted_without_end,
+        413,
+        "request_too_large",
+    ),
+    *(
+        Talk(what, talks.form(code, *names, **more), status, code)
+        for what, status, code, names, more in FORMS
+    ),
     Talk("packs the body in another gzip by a header", talks.content_encoding, 201, ""),
 )
 LARGE_CONTENTS = (
@@ -232,8 +332,18 @@ LARGE_CONTENTS = (
     Content("noise of 95 MB", f.noise(95 * 10**6), "text.nul"),
 )
 LARGE_TALKS = (
-    Talk("announces a gigabyte and sends it", talks.sending("pre_anonymizeddata_NN.csv", 10**9, "announced"), 413, "too_large"),
-    Talk("streams a gigabyte", talks.sending("pre_anonymizeddata_NN.csv", 10**9, "streamed"), 413, "too_large"),
+    Talk(
+        "announces a gigabyte and sends it",
+        talks.sending("pre_anonymizeddata_NN.csv", 10**9, "announced"),
+        413,
+        "too_large",
+    ),
+    Talk(
+        "streams a gigabyte",
+        talks.sending("pre_anonymizeddata_NN.csv", 10**9, "streamed"),
+        413,
+        "too_large",
+    ),
     Talk("posts a gigabyte where nothing is read", talks.posting(10**9), 413, "request_too_large"),
     Talk("drips a byte every second", talks.dripping, 408, "too_slow"),
     Talk("falls silent", talks.falling_silent, 408, "too_slow"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tests.judge.hostile.field import Answer, Player
 from tests.judge.hostile.wire import head, send
 
-from kakurenbo.messages import render
+from kakurenbo.core.messages import render
 
 Act = Callable[[Player, str], Answer]
 GONE = Answer(0, "")
@@ -28,7 +28,11 @@ def _last(answers: list[Answer]) -> Answer:
 
 def announcing(size: int) -> Act:
     def act(player: Player, submission: str) -> Answer:
-        return _last(send(player, head(player, "PUT", place(player, submission), f"Content-Length: {size}")).answers)
+        return _last(
+            send(
+                player, head(player, "PUT", place(player, submission), f"Content-Length: {size}")
+            ).answers
+        )
 
     return act
 
@@ -47,7 +51,9 @@ def streaming(name: str, size: int) -> Act:
 
 def head_line(*lines: str) -> Act:
     def act(player: Player, submission: str) -> Answer:
-        return _last(send(player, head(player, "PUT", place(player, submission), *lines), b"abc").answers)
+        return _last(
+            send(player, head(player, "PUT", place(player, submission), *lines), b"abc").answers
+        )
 
     return act
 
@@ -55,7 +61,10 @@ def head_line(*lines: str) -> Act:
 def giant_header(player: Player, submission: str) -> Answer:
     """Mostly its sender is told so; at times the connection is closed before it has sent all of it."""
     line = "X-A: " + "a" * (1 << 20)
-    return _last(send(player, head(player, "PUT", place(player, submission), line)).answers or [Answer(431, "")])
+    return _last(
+        send(player, head(player, "PUT", place(player, submission), line)).answers
+        or [Answer(431, "")]
+    )
 
 
 def half_sent(player: Player, submission: str) -> Answer:
@@ -89,7 +98,9 @@ def smuggled(player: Player, submission: str) -> Answer:
     hidden = head(player, "DELETE", submission)
     lines = (f"Content-Length: {len(hidden) + 5}", "Transfer-Encoding: chunked")
     sized = f"{len(hidden):x}\r\n".encode() + hidden + b"\r\n0\r\n\r\n"
-    answers = send(player, head(player, "PUT", place(player, submission), *lines), sized, shut=False).answers
+    answers = send(
+        player, head(player, "PUT", place(player, submission), *lines), sized, shut=False
+    ).answers
     assert player.ask("GET", submission).said["state"] == "receiving"
     return answers[0] if answers else GONE
 
@@ -112,7 +123,9 @@ def with_token(authorization: str) -> Act:
     def act(player: Player, submission: str) -> Answer:
         own = f"Authorization: Bearer {player.token}\r\n".encode()
         other = f"Authorization: {authorization}\r\n".encode("latin-1") if authorization else b""
-        asked = head(player, "PUT", place(player, submission), "Content-Length: 3").replace(own, other)
+        asked = head(player, "PUT", place(player, submission), "Content-Length: 3").replace(
+            own, other
+        )
         return _last(send(player, asked, b"abc", shut=False).answers)
 
     return act
@@ -125,11 +138,15 @@ def for_another_team(player: Player, submission: str) -> Answer:
 
 
 def to_nobody(player: Player, _: str) -> Answer:
-    return player.ask("PUT", place(player, "/submissions/00000000-0000-4000-8000-000000000000"), _ROWS)
+    return player.ask(
+        "PUT", place(player, "/submissions/00000000-0000-4000-8000-000000000000"), _ROWS
+    )
 
 
 def begin_in(phase: str) -> Act:
-    return lambda player, _: player.ask("POST", f"/contests/{player.contest}/rounds/pre/phases/{phase}/submissions")
+    return lambda player, _: player.ask(
+        "POST", f"/contests/{player.contest}/rounds/pre/phases/{phase}/submissions"
+    )
 
 
 def finish_empty(player: Player, submission: str) -> Answer:
@@ -158,14 +175,24 @@ def many_files(player: Player, submission: str) -> Answer:
 
 def method_override(player: Player, submission: str) -> Answer:
     """A header does not turn one request into another."""
-    answer = player.ask("PUT", place(player, submission), _ROWS, **{"X-HTTP-Method-Override": "DELETE", "X-Method": "DELETE"})
+    answer = player.ask(
+        "PUT",
+        place(player, submission),
+        _ROWS,
+        **{"X-HTTP-Method-Override": "DELETE", "X-Method": "DELETE"},
+    )
     assert player.ask("GET", submission).said["state"] == "receiving"
     return answer
 
 
 def as_form(player: Player, submission: str) -> Answer:
     body = b'--b\r\nContent-Disposition: form-data; name="f"; filename="../x"\r\n\r\n1\r\n--b--\r\n'
-    return player.ask("POST", place(player, submission), body, **{"Content-Type": "multipart/form-data; boundary=b"})
+    return player.ask(
+        "POST",
+        place(player, submission),
+        body,
+        **{"Content-Type": "multipart/form-data; boundary=b"},
+    )
 
 
 def posted(body: bytes) -> Act:
@@ -200,7 +227,9 @@ _MARK, _FILES_OF_AN_ENTRY = "m" * 32, 2
 _PART = '--b\r\nContent-Disposition: form-data; name="files"; filename="{}"\r\n\r\n1,2\r\n'
 
 
-def form(code: str, *names: str, end: str = "--b--\r\n", kind: str = "multipart/form-data; boundary=b") -> Act:
+def form(
+    code: str, *names: str, end: str = "--b--\r\n", kind: str = "multipart/form-data; boundary=b"
+) -> Act:
     """Files that a browser sends from the page; what is wrong with them stands on the page that comes next."""
 
     def act(player: Player, _: str) -> Answer:
@@ -209,13 +238,21 @@ def form(code: str, *names: str, end: str = "--b--\r\n", kind: str = "multipart/
         if status == 302:
             said = _by_page(player, "GET", _BACK, cookie=kept)[1]
         words = render(code, {"files": _FILES_OF_AN_ENTRY}, player.language).message
-        return Answer(status, {"error": code if words in html.unescape(said) else said[:2000], "message": words})
+        return Answer(
+            status,
+            {"error": code if words in html.unescape(said) else said[:2000], "message": words},
+        )
 
     return act
 
 
 def _by_page(
-    player: Player, method: str, path: str, body: str | None = None, kind: str = "", cookie: str = ""
+    player: Player,
+    method: str,
+    path: str,
+    body: str | None = None,
+    kind: str = "",
+    cookie: str = "",
 ) -> tuple[int, str, str]:
     """Status, page, and the cookie in which the words for the next page are kept."""
     connection = http.client.HTTPConnection("127.0.0.1", player.field.port, timeout=_SECONDS)
@@ -228,7 +265,11 @@ def _by_page(
     try:
         connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
-        kept = [value.partition(";")[0] for value in answer.headers.get_all("Set-Cookie", []) if value.startswith("messages=")]
+        kept = [
+            value.partition(";")[0]
+            for value in answer.headers.get_all("Set-Cookie", [])
+            if value.startswith("messages=")
+        ]
         return answer.status, answer.read().decode(), "".join(kept)
     finally:
         connection.close()
@@ -244,14 +285,24 @@ def sending(name: str, size: int, how: str) -> Act:
 
     def act(player: Player, submission: str) -> Answer:
         line = f"Content-Length: {size}" if how == "announced" else "Transfer-Encoding: chunked"
-        return _sent(player, head(player, "PUT", place(player, submission, name), line), size, chunked=how != "announced")
+        return _sent(
+            player,
+            head(player, "PUT", place(player, submission, name), line),
+            size,
+            chunked=how != "announced",
+        )
 
     return act
 
 
 def posting(size: int) -> Act:
     def act(player: Player, _: str) -> Answer:
-        return _sent(player, head(player, "POST", "/contests", "Transfer-Encoding: chunked"), size, chunked=True)
+        return _sent(
+            player,
+            head(player, "POST", "/contests", "Transfer-Encoding: chunked"),
+            size,
+            chunked=True,
+        )
 
     return act
 
@@ -264,7 +315,9 @@ def _sent(player: Player, first: bytes, size: int, *, chunked: bool) -> Answer:
 
 def dripping(player: Player, submission: str) -> Answer:
     first = head(player, "PUT", place(player, submission), "Content-Length: 1000000")
-    return _last(send(player, first, *[b"1"] * 200, pause=1.0, shut=False, patience=_SECONDS).answers)
+    return _last(
+        send(player, first, *[b"1"] * 200, pause=1.0, shut=False, patience=_SECONDS).answers
+    )
 
 
 def falling_silent(player: Player, submission: str) -> Answer:
@@ -275,4 +328,8 @@ def falling_silent(player: Player, submission: str) -> Answer:
 def dripping_headers(player: Player, submission: str) -> Answer:
     """Nobody who does not come to the end of the first line is waited for."""
     first = head(player, "PUT", place(player, submission))[:-2]
-    return _last(send(player, first, *[b"X-A: 1\r\n"] * 200, pause=1.0, shut=False, patience=_SECONDS).answers)
+    return _last(
+        send(
+            player, first, *[b"X-A: 1\r\n"] * 200, pause=1.0, shut=False, patience=_SECONDS
+        ).answers
+    )

@@ -26,6 +26,8 @@ from tests.judge.hostile.kinds import (
 )
 from tests.judge.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 _AT_ONCE = 4
 _WORTH_TELLING_MB = 100
 
@@ -48,7 +50,9 @@ def test_every_hostile_upload_is_refused_in_words_within_600_mb_and_leaves_nothi
     _all_are_refused(CONTENTS, TALK_KINDS)
 
 
-@pytest.mark.skipif("KAKURENBO_SOAK" not in os.environ, reason="a gigabyte, for minutes: make soak runs it")
+@pytest.mark.skipif(
+    "KAKURENBO_SOAK" not in os.environ, reason="a gigabyte, for minutes: make soak runs it"
+)
 def test_so_is_every_hostile_upload_that_needs_its_size_or_its_time() -> None:
     _all_are_refused(LARGE_CONTENTS, LARGE_TALKS)
 
@@ -56,12 +60,26 @@ def test_so_is_every_hostile_upload_that_needs_its_size_or_its_time() -> None:
 def _all_are_refused(contents: Sequence[Content], talks: Sequence[Talk]) -> None:
     with playing_field() as (field, watch, folder):
         before = _processes(watch.pid)
-        tables = {TABLES: field.team(TABLES, 0).download("/contests/tables/rounds/pre/files/teams/01/pre_samplingdata_01.csv")}
+        tables = {
+            TABLES: field.team(TABLES, 0).download(
+                "/contests/tables/rounds/pre/files/teams/01/pre_samplingdata_01.csv"
+            )
+        }
         wrong = [*_names(field)]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            handed = list(pool.map(lambda kind: _hand_in(field, kind, tables.get(kind.contest, b"")), contents))
-            wrong += [line for lines in pool.map(lambda kind: [*_talk(field, kind)], talks) for line in lines]
-            wrong += [line for lines in pool.map(lambda one: [*_judged(one)], handed) for line in lines]
+            handed = list(
+                pool.map(
+                    lambda kind: _hand_in(field, kind, tables.get(kind.contest, b"")), contents
+                )
+            )
+            wrong += [
+                line
+                for lines in pool.map(lambda kind: [*_talk(field, kind)], talks)
+                for line in lines
+            ]
+            wrong += [
+                line for lines in pool.map(lambda one: [*_judged(one)], handed) for line in lines
+            ]
         assert not wrong, "\n".join(wrong)
         print({name: round(most) for name, most in watch.most.items() if most > _WORTH_TELLING_MB})
         assert max(watch.most.values()) < MOST_MB, watch.most
@@ -73,7 +91,11 @@ def _all_are_refused(contents: Sequence[Content], talks: Sequence[Talk]) -> None
 def _processes(judge: int) -> int:
     """How many the judge runs, without those that PostgreSQL has for connections: they come and go with the pool."""
     commands = [Path(f"/proc/{pid}/cmdline") for pid in family(judge)]
-    return sum(not command.read_bytes().startswith(b"postgres:") for command in commands if command.exists())
+    return sum(
+        not command.read_bytes().startswith(b"postgres:")
+        for command in commands
+        if command.exists()
+    )
 
 
 def _hand_in(field: Field, kind: Content, table: bytes) -> Handed:
@@ -91,16 +113,34 @@ def _judged(handed: Handed) -> Iterator[str]:
     """What is wrong with the verdict."""
     kind = handed.kind
     verdict = handed.player.verdict(handed.submission)
+    if kind.name == FORM:  # a bad form costs itself alone: the table beside it counts
+        yield from _refused_form(handed, verdict)
+        return
     if verdict.said["error"] != "invalid" or kind.code not in verdict.codes:
         yield f"{kind.id}: {kind.code} was expected, not {verdict}"
     yield from _unworded(kind.id, verdict, handed.player.verdict(handed.submission, "ja"))
+
+
+def _refused_form(handed: Handed, verdict: Answer) -> Iterator[str]:
+    if verdict.said["error"] != "scored":
+        yield f"{handed.kind.id}: the table was expected to count, not {verdict}"
+    name = handed.player.own(FORM)
+    english, japanese = (
+        [notice for notice in answer.said["notices"] if notice.startswith(f"{name}:")]
+        for answer in (verdict, handed.player.verdict(handed.submission, "ja"))
+    )
+    if not english or any(notice.isascii() for notice in japanese):
+        yield f"{handed.kind.id}: not in both languages: {english}, {japanese}"
 
 
 def _names(field: Field) -> Iterator[str]:
     player = field.team(TABLES, 0)
     submission = player.begin()
     for kind in NAME_KINDS:
-        said = {language: player.ask("PUT", f"{submission}/files/{kind.name}", b"1,2\n", language) for language in ("en", "ja")}
+        said = {
+            language: player.ask("PUT", f"{submission}/files/{kind.name}", b"1,2\n", language)
+            for language in ("en", "ja")
+        }
         if said["en"].status != kind.status or kind.code not in said["en"].codes:
             yield f"{kind.id}: {kind.status} {kind.code} was expected, not {said['en']}"
         yield from _unworded(kind.id, said["en"], said["ja"])
@@ -140,7 +180,7 @@ def _nothing_is_left(field: Field, folder: Path) -> None:
     """No file, no folder, no row and no process of anything that was refused."""
     wait_until(lambda: not _strays(folder), lambda: str(_strays(folder)))
     left = field.left()
-    assert not set(left["states"]) - {"invalid", "withdrawn"}, left["states"]
+    assert not set(left["states"]) - {"invalid", "scored", "withdrawn"}, left["states"]
     assert not left["jobs"]
     kept = {path.name for path in (field.home / "files").glob("??/*")}
     assert kept == set(left["blobs"])
@@ -149,7 +189,13 @@ def _nothing_is_left(field: Field, folder: Path) -> None:
 def _strays(folder: Path) -> list[Path]:
     home = folder / "home"
     places = [home / "files" / "incoming", home / "web", folder / "tmp", *home.glob("work/*/jobs")]
-    return [path for place in places if place.is_dir() for path in place.rglob("*") if not path.name.startswith("pymp-")]
+    return [
+        path
+        for place in places
+        if place.is_dir()
+        for path in place.rglob("*")
+        if not path.name.startswith("pymp-")
+    ]
 
 
 @pytest.mark.parametrize("contest", [TABLES, ZIPS])

@@ -29,7 +29,9 @@ def table(kinds: tuple[Content | Name | Talk, ...]) -> str:
         status = 0 if isinstance(kind, Content) else kind.status
         if 0 < status < _DONE:
             continue
-        answer = " ".join(part for part in (str(status or ""), f"`{kind.code}`" if kind.code else "") if part)
+        answer = " ".join(
+            part for part in (str(status or ""), f"`{kind.code}`" if kind.code else "") if part
+        )
         lines.append(f"| {kind.id} | {answer or 'the connection is closed'} |")
     return "\n".join(lines)
 
@@ -54,7 +56,9 @@ def written(page: str) -> str:
 def test_the_page_of_refused_uploads_is_that_of_the_list() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert all(_BEGIN.format(name) in page for name in TABLES)
-    assert page == written(page), "write it again: python -m tests.judge.hostile.test_page_of_refusals"
+    assert page == written(page), (
+        "write it again: python -m tests.judge.hostile.test_page_of_refusals"
+    )
 
 
 if __name__ == "__main__":

@@ -24,14 +24,24 @@ class Sent(NamedTuple):
             head, _, rest = rest.partition(b"\r\n\r\n")
             if head.split(b" ")[1] == b"100":
                 continue
-            sizes = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+            sizes = [
+                line.split(b":")[1]
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length:")
+            ]
             size = int(sizes[0]) if sizes else len(rest)
             found.append(Answer(int(head.split(b" ")[1]), read_json(rest[:size])))
             rest = rest[size:]
         return found
 
 
-def send(player: Player, *pieces: bytes, pause: float = 0.0, shut: bool = True, patience: float = PATIENCE) -> Sent:
+def send(
+    player: Player,
+    *pieces: bytes,
+    pause: float = 0.0,
+    shut: bool = True,
+    patience: float = PATIENCE,
+) -> Sent:
     """What a judge answers to bytes; afterwards the sender says no more, unless it stays."""
     with socket.create_connection(("127.0.0.1", player.field.port), patience) as connection:
         with contextlib.suppress(OSError):  # who has heard enough closes, and has mostly said why

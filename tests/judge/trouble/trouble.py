@@ -23,11 +23,13 @@ class Trouble(HideAndSeek):
 
     name: ClassVar[str] = "trouble"
 
-    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Reading[kb.Table]:
-        word, _, rest = bytes(sources[0].read()[:200]).decode("ascii", "replace").strip().partition(" ")
+    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+        word, _, rest = (
+            bytes(sources[0].read()[:200]).decode("ascii", "replace").strip().partition(" ")
+        )
         if word == "hog":
             hoarded = [np.empty(10_000_000) for _ in range(200)]
-            return kb.Read(kb.Table(self.schema, dict.fromkeys(self.schema.names, hoarded[0])))
+            return kb.Table(self.schema, dict.fromkeys(self.schema.names, hoarded[0]))
         if word == "loop":
             while True:
                 time.sleep(0.01)
@@ -36,14 +38,20 @@ class Trouble(HideAndSeek):
         if word == "wait":  # for the file that is named; then go on as if nothing had been
             while not Path(rest).exists():
                 time.sleep(0.02)
-            return super().check_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
+            return super().check_release(
+                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
+            )
         if word == "spy":
             looked = {name: _attempted(attempt) for name, attempt in _attempts(Path(rest)).items()}
             Path("seen.json").write_text(json.dumps(looked))
-            return super().check_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
+            return super().check_release(
+                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
+            )
         if word == "tell":  # what it should not, to whoever may listen: and who that is
             os.write(2, rest.encode())
-            raise ValueError(" ".join(str(Path(f"/proc/self/fd/{pipe}").readlink()) for pipe in (0, 1, 2)))
+            raise ValueError(
+                " ".join(str(Path(f"/proc/self/fd/{pipe}").readlink()) for pipe in (0, 1, 2))
+            )
         if word == "link":
             Path("out").mkdir()
             Path("out", "answer").symlink_to(rest)

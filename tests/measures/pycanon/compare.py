@@ -36,17 +36,27 @@ print(json.dumps({"pycanon": importlib.metadata.version("pycanon"), "figures": f
 
 def main() -> int:
     """Write pycanon's figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--environment", type=Path, help="where to make it; a folder that goes away by default")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--environment", type=Path, help="where to make it; a folder that goes away by default"
+    )
     parser.add_argument("-o", "--out", type=Path, default=HERE / "expected.json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as beside:
         python = _environment(given.environment or Path(beside, "pycanon"))
         if python is None:
-            print(f"pycanon cannot be installed here; with a network: pip install {PYCANON}", file=sys.stderr)
+            print(
+                f"pycanon cannot be installed here; with a network: pip install {PYCANON}",
+                file=sys.stderr,
+            )
             return 3
         asked = [str(python), "-c", ASK, str(HERE / "cases.json")]
-        given.out.write_text(subprocess.run(asked, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
+        given.out.write_text(
+            subprocess.run(asked, capture_output=True, text=True, check=True).stdout,
+            encoding="utf-8",
+        )
     return 0
 
 
@@ -55,7 +65,9 @@ def _environment(place: Path) -> Path | None:
     python = place / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    installed = subprocess.run([str(python), "-m", "pip", "install", "--quiet", PYCANON], capture_output=True, check=False)
+    installed = subprocess.run(
+        [str(python), "-m", "pip", "install", "--quiet", PYCANON], capture_output=True, check=False
+    )
     return python if installed.returncode == 0 else None
 
 

@@ -7,27 +7,31 @@ chance. The number that costs least without any look at n_B is the median of its
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from kakurenbo.anonymizers.ratings.choosing import UTILITIES, best_utility
-from kakurenbo.anonymizers.ratings.crosstab_repair import largest_error
-from kakurenbo.anonymizers.ratings.files import FileStep
-from kakurenbo.anonymizers.ratings.repair_kernel import CrosstabState
-from kakurenbo.anonymizers.ratings.shuffling import ShuffleRows
-from kakurenbo.anonymizers.ratings.swap_kernel import trade_within
-from kakurenbo.contracts import Release
-from kakurenbo.datasets.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES, ZIP_CODE, is_split, split
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
-from kakurenbo.tables.crosstabs import crosstab
+from kakurenbo.anonymizers.ratings.crosstab_repair import (
+    UTILITIES,
+    CrosstabState,
+    best_utility,
+    largest_error,
+    overwrite_cell,
+)
+from kakurenbo.anonymizers.ratings.split_files import FileStep, ShuffleRows
+from kakurenbo.contest import Release
+from kakurenbo.core import Table
+from kakurenbo.core.compiling import compiled
+from kakurenbo.core.statistics import crosstab
+from kakurenbo.data.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES, ZIP_CODE, is_split, split
+from kakurenbo.methods.parameters import parameter
 
 Counts = NDArray[np.int64]
 
-_RATINGS = HIGHEST_RATING + 1
 _SWEEPS = 40
+_PARTNERS = 6  # rows of the same block that a cell tries to trade with
 
 
 @dataclass(frozen=True)
@@ -40,51 +44,60 @@ class EvenTables(FileStep):
     for all files, and each file gets an order of its own.
     """
 
-    per_file: bool = parameter(False, "treat each of the ten files by itself; false: the whole table, before it is split")
-    utility: float | None = parameter(None, "utility of the release", low=0, high=100, none="the one that suits the data")
+    per_file: bool = parameter(
+        False, "treat each of the ten files by itself; false: the whole table, before it is split"
+    )
+    utility: float | None = parameter(
+        None, "utility of the release", low=0, high=100, none="the one that suits the data"
+    )
 
     def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
-        made = super().after(original, release, rng)
-        tables = made.tables if is_split(made.tables) else split(made.table)
+        even = super().after(original, release, rng)
+        tables = even.tables if is_split(even.tables) else split(even.table)
         return ShuffleRows().after(original, Release(tables), rng)
 
     def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
         if self.utility is not None:
-            return self._made(original, current, self.utility, rng)
-        made = ((utility, self._made(original, current, utility, rng.spawn(1)[0])) for utility in UTILITIES)
-        return best_utility(original, made, rng)
-
-    def _made(self, original: Table, current: Table, utility: float, rng: np.random.Generator) -> Table:
-        bound = largest_error(utility, len(original))
-        codes = {name: rng.permutation(original.codes[name]) for name in ATTRIBUTES}
-        blocks = codes[ZIP_CODE].astype(np.int64)
-        for name in original.schema.names:
-            if name in MOVIES:
-                counts = crosstab(original, ZIP_CODE, name).astype(np.int64)
-                codes[name] = _dealt(_shown(counts, bound), blocks, rng)
-        state = CrosstabState.of(original, current.with_codes(codes))
-        for _ in range(_SWEEPS):
-            if trade_within(state, blocks, bound, rng):
-                break
-        return state.applied_to(current)
+            return _even_out(original, current, self.utility, rng)
+        releases = ((u, _even_out(original, current, u, rng.spawn(1)[0])) for u in UTILITIES)
+        return best_utility(original, releases, rng)
 
 
-def _shown(counts: Counts, bound: int) -> Counts:
-    """The table that is released for B's table of ZIP-code and rating: usual counts, and true ones where they must be."""
+def _even_out(original: Table, current: Table, utility: float, rng: np.random.Generator) -> Table:
+    bound = largest_error(utility, len(original))
+    codes = {name: rng.permutation(original.codes[name]) for name in ATTRIBUTES}
+    blocks = codes[ZIP_CODE].astype(np.int64)
+    for name in (name for name in original.schema.names if name in MOVIES):
+        counts = _released_counts(crosstab(original, ZIP_CODE, name).astype(np.int64), bound)
+        values = np.repeat(np.tile(np.arange(HIGHEST_RATING + 1), len(counts)), counts.ravel())
+        codes[name] = np.empty(len(blocks), dtype=np.int64)
+        codes[name][np.lexsort((rng.random(len(blocks)), blocks))] = values
+    state = CrosstabState.of(original, current.with_codes(codes))
+    members = np.argsort(blocks, kind="stable")
+    sizes = np.bincount(blocks)
+    begins = np.cumsum(sizes) - sizes
+    for _ in range(_SWEEPS):
+        order = rng.permutation(len(blocks))
+        if _trade(state.arrays, order, members, begins[blocks], sizes[blocks], bound, rng):
+            break
+    return state.applied_to(current)
+
+
+def _released_counts(counts: Counts, bound: int) -> Counts:
+    """Return usual counts in place of B's by ZIP-code and rating, and true ones of the largest ZIP-codes where they must be."""
     sizes = counts.sum(axis=1)
-    shown = usual_counts(sizes, counts.sum(axis=0) / counts.sum())
-    errors = np.abs(shown - counts).sum(axis=1)
+    released = usual_counts(sizes, counts.sum(axis=0) / counts.sum())
+    errors = np.abs(released - counts).sum(axis=1)
     largest_first = np.argsort(-sizes, kind="stable")
-    left = errors.sum() - np.cumsum(errors[largest_first])  # error after the first i + 1 show the truth
+    # Error after the first i + 1 show the truth; a count of the largest ZIP-codes tells least of one person.
+    left = errors.sum() - np.cumsum(errors[largest_first])
     needed = int((left > bound).sum()) + 1 if errors.sum() > bound else 0
-    # A count of the largest ZIP-codes tells least of one person.
-    told = largest_first[:needed]
-    shown[told] = counts[told]
-    return shown
+    released[largest_first[:needed]] = counts[largest_first[:needed]]
+    return released
 
 
 def usual_counts(sizes: Counts, shares: NDArray[np.float64]) -> Counts:
-    """For blocks of these sizes the counts of each value whose expected absolute error is least, shape (blocks, values).
+    """Return the counts of each value whose expected absolute error is least, in blocks of these sizes, shape (blocks, values).
 
     One more row of a value changes the expected error by 2 P(X < c) - 1 with c the new count and X binomial, so that the
     rows of a block go to the smallest of these in turn.
@@ -105,9 +118,57 @@ def usual_counts(sizes: Counts, shares: NDArray[np.float64]) -> Counts:
     return counts
 
 
-def _dealt(shown: Counts, blocks: Counts, rng: np.random.Generator) -> Counts:
-    """A column with the counts of ``shown`` in each block, in random order within it."""
-    values = np.repeat(np.tile(np.arange(_RATINGS), len(shown)), shown.ravel())  # block after block
-    column = np.empty(len(blocks), dtype=np.int64)
-    column[np.lexsort((rng.random(len(blocks)), blocks))] = values
-    return column
+@compiled
+def _trade(
+    state: Any, order: Any, members: Any, begins: Any, sizes: Any, bound: int, rng: Any
+) -> bool:
+    """Trade ratings between rows of a block, which leaves the block's own tables as they are; whether all errors are within bound."""
+    codes, _, _, _, errors = state
+    for step in range(len(order)):
+        row = order[step]
+        if sizes[row] < 2:
+            continue
+        for column in range(codes.shape[0]):
+            if errors[column].max() <= bound:
+                continue
+            best, best_change = -1, 0
+            for _ in range(_PARTNERS):
+                partner = members[begins[row] + int(rng.random() * sizes[row])]
+                if codes[column, partner] == codes[column, row]:
+                    continue
+                change = _change(state, column, row, partner, bound)
+                if change < best_change:
+                    best, best_change = partner, change
+            if best >= 0:
+                mine, yours = codes[column, row], codes[column, best]
+                overwrite_cell(state, column, row, yours)
+                overwrite_cell(state, column, best, mine)
+        if step % 100 == 0 and errors.max() <= bound:
+            return True
+    return bool(errors.max() <= bound)
+
+
+@compiled
+def _change(state: Any, column: int, row: int, partner: int, bound: int) -> int:
+    """Return what trading the cells of two rows adds to the errors of the tables that are above the bound."""
+    codes, cells, offsets, strides, errors = state
+    change = 0
+    mine, yours = codes[column, row], codes[column, partner]
+    for other in range(codes.shape[0]):
+        offset, step, stride = (
+            offsets[column, other],
+            strides[column, other],
+            strides[other, column],
+        )
+        is_compared = other != column and offset >= 0 and errors[column, other] > bound
+        if not is_compared or codes[other, row] == codes[other, partner]:
+            continue
+        here, there = offset + codes[other, row] * stride, offset + codes[other, partner] * stride
+        for cell, sign in (
+            (here + mine * step, -1),
+            (here + yours * step, 1),
+            (there + yours * step, -1),
+            (there + mine * step, 1),
+        ):
+            change += abs(cells[cell] + sign) - abs(cells[cell])
+    return change

@@ -1,37 +1,27 @@
-"""Differentially private synthesis: `mst` (McKenna et al. 2021) and `aim` (McKenna et al. 2022), with `mbi`'s graphical models.
+"""Differentially private synthesis with mbi's graphical models: `mst` (McKenna et al. 2021) and `aim` (McKenna et al. 2022).
 
-Marginals are measured with Gaussian noise, those worth measuring are chosen by the exponential mechanism, a model is fitted to
-what was measured, and records are drawn from it. Two tables are neighbours where one record is another one; the number of
-records is public. Costs add up as rho of zero-concentrated privacy, epsilon = rho + 2 sqrt(rho ln(1 / delta)). The noise is
-that of floating-point numbers: proofs are about real ones.
+Neighbours differ in one record; the number of records is public. Costs are rho of zero-concentrated privacy.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Release
-from kakurenbo.errors import UsageError
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Codes, Integer, Schema, Table
+from kakurenbo.contest import Anonymizer, Release
+from kakurenbo.core import Integer, Schema, Table
+from kakurenbo.core.errors import UsageError
+from kakurenbo.methods.parameters import parameter
 
 Clique = tuple[str, ...]
-Vector = NDArray[np.float64]
-
-_SQUARED_SENSITIVITY = 2.0  # of a marginal: another record takes one off a cell and adds one to another
-_SENSITIVITY = 2.0  # of a sum of absolute differences
-_FIT_STEPS = 500
-_FURTHER_STEPS = 150  # of a fit that goes on from the one before it
 _LARGEST_MODEL = 80.0  # megabytes
 _ROUNDS_PER_COLUMN = 16
 _FOR_MEASURING = 0.9  # share of a round's budget, the rest is for choosing
@@ -40,35 +30,41 @@ _NEEDED = "differentially private synthesis needs mbi: pip install 'kakurenbo[dp
 
 @dataclass(frozen=True)
 class _Private(Anonymizer):
-    """Records drawn from a model that was fitted to noisy marginals."""
-
     epsilon: float = parameter(1.0, "privacy budget", low=0.001, high=1000)
-    delta: float = parameter(1e-6, "chance with which the budget may be exceeded", low=1e-12, high=0.1)
-    bins: int = parameter(100, "groups of neighbouring values that a wider range of numbers is cut into", low=2, high=1000)
+    delta: float = parameter(
+        1e-6, "chance with which the budget may be exceeded", low=1e-12, high=0.1
+    )
+    bins: int = parameter(
+        100,
+        "groups of neighbouring values that a wider range of numbers is cut into",
+        low=2,
+        high=1000,
+    )
 
     def unfit(self, schema: Schema) -> str:
-        """Also where the library is not there: whoever plays every method that fits plays on without this one."""
         return super().unfit(schema) or self.lacking()
 
     def lacking(self) -> str:
-        return "" if importlib.util.find_spec("mbi") else _NEEDED
+        return "" if find_spec("mbi") else _NEEDED
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         if not len(table):
             return Release.of(table)
-        binning = _Binning(table, self.bins)
-        root = math.log(1 / self.delta)
-        rho = (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2
-        measuring = _Measuring(binning, rng)
-        model = self._model(measuring, rho)
-        with _global_state(rng):  # the library draws from NumPy's own
+        marginals = Marginals(table, self.bins, rng)
+        root = math.log(1 / self.delta)  # epsilon = rho + 2 sqrt(rho ln(1 / delta))
+        model = self._fit(marginals, (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2)
+        before = np.random.get_state()  # noqa: NPY002 - the library draws from it
+        np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
+        try:
             drawn = model.synthetic_data(rows=len(table)).to_dict()
+        finally:
+            np.random.set_state(before)  # noqa: NPY002
         claims = {"epsilon": self.epsilon, "delta": self.delta}
-        return Release.of(binning.undone({name: np.asarray(codes) for name, codes in drawn.items()}, rng), claims=claims)
+        return Release.of(undo_bins(table.schema, drawn, self.bins, rng), claims=claims)
 
     @abstractmethod
-    def _model(self, measuring: _Measuring, rho: float) -> Any:
-        """A graphical model fitted to what was measured at the cost of ``rho``."""
+    def _fit(self, marginals: Marginals, rho: float) -> Any:
+        """Return a graphical model, at the cost of ``rho``."""
 
 
 @dataclass(frozen=True)
@@ -78,18 +74,34 @@ class MST(_Private):
     A third of the budget each goes to the histograms, the choice of the tree, and its two-way tables.
     """
 
-    def _model(self, measuring: _Measuring, rho: float) -> Any:
-        names = measuring.names
-        for name in names:
-            measuring.measure((name,), _deviation(rho / 3 / len(names)))
-        model = measuring.fitted()
-        if len(names) < 2:
+    def _fit(self, marginals: Marginals, rho: float) -> Any:
+        columns = marginals.columns
+        for name in columns:
+            marginals.measure((name,), noise_of(rho / 3 / len(columns)))
+        model, edges = marginals.fit(), len(columns) - 1
+        if not edges:
             return model
-        off: dict[Clique, float] = {pair: measuring.difference(model, pair) for pair in combinations(names, 2)}
-        tree = _spanning_tree(names, off, math.sqrt(8 * rho / 3 / (len(names) - 1)), measuring.rng)
-        for pair in tree:
-            measuring.measure(pair, _deviation(rho / 3 / len(tree)))
-        return measuring.fitted()
+        errors = {pair: marginals.error(model, pair) for pair in combinations(columns, 2)}
+        for pair in spanning_tree(columns, errors, math.sqrt(8 * rho / 3 / edges), marginals.rng):
+            marginals.measure(pair, noise_of(rho / 3 / edges))
+        return marginals.fit()
+
+
+def spanning_tree(
+    columns: Sequence[str],
+    errors: Mapping[tuple[str, str], float],
+    epsilon: float,
+    rng: np.random.Generator,
+) -> list[tuple[str, str]]:
+    """Draw pairs that connect all columns, each among those that connect two parts, the worst told the likeliest."""
+    part, tree = {name: name for name in columns}, list[tuple[str, str]]()
+    while len(tree) < len(columns) - 1:
+        pairs = [pair for pair in errors if part[pair[0]] != part[pair[1]]]
+        scores = np.array([errors[pair] for pair in pairs])
+        first, second = pairs[choose(scores, epsilon, rng)]
+        tree.append((first, second))
+        part = {name: part[first] if p == part[second] else p for name, p in part.items()}
+    return tree
 
 
 @dataclass(frozen=True)
@@ -99,155 +111,100 @@ class AIM(_Private):
     Noise starts large and is halved whenever a measurement tells nothing new, until the budget is spent.
     """
 
-    def _model(self, measuring: _Measuring, rho: float) -> Any:
-        names = measuring.names
-        rounds = _ROUNDS_PER_COLUMN * len(names)
-        left, deviation = rho, _deviation(_FOR_MEASURING * rho / rounds)
+    def _fit(self, marginals: Marginals, rho: float) -> Any:
+        rounds = _ROUNDS_PER_COLUMN * len(marginals.columns)
+        left, noise = rho, noise_of(_FOR_MEASURING * rho / rounds)
         choice = math.sqrt(8 * (1 - _FOR_MEASURING) * rho / rounds)
-        for name in names:
-            measuring.measure((name,), deviation)
-            left -= _cost(deviation)
-        model = measuring.fitted()
-        while left > 1e-9 * rho and len(names) > 1:
-            if left < 2 * (_cost(deviation) + choice**2 / 8):
-                deviation, choice = _deviation(_FOR_MEASURING * left), math.sqrt(8 * (1 - _FOR_MEASURING) * left)
-            left -= _cost(deviation) + choice**2 / 8
-            candidates = [pair for pair in combinations(names, 2) if measuring.stays_small(pair)]
-            if not candidates:
+        for name in marginals.columns:
+            marginals.measure((name,), noise)
+            left -= 1 / noise**2
+        model = marginals.fit()
+        while left > 1e-9 * rho:
+            if left < 2 * (1 / noise**2 + choice**2 / 8):
+                noise = noise_of(_FOR_MEASURING * left)
+                choice = math.sqrt(8 * (1 - _FOR_MEASURING) * left)
+            left -= 1 / noise**2 + choice**2 / 8
+            pairs = list(filter(marginals.stays_small, combinations(marginals.columns, 2)))
+            if not pairs:
                 break
-            noise = {pair: math.sqrt(2 / math.pi) * deviation * measuring.cells(pair) for pair in candidates}
-            scores = np.array([measuring.difference(model, pair) - noise[pair] for pair in candidates])
-            chosen = candidates[_drawn(scores, choice, measuring.rng)]
-            measuring.measure(chosen, deviation)
-            before, model = measuring.told(model, chosen), measuring.fitted(model)
-            if np.abs(measuring.told(model, chosen) - before).sum() <= noise[chosen]:
-                deviation, choice = deviation / 2, choice * 2
+            usual = [math.sqrt(2 / math.pi) * noise * marginals.domain.size(p) for p in pairs]
+            scores = np.array([marginals.error(model, pair) for pair in pairs]) - usual
+            worst = choose(scores, choice, marginals.rng)
+            marginals.measure(pairs[worst], noise)
+            before = vector(model, pairs[worst])
+            model = marginals.fit(model)
+            if np.abs(vector(model, pairs[worst]) - before).sum() <= usual[worst]:
+                noise, choice = noise / 2, choice * 2
         return model
 
 
-def _deviation(rho: float) -> float:
-    """Standard deviation of the noise of a marginal that costs ``rho``."""
-    return math.sqrt(_SQUARED_SENSITIVITY / (2 * rho))
+def noise_of(rho: float) -> float:
+    """Return the deviation of a marginal's noise that costs rho = 1 / deviation^2: a record changes two cells by 1."""
+    return math.sqrt(1 / rho)
 
 
-def _cost(deviation: float) -> float:
-    return _SQUARED_SENSITIVITY / (2 * deviation**2)
+def choose(scores: NDArray[np.float64], epsilon: float, rng: np.random.Generator) -> int:
+    """Draw a sum of absolute differences by the exponential mechanism, which costs rho = epsilon^2 / 8."""
+    return int((epsilon * scores / 4 + rng.gumbel(size=len(scores))).argmax())
 
 
-def _drawn(scores: Vector, epsilon: float, rng: np.random.Generator) -> int:
-    """The exponential mechanism, which costs rho = epsilon^2 / 8."""
-    return int((epsilon * scores / (2 * _SENSITIVITY) + rng.gumbel(size=len(scores))).argmax())
+def vector(source: Any, clique: Clique) -> NDArray[np.float64]:
+    """Return the marginal of a table or a model of mbi, shape (cells,)."""
+    return np.asarray(source.project(clique).datavector(), dtype=np.float64)
 
 
-def _spanning_tree(
-    names: Sequence[str], off: dict[Clique, float], epsilon: float, rng: np.random.Generator
-) -> tuple[Clique, ...]:
-    """Pairs that tie all columns together, each drawn among those that tie two parts, the worst told the likeliest."""
-    part = {name: name for name in names}
-    tree: list[Clique] = []
-    while len(tree) < len(names) - 1:
-        candidates = [pair for pair in off if part[pair[0]] != part[pair[1]]]
-        first, second = candidates[_drawn(np.array([off[pair] for pair in candidates]), epsilon, rng)]
-        tree.append((first, second))
-        joined = part[second]
-        part = {name: part[first] if own == joined else own for name, own in part.items()}
-    return tuple(tree)
+class Marginals:
+    """Noisy marginals of a table, and models of them."""
 
+    def __init__(self, table: Table, bins: int, rng: np.random.Generator) -> None:
+        try:
+            import mbi
+        except ImportError as error:
+            raise UsageError(_NEEDED) from error
+        widths = bin_widths(table.schema, bins)
+        sizes = {c.name: -(-int(c.size or 1) // widths[c.name]) for c in table.schema}
+        codes = {name: table.codes[name].astype(np.int64) // w for name, w in widths.items()}
+        self.mbi, self.rng, self.columns, self._measured = mbi, rng, tuple(sizes), list[Any]()
+        self.domain = mbi.Domain.fromdict(sizes)
+        self._table = mbi.Dataset(codes, self.domain)
 
-class _Binning:
-    """Columns as groups of neighbouring values, equally many in each: the domain alone decides, no record does."""
+    def measure(self, clique: Clique, noise: float) -> None:
+        noisy = vector(self._table, clique) + self.rng.normal(0, noise, self.domain.size(clique))
+        self._measured.append(self.mbi.LinearMeasurement(noisy, clique, stddev=noise))
 
-    def __init__(self, table: Table, most: int) -> None:
-        self.table = table
-        sizes = {column.name: int(column.size or 1) for column in table.schema}
-        self._per_bin = {
-            column.name: -(-sizes[column.name] // most) if isinstance(column, Integer) else 1 for column in table.schema
-        }
-        self.sizes = {name: -(-size // self._per_bin[name]) for name, size in sizes.items()}
-        self._values = sizes
-        self.codes = {name: table.codes[name].astype(np.int64) // self._per_bin[name] for name in sizes}
-
-    def undone(self, drawn: dict[str, Codes], rng: np.random.Generator) -> Table:
-        """A table with a value of each group in its place, all equally likely."""
-        codes = {}
-        for name in self.table.schema.names:
-            begins = drawn[name].astype(np.int64) * self._per_bin[name]
-            codes[name] = rng.integers(begins, np.minimum(begins + self._per_bin[name], self._values[name]))
-        return Table(self.table.schema, codes)
-
-
-@dataclass(eq=False)
-class _Measuring:
-    """Noisy marginals of a table, and the models fitted to them."""
-
-    binning: _Binning
-    rng: np.random.Generator
-    _measured: list[Any] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._library = _library()
-        self._domain = self._library.Domain.fromdict(self.binning.sizes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.binning.sizes)
-
-    def cells(self, clique: Clique) -> int:
-        return math.prod(self.binning.sizes[name] for name in clique)
-
-    def measure(self, clique: Clique, deviation: float) -> None:
-        noisy = self._true(clique) + self.rng.normal(0, deviation, self.cells(clique))
-        self._measured.append(self._library.LinearMeasurement(noisy, clique, stddev=deviation))
-
-    def fitted(self, before: Any = None) -> Any:
-        """The model of greatest entropy that tells what was measured; it goes on from an earlier one."""
-        cliques = [measurement.clique for measurement in self._measured]
-        potentials = None if before is None else before.potentials.expand(_maximal(cliques))
-        steps = _FIT_STEPS if before is None else _FURTHER_STEPS
-        return self._library.estimation.mirror_descent(
-            self._domain, self._measured, known_total=float(len(self.binning.table)), potentials=potentials, iters=steps
+    def fit(self, before: Any = None) -> Any:
+        """Return the model of greatest entropy of what was measured; it goes on from an earlier one."""
+        cliques = self.mbi.clique_utils.maximal_subset([m.clique for m in self._measured])
+        return self.mbi.estimation.mirror_descent(
+            self.domain,
+            self._measured,
+            known_total=float(self._table.records),
+            potentials=None if before is None else before.potentials.expand(cliques),
+            iters=500 if before is None else 150,
         )
 
-    def told(self, model: Any, clique: Clique) -> Vector:
-        """What a model tells of a marginal, shape (cells,)."""
-        return np.asarray(model.project(clique).datavector(), dtype=np.float64)
-
-    def difference(self, model: Any, clique: Clique) -> float:
-        """How far a model is from the table: not private, for the exponential mechanism alone."""
-        return float(np.abs(self._true(clique) - self.told(model, clique)).sum())
+    def error(self, model: Any, clique: Clique) -> float:
+        """Return how far a model is from the table: not private, for the exponential mechanism alone."""
+        return float(np.abs(vector(self._table, clique) - vector(model, clique)).sum())
 
     def stays_small(self, clique: Clique) -> bool:
         """Whether a model with one more marginal still fits into memory."""
         cliques = [*(measurement.clique for measurement in self._measured), clique]
-        return bool(self._library.junction_tree.hypothetical_model_size(self._domain, cliques) <= _LARGEST_MODEL)
-
-    def _true(self, clique: Clique) -> Vector:
-        key = np.zeros(len(self.binning.table), dtype=np.int64)
-        for name in clique:
-            key = key * self.binning.sizes[name] + self.binning.codes[name]
-        return np.bincount(key, minlength=self.cells(clique)).astype(np.float64)
+        size = self.mbi.junction_tree.hypothetical_model_size(self.domain, cliques)
+        return bool(size <= _LARGEST_MODEL)
 
 
-def _maximal(cliques: Sequence[Clique]) -> list[Clique]:
-    """The cliques that are part of no other, each once."""
-    distinct = list(dict.fromkeys(cliques))
-    return [one for one in distinct if not any(set(one) < set(other) for other in distinct)]
+def bin_widths(schema: Schema, bins: int) -> dict[str, int]:
+    """Return how many neighbouring values share a bin: the domain alone decides, no record does."""
+    return {c.name: -(-c.size // bins) if isinstance(c, Integer) else 1 for c in schema}
 
 
-def _library() -> Any:
-    try:
-        import mbi
-    except ImportError as error:
-        raise UsageError(_NEEDED) from error
-    return mbi
-
-
-@contextlib.contextmanager
-def _global_state(rng: np.random.Generator) -> Iterator[None]:
-    """NumPy's own random state, set by ``rng`` for a while and put back."""
-    before = np.random.get_state()  # noqa: NPY002
-    np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
+def undo_bins(
+    schema: Schema, drawn: Mapping[str, Any], bins: int, rng: np.random.Generator
+) -> Table:
+    """Return a table with a value of each bin in its place, all equally likely."""
+    codes = {}
+    for name, width in bin_widths(schema, bins).items():
+        begins = np.asarray(drawn[name]).astype(np.int64) * width
+        codes[name] = rng.integers(begins, np.minimum(begins + width, schema[name].size or 1))
+    return Table(schema, codes)

@@ -1,17 +1,71 @@
-"""Anonymizers that change rows of transactions one by one: deletion, dates, prices and quantities, items."""
+"""Anonymizers of transactions (darc2019) that change rows one by one: pseudonyms, deletion, dates, amounts, items.
+
+A step changes rows in place and marks deleted ones "DEL"; it takes whatever stands in ``id_user`` for the user, so steps
+compose. Monthly pseudonyms are the base of all: the rulebook adds them where a release still names customers.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.anonymizers.transactions.pseudonyms import Baskets, Ints, TransactionAnonymizer, changed, shuffled_within
-from kakurenbo.contracts import Release
-from kakurenbo.datasets.transactions import Calendar, delete_rows, kept, months
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Integer, Table
+from kakurenbo.anonymizers.tables.swap import shuffle_within
+from kakurenbo.contest import Anonymizer, Release, has_columns
+from kakurenbo.core import Integer, Schema, Table
+from kakurenbo.data.transactions import (
+    DELETED,
+    SCHEMA,
+    Calendar,
+    delete_rows,
+    kept,
+    months,
+    with_users,
+)
+from kakurenbo.methods.parameters import parameter
+
+Ints = NDArray[np.int64]
+
+
+class TransactionAnonymizer(Anonymizer):
+    """Base of the anonymizers of transactions."""
+
+    @classmethod
+    def accepts(cls, schema: Schema) -> bool:
+        return has_columns(schema, SCHEMA)
+
+
+def user_months(table: Table) -> Ints:
+    """Number the months of each user, shape (n,): by month, then by user."""
+    users = len(table.vocabularies["id_user"]) + 1
+    return months(table).astype(np.int64) * users + table.codes["id_user"]
+
+
+def rename(table: Table, owner: Ints, rng: np.random.Generator) -> Table:
+    """Give the kept rows of each owner one fresh pseudonym; names are of equal length and in random order."""
+    alive = kept(table)
+    _, number = np.unique(owner[alive], return_inverse=True)
+    count = int(number.max(initial=-1)) + 1
+    digits = len(str(max(1, count - 1)))
+    names = pl.Series([f"P{number:0{digits}d}" for number in range(count)], dtype=pl.String)
+    users = np.full(len(table), DELETED, dtype=object)
+    users[alive] = names.gather(rng.permutation(count)[number]).to_numpy()
+    return with_users(table, pl.Series("id_user", users, dtype=pl.String))
+
+
+@dataclass(frozen=True)
+class Pseudonyms(TransactionAnonymizer):
+    """A fresh random pseudonym per user and month, or per user for the whole year."""
+
+    period: str = parameter("month", "how long a pseudonym lasts", choices=("month", "year"))
+
+    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+        owner = table.codes["id_user"].astype(np.int64)
+        if self.period == "month":
+            owner = owner * Calendar.of(table).months + months(table)
+        return Release.of(rename(table, owner, rng))
 
 
 @dataclass(frozen=True)
@@ -22,7 +76,9 @@ class Delete(TransactionAnonymizer):
     """
 
     share: float = parameter(0.1, "share of the rows that is deleted", low=0, high=0.49)
-    which: str = parameter("random", "which rows go first", choices=("random", "rare_items", "outlying_customers"))
+    which: str = parameter(
+        "random", "which rows go first", choices=("random", "rare_items", "outlying_customers")
+    )
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         alive = np.flatnonzero(kept(table))
@@ -30,20 +86,20 @@ class Delete(TransactionAnonymizer):
         # The first row of each user in random order stays.
         _, spared = np.unique(table.codes["id_user"][rows], return_index=True)
         candidates = np.delete(rows, spared)
-        candidates = candidates[np.argsort(-self._unease(table)[candidates], kind="stable")]
+        # Rows with small counts go first; rows alike go in random order.
+        counts = np.zeros(len(table), dtype=np.int64)
+        if self.which == "rare_items":
+            items = table.codes["id_item"]
+            counts = np.bincount(items)[items]
+        elif self.which == "outlying_customers":
+            _, basket, sizes = np.unique(
+                user_months(table)[alive], return_inverse=True, return_counts=True
+            )
+            counts[alive] = -sizes[basket]
+        candidates = candidates[np.argsort(counts[candidates], kind="stable")]
         doomed = np.zeros(len(table), dtype=bool)
         doomed[candidates[: int(self.share * len(table))]] = True
         return Release.of(delete_rows(table, doomed))
-
-    def _unease(self, table: Table) -> NDArray[np.float64]:
-        """How early a row is deleted; rows alike go in random order."""
-        if self.which == "rare_items":
-            items = table.codes["id_item"]
-            return -np.bincount(items)[items].astype(np.float64)
-        if self.which == "outlying_customers":
-            baskets = Baskets.of(table)
-            return np.append(baskets.sizes, 0)[baskets.of_rows(len(table))].astype(np.float64)
-        return np.zeros(len(table))
 
 
 @dataclass(frozen=True)
@@ -54,36 +110,40 @@ class Dates(TransactionAnonymizer):
     days: float = parameter(3.0, "standard deviation of the noise, in days", low=0, high=31)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        alive = kept(table)
         date, month = table.codes["date"].astype(np.int64), months(table)
         if self.method == "shuffle":
-            rows = np.flatnonzero(alive)
-            date[rows] = date[rows[shuffled_within(month[rows].astype(np.int64), rng)]]
+            rows = np.flatnonzero(kept(table))
+            date[rows] = date[rows[shuffle_within(month[rows].astype(np.int64), rng)]]
         else:
-            moved = date + np.rint(rng.normal(0, self.days, len(date))).astype(np.int64)
+            date += np.rint(rng.normal(0, self.days, len(date))).astype(np.int64)
             calendar = Calendar.of(table)
             first = calendar.month_start[month].astype(np.int64)
-            date = np.clip(moved, first, first + calendar.month_length[month] - 1)
-        return changed(table, {"date": date})
+            date = np.clip(date, first, first + calendar.month_length[month] - 1)
+        return Release.of(table.with_codes({"date": date}))
 
 
 @dataclass(frozen=True)
 class Values(TransactionAnonymizer):
     """Multiply prices and quantities by random factors around 1, as often above it as below."""
 
-    price: float = parameter(0.1, "standard deviation of the log of the price factor", low=0, high=3)
-    qty: float = parameter(0.3, "standard deviation of the log of the quantity factor", low=0, high=3)
+    price: float = parameter(
+        0.1, "standard deviation of the log of the price factor", low=0, high=3
+    )
+    qty: float = parameter(
+        0.3, "standard deviation of the log of the quantity factor", low=0, high=3
+    )
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        column = table.schema["qty"]
+        column, changed = table.schema["qty"], {}
         assert isinstance(column, Integer)
         price = table.codes["price"] * np.exp(rng.normal(0, self.price, len(table)))
-        qty = np.maximum(1, np.rint(table.values("qty") * np.exp(rng.normal(0, self.qty, len(table)))))
-        qty = np.minimum(qty, column.high)
+        qty = np.rint(table.values("qty") * np.exp(rng.normal(0, self.qty, len(table))))
         # Exact values where no noise was asked for: rounding would change them.
-        new_price = np.maximum(0.01, price.round(2)) if self.price else table.codes["price"]
-        new_qty = qty.astype(np.int64) - column.low if self.qty else table.codes["qty"]
-        return changed(table, {"price": new_price, "qty": new_qty})
+        if self.price:
+            changed["price"] = np.maximum(0.01, price.round(2))
+        if self.qty:
+            changed["qty"] = np.clip(qty, 1, column.high).astype(np.int64) - column.low
+        return Release.of(table.with_codes(changed))
 
 
 @dataclass(frozen=True)
@@ -91,25 +151,23 @@ class SwapItems(TransactionAnonymizer):
     """Permute the items of some rows among the rows of their month, within classes of similar price or popularity."""
 
     share: float = parameter(0.2, "share of the rows that take part", low=0, high=1)
-    within: str = parameter("popularity", "what swapped items have in common", choices=("month", "price", "popularity"))
+    within: str = parameter(
+        "popularity", "what swapped items have in common", choices=("month", "price", "popularity")
+    )
     classes: int = parameter(10, "number of price or popularity classes", low=1, high=1000)
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         rows = np.flatnonzero(kept(table) & (rng.random(len(table)) < self.share))
-        group = months(table)[rows].astype(np.int64) * self.classes + self._item_classes(table)[table.codes["id_item"][rows]]
         items = table.codes["id_item"].copy()
-        items[rows] = items[rows[shuffled_within(group, rng)]]
-        return changed(table, {"id_item": items})
-
-    def _item_classes(self, table: Table) -> Ints:
-        """Class of each item of the vocabulary; classes hold about equally many rows."""
-        items = table.codes["id_item"]
+        # Class of each item of the vocabulary: classes hold about equally many rows.
         counts = np.bincount(items, minlength=len(table.vocabularies["id_item"]))
-        if self.within == "month":
-            return np.zeros(len(counts), dtype=np.int64)
-        prices = np.bincount(items, table.codes["price"], minlength=len(counts)) / np.maximum(counts, 1)
-        order = np.argsort(prices if self.within == "price" else counts, kind="stable")
-        passed = np.cumsum(counts[order]) - counts[order]
-        found = np.empty(len(counts), dtype=np.int64)
-        found[order] = passed * self.classes // max(1, int(counts.sum()))
-        return found
+        classes = np.zeros(len(counts), dtype=np.int64)
+        if self.within != "month":
+            prices = np.bincount(items, table.codes["price"], minlength=len(counts))
+            means = prices / np.maximum(counts, 1)
+            order = np.argsort(means if self.within == "price" else counts, kind="stable")
+            passed = np.cumsum(counts[order]) - counts[order]
+            classes[order] = passed * self.classes // max(1, len(table))
+        group = months(table)[rows].astype(np.int64) * self.classes + classes[items[rows]]
+        items[rows] = items[rows[shuffle_within(group, rng)]]
+        return Release.of(table.with_codes({"id_item": items}))

@@ -20,9 +20,9 @@ from kakurenbo.attacks.linkage.knowledge import (
     number_names,
 )
 from kakurenbo.attacks.linkage.likelihood import LikelihoodLink
-from kakurenbo.contracts import Attack
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.contest import Attack
+from kakurenbo.core import Table
+from kakurenbo.methods.parameters import parameter
 
 _UNIT = 4.0  # a number that is so far off counts like a word that is another
 
@@ -71,7 +71,11 @@ def aligned(population: Table, release: Table) -> NDArray[np.int64]:
     for row in range(len(population)):
         places = row - np.arange(deleted + 1)
         there = (places >= 0) & (places < len(release))
-        keep = np.where(there, cost + np.abs(first[row] - second[np.clip(places, 0, len(release) - 1)]).sum(axis=1), np.inf)
+        keep = np.where(
+            there,
+            cost + np.abs(first[row] - second[np.clip(places, 0, len(release) - 1)]).sum(axis=1),
+            np.inf,
+        )
         drop = np.concatenate([[np.inf], cost[:-1]])
         dropped[row] = drop < keep
         cost = np.minimum(keep, drop)

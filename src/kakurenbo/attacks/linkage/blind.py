@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from kakurenbo.attacks.linkage.knowledge import CHOICES, LinkageGuess, LinkageKnowledge
-from kakurenbo.contracts import Attack
+from kakurenbo.contest import Attack
 
 
 @dataclass(frozen=True)
@@ -19,4 +19,6 @@ class BlindLink(Attack[LinkageKnowledge, LinkageGuess]):
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
         rows, few = len(knowledge.release), len(knowledge.release) < CHOICES
-        return LinkageGuess([rng.choice(rows, CHOICES, replace=few) for _ in range(len(knowledge.people))])
+        return LinkageGuess(
+            [rng.choice(rows, CHOICES, replace=few) for _ in range(len(knowledge.people))]
+        )

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.linkage.knowledge import LinkageKnowledge
-from kakurenbo.tables import Decimal, Table
-from kakurenbo.tables.kinds import changes, differing
+from kakurenbo.core import Decimal, Table
+from kakurenbo.measures.records import changes, differing
 
 Matrix = NDArray[np.float64]
 
-_WHOLE, _BLURRED = 1.0, 0.3  # how far a number may be off by rounding, and by noise that hides nobody
+_WHOLE, _BLURRED = (
+    1.0,
+    0.3,
+)  # how far a number may be off by rounding, and by noise that hides nobody
 _TO_THE_LETTER = 0.9  # of the people who are there: so many found as they were tell of swaps
 _OUTLIERS = 5  # per cent of the shifts at either end that may come of people who are not there
 _SHARES = (0.5, 0.75, 1.0)  # of the largest reach
@@ -54,7 +57,9 @@ def traces_of_swaps(knowledge: LinkageKnowledge) -> Traces | None:
     shifts: dict[str, Matrix] = {}
     for column in people.schema:
         if isinstance(column, Decimal):
-            shifts[column.name] = people.values(column.name)[:, None] - release.values(column.name)[None, :]
+            shifts[column.name] = (
+                people.values(column.name)[:, None] - release.values(column.name)[None, :]
+            )
             whole = bool((release.values(column.name) % 1 == 0).all())
             found &= np.abs(shifts[column.name]) <= (_WHOLE if whole else _BLURRED) + 1e-9
         else:
@@ -86,7 +91,9 @@ def exchanged(knowledge: LinkageKnowledge, traces: Traces, reach: float, cells: 
             others = counts[:, level, most] - 1  # but for the record itself
             near = ((moved <= farthest) & (changed <= most) & ~traces.found) / np.maximum(others, 1)
             total = near.sum(axis=1, keepdims=True)
-            chances += np.sqrt(others.mean()) * np.where(total > 0, near / np.maximum(total, 1e-12), own)
+            chances += np.sqrt(others.mean()) * np.where(
+                total > 0, near / np.maximum(total, 1e-12), own
+            )
     result: Matrix = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-12)
     return result
 
@@ -96,18 +103,26 @@ def _in_boxes(release: Table, reaches: list[float], cells: int) -> NDArray[np.in
     rows, kinds = len(release), (len(reaches) + 1) * (cells + 2)
     counts = np.zeros((rows, kinds), dtype=np.int64)
     # In the order of one number, whoever is in reach stands near: few pairs have to be compared.
-    numbers = [release.values(column.name) for column in release.schema if isinstance(column, Decimal)]
+    numbers = [
+        release.values(column.name) for column in release.schema if isinstance(column, Decimal)
+    ]
     along = numbers[0] if numbers else np.zeros(rows)
     order = np.argsort(along, kind="stable")
     for start in range(0, rows, _BLOCK):
         block = order[start : start + _BLOCK]
         low, high = along[block[0]] - reaches[-1] - 1, along[block[-1]] + reaches[-1] + 1
-        others = order[np.searchsorted(along[order], low) : np.searchsorted(along[order], high, side="right")]
+        others = order[
+            np.searchsorted(along[order], low) : np.searchsorted(along[order], high, side="right")
+        ]
         moved, changed = changes(release.take(block), release.take(others))
         kind = np.minimum(changed, cells + 1).astype(np.int32)
         for farthest in reaches:
             kind += np.int32(cells + 2) * (moved > farthest)
         kind += np.arange(len(block), dtype=np.int32)[:, None] * np.int32(kinds)
-        counts[block] = np.bincount(kind.ravel(), minlength=len(block) * kinds).reshape(len(block), kinds)
-    boxes: NDArray[np.int64] = counts.reshape(rows, len(reaches) + 1, cells + 2).cumsum(axis=1).cumsum(axis=2)
+        counts[block] = np.bincount(kind.ravel(), minlength=len(block) * kinds).reshape(
+            len(block), kinds
+        )
+    boxes: NDArray[np.int64] = (
+        counts.reshape(rows, len(reaches) + 1, cells + 2).cumsum(axis=1).cumsum(axis=2)
+    )
     return boxes[:, :-1, :-1]

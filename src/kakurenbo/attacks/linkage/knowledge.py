@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kakurenbo.contracts import whole_numbers
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Schema, Table
+from kakurenbo.contest import whole_numbers
+from kakurenbo.core import Category, Schema, Table
+from kakurenbo.core.errors import ParameterError
 
 DELETED = -1
 CHOICES = 3
@@ -41,9 +41,13 @@ class LinkageKnowledge:
             if not len(table):
                 raise ParameterError(name, "a table of at least one row", "none")
         if self.people.schema.names != self.release.schema.names:
-            raise ParameterError("release", f"a table of the columns {self.people.schema}", self.release.schema)
+            raise ParameterError(
+                "release", f"a table of the columns {self.people.schema}", self.release.schema
+            )
         if not 0 <= self.kept <= len(self.people):
-            raise ParameterError("kept", f"from 0 to {len(self.people)}, the people there are", self.kept)
+            raise ParameterError(
+                "kept", f"from 0 to {len(self.people)}, the people there are", self.kept
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,11 @@ class LinkageGuess:
     def __init__(self, rows: ArrayLike) -> None:
         own = whole_numbers("rows", rows)
         if own.ndim != 2 or own.shape[1] != CHOICES:
-            raise ParameterError("rows", f"{CHOICES} row numbers for each person", f"an array of the shape {own.shape}")
+            raise ParameterError(
+                "rows",
+                f"{CHOICES} row numbers for each person",
+                f"an array of the shape {own.shape}",
+            )
         if (own < DELETED).any():
             raise ParameterError("rows", f"row numbers from 0, or {DELETED}", int(own.min()))
         own.setflags(write=False)

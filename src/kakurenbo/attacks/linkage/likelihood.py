@@ -23,10 +23,10 @@ from kakurenbo.attacks.linkage.knowledge import (
     number_names,
 )
 from kakurenbo.attacks.linkage.rlink import nearest_columns, squared_distances
-from kakurenbo.contracts import Attack
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
-from kakurenbo.tables.kinds import differing
+from kakurenbo.contest import Attack
+from kakurenbo.core import Table
+from kakurenbo.measures.records import differing
+from kakurenbo.methods.parameters import parameter
 
 Matrix = NDArray[np.float64]
 
@@ -48,7 +48,10 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
     reach: float = parameter(4.0, "how far a number may have moved by a swap", low=0)
     cells: int = parameter(4, "how many other cells may have changed by a swap", low=0)
     unswapped: float = parameter(
-        0.03, "chance that records were not swapped although everybody is found to the letter", low=0, high=1
+        0.03,
+        "chance that records were not swapped although everybody is found to the letter",
+        low=0,
+        high=1,
     )
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
@@ -61,7 +64,9 @@ class LikelihoodLink(Attack[LinkageKnowledge, LinkageGuess]):
             rows = nearest_columns(-odds)
         else:
             swapped = exchanged(knowledge, traces, self.reach, self.cells)
-            rows = nearest_columns(-(self.unswapped * _shares(odds) + (1 - self.unswapped) * swapped))
+            rows = nearest_columns(
+                -(self.unswapped * _shares(odds) + (1 - self.unswapped) * swapped)
+            )
         shifted = np.concatenate([np.full((len(rows), 1), DELETED), rows[:, : CHOICES - 1]], axis=1)
         return LinkageGuess(np.where(kept[:, None], rows, shifted))
 
@@ -73,9 +78,15 @@ def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
     """
     people, release = knowledge.people, knowledge.release
     words = {name: differing(people, release, name) for name in category_names(people.schema)}
-    words |= {name: differing(people, release, name) for name in number_names(people.schema) if _is_flag(people, name)}
+    words |= {
+        name: differing(people, release, name)
+        for name in number_names(people.schema)
+        if _is_flag(people, name)
+    }
     apart = {
-        name: np.abs(people.values(name)[:, None] - release.values(name)[None, :]).astype(np.float64)
+        name: np.abs(people.values(name)[:, None] - release.values(name)[None, :]).astype(
+            np.float64
+        )
         for name in number_names(people.schema)
         if name not in words
     }
@@ -86,7 +97,11 @@ def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
         background += np.where(unlike, np.log(1 - common), np.log(common))
     for name in apart:
         background += np.log(_density(people, release, name))[:, None]
-    prior = np.log(knowledge.kept / max(1, len(people) - knowledge.kept) / len(release)) if knowledge.kept else 0.0
+    prior = (
+        np.log(knowledge.kept / max(1, len(people) - knowledge.kept) / len(release))
+        if knowledge.kept
+        else 0.0
+    )
     likelihood = np.zeros_like(background)
     for _ in range(_ROUNDS):
         likelihood = np.zeros_like(background)
@@ -96,8 +111,14 @@ def learned_odds(knowledge: LinkageKnowledge) -> Matrix:
             likelihood -= distance / scales[name] + np.log(2 * scales[name])
         weights = _posterior(likelihood - background + prior)
         total = max(float(weights.sum()), 1.0)
-        changed = {name: float(np.clip((weights * unlike).sum() / total, _LEAST_CHANGE, 0.5)) for name, unlike in words.items()}
-        scales = {name: max(float((weights * distance).sum() / total), _LEAST_SCALE) for name, distance in apart.items()}
+        changed = {
+            name: float(np.clip((weights * unlike).sum() / total, _LEAST_CHANGE, 0.5))
+            for name, unlike in words.items()
+        }
+        scales = {
+            name: max(float((weights * distance).sum() / total), _LEAST_SCALE)
+            for name, distance in apart.items()
+        }
     odds: Matrix = likelihood - background
     return odds
 
@@ -123,7 +144,10 @@ def _is_flag(table: Table, name: str) -> bool:
 
 def _density(people: Table, release: Table, name: str) -> Matrix:
     """How dense the numbers of the release are around each person's, per unit."""
-    values, spread = release.values(name).astype(np.float64), float(release.values(name).std()) or 1.0
+    values, spread = (
+        release.values(name).astype(np.float64),
+        float(release.values(name).std()) or 1.0,
+    )
     width = spread / 4
     near = np.abs(people.values(name)[:, None] - values[None, :]) <= width
     density: Matrix = np.maximum(near.mean(axis=1), 1 / len(values)) / (2 * width)

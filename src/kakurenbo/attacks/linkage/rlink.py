@@ -16,9 +16,9 @@ from kakurenbo.attacks.linkage.knowledge import (
     category_names,
     number_names,
 )
-from kakurenbo.contracts import Attack
-from kakurenbo.parameters import parameter
-from kakurenbo.tables.kinds import differing
+from kakurenbo.contest import Attack
+from kakurenbo.measures.records import differing
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,17 @@ class NearestRows(Attack[LinkageKnowledge, LinkageGuess]):
 
     knowledge: ClassVar[type] = LinkageKnowledge
 
-    deleted: float = parameter(0.5, "share of the people who are taken for deleted; 0 to name rows for all", low=0, high=1)
+    deleted: float = parameter(
+        0.5, "share of the people who are taken for deleted; 0 to name rows for all", low=0, high=1
+    )
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
         distances = squared_distances(knowledge)
         nearest = nearest_columns(distances)
         least = distances[np.arange(len(distances)), nearest[:, 0]]
-        return LinkageGuess(np.where((least > np.quantile(least, 1 - self.deleted))[:, None], DELETED, nearest))
+        return LinkageGuess(
+            np.where((least > np.quantile(least, 1 - self.deleted))[:, None], DELETED, nearest)
+        )
 
 
 def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
@@ -41,7 +45,9 @@ def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
     people, release = knowledge.people, knowledge.release
     distances = np.zeros((len(people), len(release)))
     for name in number_names(people.schema):
-        distances += (people.values(name)[:, None].astype(np.float64) - release.values(name)[None, :]) ** 2
+        distances += (
+            people.values(name)[:, None].astype(np.float64) - release.values(name)[None, :]
+        ) ** 2
     for name in category_names(people.schema):
         distances += 2.0 * differing(people, release, name)
     return distances

@@ -8,8 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
-from kakurenbo.contracts import Attack
+from kakurenbo.attacks.membership.knowledge import (
+    MembershipGuess,
+    MembershipKnowledge,
+    most_confident,
+)
+from kakurenbo.contest import Attack
 
 
 class MembershipAttack(Attack[MembershipKnowledge, MembershipGuess]):
@@ -22,7 +26,9 @@ class MembershipAttack(Attack[MembershipKnowledge, MembershipGuess]):
     knowledge: ClassVar[type] = MembershipKnowledge
 
     @abstractmethod
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         """How likely each row of the population is a member: the higher, the likelier; shape (n,), finite.
 
         The scale is the attack's own. Where the rows of the population come in another order, so do the scores, but for ties

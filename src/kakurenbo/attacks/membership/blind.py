@@ -15,7 +15,9 @@ from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 class Blind(MembershipAttack):
     """Guess rows of B at random, without replacement: hits follow the hypergeometric distribution."""
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         count, guesses = len(knowledge.population), knowledge.guesses
         named = rng.choice(count, guesses, replace=False)
         scores = rng.random(count)  # the rest below those that are named, in random order, too

@@ -38,8 +38,13 @@ class Calibration:
     @classmethod
     def of(cls, ground: Ground, made: list[Shadow]) -> Calibration:
         """As the shadows show it; a single one shows nothing."""
-        released = np.stack([ground.features.rows(shadow.knowledge.release).mean() for shadow in made])
-        own = np.stack([_taken(ground.population, shadow.members).mean() for shadow in made]) - ground.mean
+        released = np.stack(
+            [ground.features.rows(shadow.knowledge.release).mean() for shadow in made]
+        )
+        own = (
+            np.stack([_taken(ground.population, shadow.members).mean() for shadow in made])
+            - ground.mean
+        )
         moved, cause = released - released.mean(axis=0), own - own.mean(axis=0)
         owners, slots = ground.features.owners, len(ground.features.slots)
         variance = np.maximum(np.diag(ground.covariance), 1e-6)
@@ -48,11 +53,16 @@ class Calibration:
         worth = np.clip(along / np.maximum(across, 1e-12), 0, 1)[owners]
         left = ((moved - worth * cause) ** 2).sum(axis=0) / max(1, len(made) - 1)
         # A variance from few shadows is shaky: it is drawn towards that of the whole column or pair.
-        pooled = (np.bincount(owners, weights=left / variance, minlength=slots) / np.bincount(owners, minlength=slots))[owners]
+        pooled = (
+            np.bincount(owners, weights=left / variance, minlength=slots)
+            / np.bincount(owners, minlength=slots)
+        )[owners]
         noise = (left + pooled * variance) / 2 * (1 + 1 / len(made))
         return cls(released.mean(axis=0) - worth * own.mean(axis=0), worth, noise)
 
-    def evidence(self, ground: Ground, knowledge: MembershipKnowledge, rounding: float = 1.0) -> Evidence:
+    def evidence(
+        self, ground: Ground, knowledge: MembershipKnowledge, rounding: float = 1.0
+    ) -> Evidence:
         """The members' deviation as this method's release shows it, its counts known up to a standard error in records.
 
         With a for ``worth``, V for ``noise`` and f for the share of B that was released, tracing by it has the weights
@@ -61,7 +71,12 @@ class Calibration:
         count = members(knowledge)
         used = np.flatnonzero(self.worth > _MINIMAL_WORTH)
         moved = (ground.features.rows(knowledge.release).mean() - self.middle)[used]
-        noise = count * self.noise[used] / self.worth[used] ** 2 / (1 - count / len(knowledge.population))
+        noise = (
+            count
+            * self.noise[used]
+            / self.worth[used] ** 2
+            / (1 - count / len(knowledge.population))
+        )
         return Evidence(used, moved / self.worth[used], noise + rounding**2 / count)
 
 

@@ -37,11 +37,15 @@ class Clues:
 
     def matrix(self, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float32]:
         """Everything side by side for some rows, shape (rows, clues)."""
-        whole = np.stack([scores[rows] for scores in self.whole.values()], axis=1).astype(np.float32)
+        whole = np.stack([scores[rows] for scores in self.whole.values()], axis=1).astype(
+            np.float32
+        )
         return np.hstack([whole, self.parts[rows]])
 
 
-def clues(ground: Ground, knowledge: MembershipKnowledge, calibration: Calibration | None = None) -> Clues:
+def clues(
+    ground: Ground, knowledge: MembershipKnowledge, calibration: Calibration | None = None
+) -> Clues:
     """All clues of one release."""
     rate = members(knowledge) / len(knowledge.population)
     plain = plain_evidence(ground, knowledge, FITTING, rounding=1.0)
@@ -88,6 +92,8 @@ def _log_ratios(ground: Ground, knowledge: MembershipKnowledge) -> Values:
     for slot in np.flatnonzero(counted):
         of_release = np.bincount(release.places[:, slot], minlength=length)
         of_population = np.bincount(ground.population.places[:, slot], minlength=length)
-        ratio = np.log((of_release + 1) / (of_population * len(release) / len(ground.population) + 1))
+        ratio = np.log(
+            (of_release + 1) / (of_population * len(release) / len(ground.population) + 1)
+        )
         columns.append(ratio[ground.population.places[:, slot]])
     return np.stack(columns, axis=1)

@@ -16,7 +16,9 @@ from kakurenbo.attacks.membership.features import PairFeatures, Rows
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 
 _SMALLEST_VARIANCE = 1e-3  # of a direction in which a deviation is judged
-_FARTHEST = 6.0  # standard errors of the mean square deviation of a slot that still looks like a sample's
+_FARTHEST = (
+    6.0  # standard errors of the mean square deviation of a slot that still looks like a sample's
+)
 
 ALL, FITTING, HISTOGRAMS = "all", "fitting", "histograms"
 FEATURES = (FITTING, ALL, HISTOGRAMS)
@@ -68,7 +70,9 @@ class Evidence:
     noise: Values
 
 
-def plain_evidence(ground: Ground, knowledge: MembershipKnowledge, which: str, rounding: float) -> Evidence:
+def plain_evidence(
+    ground: Ground, knowledge: MembershipKnowledge, which: str, rounding: float
+) -> Evidence:
     """Evidence that takes the release's mean features for the members' own.
 
     Parameters
@@ -104,7 +108,9 @@ def members(knowledge: MembershipKnowledge) -> int:
     return max(1, min(len(knowledge.release), len(knowledge.population) // 2))
 
 
-def _deviations(ground: Ground, deviation: Values, knowledge: MembershipKnowledge) -> tuple[Values, Values]:
+def _deviations(
+    ground: Ground, deviation: Values, knowledge: MembershipKnowledge
+) -> tuple[Values, Values]:
     """For each slot the sum of squared deviations, in units of a random sample's, and how many there are; shape (slots,)."""
     unit = members(knowledge) / (1 - members(knowledge) / len(knowledge.population))
     squares, degrees = np.zeros(len(ground.features.slots)), np.zeros(len(ground.features.slots))
@@ -112,6 +118,8 @@ def _deviations(ground: Ground, deviation: Values, knowledge: MembershipKnowledg
         own = np.flatnonzero(ground.features.owners == slot)
         variances, directions = np.linalg.eigh(ground.covariance[np.ix_(own, own)])
         judged = variances > _SMALLEST_VARIANCE
-        squares[slot] = ((directions[:, judged].T @ deviation[own]) ** 2 / variances[judged]).sum() * unit
+        squares[slot] = (
+            (directions[:, judged].T @ deviation[own]) ** 2 / variances[judged]
+        ).sum() * unit
         degrees[slot] = judged.sum()
     return squares, degrees

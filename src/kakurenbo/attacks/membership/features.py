@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Coarsening, Table
+from kakurenbo.core import Category, Coarsening, Table
+from kakurenbo.core.errors import ParameterError
 
 _LARGEST_DOMAIN = 512  # values of a column: wider ones take part in groups
 _LARGEST_LEVELS = 64  # of a category that takes part in pairs
@@ -140,7 +140,10 @@ class PairFeatures:
         coarse = self._coarsening.apply(table)
         places = np.empty((len(table), len(self._slots)), dtype=np.int32)
         values = np.ones((len(table), len(self._slots)))
-        standard = {name: (coarse.codes[name] - mean) / scale for name, (mean, scale) in self._scales.items()}
+        standard = {
+            name: (coarse.codes[name] - mean) / scale
+            for name, (mean, scale) in self._scales.items()
+        }
         for index, slot in enumerate(self._slots):
             if len(slot.names) == 1:
                 places[:, index] = slot.first + coarse.codes[slot.names[0]].astype(np.int32)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.compiling import compiled
+from kakurenbo.core.compiling import compiled
 
 
 @compiled
@@ -33,7 +33,9 @@ def add_products(places: Any, values: Any, products: Any) -> None:  # pragma: no
 
 
 @compiled
-def weighted_sum(places: Any, values: Any, weights: Any, count: Any) -> Any:  # pragma: no cover - compiled
+def weighted_sum(
+    places: Any, values: Any, weights: Any, count: Any
+) -> Any:  # pragma: no cover - compiled
     """The sum over rows of weight times phi, shape (count,)."""
     total = np.zeros(count)
     for row in range(len(places)):

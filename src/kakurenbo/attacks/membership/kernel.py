@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import LARGEST_DOMAIN, certainty, membership_odds
-from kakurenbo.contracts import Mechanism
-from kakurenbo.errors import ParameterError
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Category, Coarsening, Table
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Category, Coarsening, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,27 @@ class Kernel(MembershipAttack):
     """
 
     bandwidth: float = parameter(
-        0.25, "width of the kernel of a number, in standard deviations of the column", low=0.001, high=10
+        0.25,
+        "width of the kernel of a number, in standard deviations of the column",
+        low=0.001,
+        high=10,
     )
-    mismatch: float = parameter(0.1, "how likely a value has nothing to do with the member's own", low=0.001, high=0.999)
+    mismatch: float = parameter(
+        0.1, "how likely a value has nothing to do with the member's own", low=0.001, high=0.999
+    )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return certainty(self.odds(knowledge))
 
     def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
         """The odds that a record of the release is near each row of the population because of it, shape (n,)."""
         coarsening = Coarsening.of((knowledge.population, knowledge.release), LARGEST_DOMAIN)
-        population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
+        population, release = (
+            coarsening.apply(knowledge.population),
+            coarsening.apply(knowledge.release),
+        )
         transitions = {}
         for column in population.schema:
             if column.size is None:

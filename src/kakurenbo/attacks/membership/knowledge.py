@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kakurenbo.contracts import Anonymizer, Mechanism, whole_numbers
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Table
+from kakurenbo.contest import Anonymizer, Mechanism, whole_numbers
+from kakurenbo.core import Table
+from kakurenbo.core.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,17 @@ class MembershipKnowledge:
 
     def __post_init__(self) -> None:
         if self.release.schema != self.population.schema:
-            raise ParameterError("release", f"a table of the columns {self.population.schema}", self.release.schema)
+            raise ParameterError(
+                "release", f"a table of the columns {self.population.schema}", self.release.schema
+            )
         if not len(self.release):
             raise ParameterError("release", "a table of at least one row", "none")
         if not 1 <= self.guesses <= len(self.population):
-            raise ParameterError("guesses", f"from 1 to {len(self.population)}, the rows of the population", self.guesses)
+            raise ParameterError(
+                "guesses",
+                f"from 1 to {len(self.population)}, the rows of the population",
+                self.guesses,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,9 @@ class MembershipGuess:
     def __init__(self, rows: ArrayLike) -> None:
         own = whole_numbers("rows", rows)
         if own.ndim != 1:
-            raise ParameterError("rows", "a list of row numbers", f"an array of {own.ndim} dimensions")
+            raise ParameterError(
+                "rows", "a list of row numbers", f"an array of {own.ndim} dimensions"
+            )
         distinct, counts = np.unique(own, return_counts=True)
         wrong = distinct[(distinct < 0) | (counts > 1)]
         if len(wrong):
@@ -69,6 +77,8 @@ class MembershipGuess:
         object.__setattr__(self, "rows", own)
 
 
-def most_confident(doubt: NDArray[np.generic], rows: NDArray[np.int64], guesses: int) -> NDArray[np.int64]:
+def most_confident(
+    doubt: NDArray[np.generic], rows: NDArray[np.int64], guesses: int
+) -> NDArray[np.int64]:
     """The ``guesses`` rows of the least doubt, ties by row number; fewer where fewer are given."""
     return rows[np.lexsort((rows, doubt))[:guesses]]

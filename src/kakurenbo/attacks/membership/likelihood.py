@@ -17,13 +17,15 @@ from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.pairs import Pairs
 from kakurenbo.attacks.membership.retention import estimate_mechanism
-from kakurenbo.contracts import Mechanism
-from kakurenbo.errors import ParameterError
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Coarsening, Schema, Table
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Coarsening, Schema, Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.methods.parameters import parameter
 
 LARGEST_DOMAIN = 1024  # wider columns take part in groups of values
-HISTOGRAM_WEIGHT = 0.5  # of what the counts tell: the records of D that hold a value count in the odds already
+HISTOGRAM_WEIGHT = (
+    0.5  # of what the counts tell: the records of D that hold a value count in the odds already
+)
 _DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
 
 
@@ -41,24 +43,38 @@ class Likelihood(MembershipAttack):
     these counts as they were; where they are drawn anew it may harm.
     """
 
-    trust: bool = parameter(True, "believe the mechanism that the questionnaire discloses; else always estimate it")
-    histograms: bool = parameter(False, "add what the histograms of the release tell of a row's values")
+    trust: bool = parameter(
+        True, "believe the mechanism that the questionnaire discloses; else always estimate it"
+    )
+    histograms: bool = parameter(
+        False, "add what the histograms of the release tell of a row's values"
+    )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         odds = self.odds(knowledge)
         if not self.histograms:
             return certainty(odds)
         rate = members(knowledge) / len(odds)
-        return np.round(np.log1p(odds / rate) + HISTOGRAM_WEIGHT * _told_by_histograms(knowledge, rate), _DECIMALS)
+        return np.round(
+            np.log1p(odds / rate) + HISTOGRAM_WEIGHT * _told_by_histograms(knowledge, rate),
+            _DECIMALS,
+        )
 
     def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
         """The odds that each row of the population made a row of the release, shape (n,)."""
         coarsening = Coarsening.of((knowledge.population, knowledge.release), LARGEST_DOMAIN)
-        population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
+        population, release = (
+            coarsening.apply(knowledge.population),
+            coarsening.apply(knowledge.release),
+        )
         mechanism = knowledge.mechanism if self.trust else None
         if mechanism is not None and not coarsening.firsts.keys().isdisjoint(mechanism.transitions):
             mechanism = None  # it speaks of values, not of their groups
-        return membership_odds(population, release, mechanism or estimate_mechanism(population, release))
+        return membership_odds(
+            population, release, mechanism or estimate_mechanism(population, release)
+        )
 
 
 def certainty(odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,7 +85,9 @@ def certainty(odds: NDArray[np.float64]) -> NDArray[np.float64]:
 def _told_by_histograms(knowledge: MembershipKnowledge, rate: float) -> NDArray[np.float64]:
     """The logit of membership by the values of a row alone, but for a constant, shape (n,)."""
     ground = Ground.of(knowledge, pairs=False)
-    return ground.population.dot(tilt(ground, plain_evidence(ground, knowledge, FITTING, rounding=1.0), rate))
+    return ground.population.dot(
+        tilt(ground, plain_evidence(ground, knowledge, FITTING, rounding=1.0), rate)
+    )
 
 
 def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> NDArray[np.float64]:
@@ -86,14 +104,20 @@ def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> 
 
     schema = population.schema
     transitions = _transitions(schema, mechanism)
-    pairs = Pairs.of([population.codes[name] for name in schema.names], [transitions[name] for name in schema.names])
+    pairs = Pairs.of(
+        [population.codes[name] for name in schema.names],
+        [transitions[name] for name in schema.names],
+    )
     return summed_odds(pairs.slots, pairs.products([release.codes[name] for name in schema.names]))
 
 
 def _transitions(schema: Schema, mechanism: Mechanism) -> dict[str, NDArray[np.float64]]:
     """The transitions of every column; a column that is not named is released as it is."""
     schema.select(mechanism.transitions)
-    transitions = {column.name: mechanism.transitions.get(column.name, np.eye(column.size or 0)) for column in schema}
+    transitions = {
+        column.name: mechanism.transitions.get(column.name, np.eye(column.size or 0))
+        for column in schema
+    }
     for column in schema:
         if len(transitions[column.name]) != column.size:
             expectation = f"a mechanism of {column.size} values for {column.name}"

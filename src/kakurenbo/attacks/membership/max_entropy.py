@@ -15,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.evidence import FEATURES, FITTING, Evidence, Ground, members, plain_evidence
+from kakurenbo.attacks.membership.evidence import (
+    FEATURES,
+    FITTING,
+    Evidence,
+    Ground,
+    members,
+    plain_evidence,
+)
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.parameters import parameter
+from kakurenbo.methods.parameters import parameter
 
 _STEPS = 40
 _SETTLED = 1e-6
@@ -33,14 +40,22 @@ class MaxEntropy(MembershipAttack):
     """
 
     features: str = parameter(
-        FITTING, "values and pairs: those whose means are like a sample's, all, or values only", choices=FEATURES
+        FITTING,
+        "values and pairs: those whose means are like a sample's, all, or values only",
+        choices=FEATURES,
     )
-    rounding: float = parameter(1.0, "standard error of a count of the release, in records", low=0.01, high=1e6)
+    rounding: float = parameter(
+        1.0, "standard error of a count of the release, in records", low=0.01, high=1e6
+    )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         ground = Ground.of(knowledge, pairs=self.features != "histograms")
         evidence = plain_evidence(ground, knowledge, self.features, self.rounding)
-        return ground.population.dot(tilt(ground, evidence, members(knowledge) / len(knowledge.population)))
+        return ground.population.dot(
+            tilt(ground, evidence, members(knowledge) / len(knowledge.population))
+        )
 
 
 def tilt(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]:
@@ -55,7 +70,9 @@ def _entropy(eta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     return np.logaddexp(0, eta), expit(eta)
 
 
-def fitted_weights(ground: Ground, evidence: Evidence, rate: float, potential: Potential) -> NDArray[np.float64]:
+def fitted_weights(
+    ground: Ground, evidence: Evidence, rate: float, potential: Potential
+) -> NDArray[np.float64]:
     """The weights w, 0 for features that are not used, with which the expected means of the members are those of the evidence.
 
     They minimize mean over B of h(eta) - rate eta_C + rate / 2 sum of noise_j w_j^2, with eta = a + w^T (phi - m_B)
@@ -93,8 +110,14 @@ def fitted_weights(ground: Ground, evidence: Evidence, rate: float, potential: P
         height, chance = potential(eta)
         value = height.mean() - rate * (shift + evidence.deviation @ own) + rate * penalty @ own / 2
         chance = chance / len(eta)
-        slope = ground.population.sums(chance)[used] - chance.sum() * mean - rate * (evidence.deviation - penalty)
-        return float(value), np.append((chance.sum() - rate) / scale, solve_triangular(root, slope, lower=True))
+        slope = (
+            ground.population.sums(chance)[used]
+            - chance.sum() * mean
+            - rate * (evidence.deviation - penalty)
+        )
+        return float(value), np.append(
+            (chance.sum() - rate) / scale, solve_triangular(root, slope, lower=True)
+        )
 
     found = minimize(
         objective,

@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge, most_confident
-from kakurenbo.attacks.membership.neighbours import nearest_rows
-from kakurenbo.parameters import parameter
+from kakurenbo.attacks.membership.knowledge import (
+    MembershipGuess,
+    MembershipKnowledge,
+    most_confident,
+)
+from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
+from kakurenbo.core import Table
+from kakurenbo.methods.parameters import parameter
 
-_MISMATCH_WEIGHTS = {"rules": 1, "onehot": 2}
+_GEOMETRIES = {"rules": (1, 2), "onehot": (2, 2), "sum": (1, 1)}
+"""What a differing category adds, and the power to which differences of numbers are raised before they are added."""
 _NOWHERE = np.iinfo(np.int64).max
 
 
@@ -26,8 +32,9 @@ class Nearest(MembershipAttack):
 
     metric: str = parameter(
         "rules",
-        "squared distance that a differing category adds: 1 (rules) or 2 (onehot, the contest's own script)",
-        choices=tuple(_MISMATCH_WEIGHTS),
+        "squared differences plus 1 (rules) or 2 (onehot, the contest's own script) for each differing category;"
+        " or the sum of plain differences and differing categories (sum, the figure of the rules)",
+        choices=tuple(_GEOMETRIES),
     )
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
@@ -35,26 +42,30 @@ class Nearest(MembershipAttack):
         pointed_at = np.flatnonzero(forth < _NOWHERE)
         if len(pointed_at) < knowledge.guesses:
             return super().__call__(knowledge, rng)
-        return MembershipGuess(most_confident(forth[pointed_at], pointed_at, knowledge.guesses))  # spares the way back
+        return MembershipGuess(
+            most_confident(forth[pointed_at], pointed_at, knowledge.guesses)
+        )  # spares the way back
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         """Minus the place of a row among the distinct distances: first those that D points to, then those of all others."""
         forth = self._forth(knowledge)
         others = np.flatnonzero(forth == _NOWHERE)
         places = np.empty(len(forth))
         distinct, places[:] = np.unique(forth, return_inverse=True)
         if len(others):
-            back = nearest_rows(knowledge.release, knowledge.population.take(others), mismatch_weight=self._weight)
+            back = self._nearest(knowledge.release, knowledge.population.take(others))
             places[others] = len(distinct) + np.unique(back.squares, return_inverse=True)[1]
         return -places
 
-    @property
-    def _weight(self) -> int:
-        return _MISMATCH_WEIGHTS[self.metric]
+    def _nearest(self, base: Table, queries: Table) -> Neighbours:
+        weight, power = _GEOMETRIES[self.metric]
+        return nearest_rows(base, queries, mismatch_weight=weight, power=power)
 
     def _forth(self, knowledge: MembershipKnowledge) -> NDArray[np.int64]:
-        """The smallest squared distance of a record of D whose nearest row this is, shape (n,); ``_NOWHERE`` without one."""
-        neighbours = nearest_rows(knowledge.population, knowledge.release, mismatch_weight=self._weight)
+        """The smallest distance of a record of D whose nearest row this is, shape (n,); ``_NOWHERE`` without one."""
+        neighbours = self._nearest(knowledge.population, knowledge.release)
         square = np.full(len(knowledge.population), _NOWHERE)
         np.minimum.at(square, neighbours.rows, neighbours.squares)
         return square

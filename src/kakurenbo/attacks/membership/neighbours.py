@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.packing import Frame, Grid, Lanes, PackedRows
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Category, Integer, Table
+from kakurenbo.attacks.membership.packing import SQUARED, Frame, Grid, Lanes, PackedRows
+from kakurenbo.core import Category, Integer, Table
+from kakurenbo.core.errors import ParameterError
 
 _LARGEST_SQUARE = 2**62
 
@@ -26,17 +26,19 @@ class Neighbours(NamedTuple):
     rows : array of int64, shape (m,)
         Row number of the base; the lowest of those equally near.
     squares : array of int64, shape (m,)
-        Squared distance to it.
+        Squared distance to it; with ``power=1`` the sum of differences.
     """
 
     rows: NDArray[np.int64]
     squares: NDArray[np.int64]
 
 
-def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Neighbours:
+def nearest_rows(
+    base: Table, queries: Table, *, mismatch_weight: int = 1, power: int = 2
+) -> Neighbours:
     """The nearest row of ``base`` for every row of ``queries``, ties by the lowest row number.
 
-    Squared distance = sum over integer columns of difference^2 + ``mismatch_weight`` * number of categories that differ.
+    Distance = sum over integer columns of |difference|^``power`` + ``mismatch_weight`` * number of categories that differ.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
         Of the same schema.
     mismatch_weight : int
         1 by the rules of amic2020; 2 is the geometry of unscaled one-hot columns.
+    power : int
+        2 for squared Euclidean distances; 1 for the sum of differences.
 
     Notes
     -----
@@ -53,7 +57,7 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
 
     Examples
     --------
-    >>> from kakurenbo.tables import Category, Integer, Schema
+    >>> from kakurenbo.core import Category, Integer, Schema
     >>> schema = Schema([Integer("age", 17, 90), Category("sex", ("Female", "Male"))])
     >>> base = Table.from_rows(schema, [(20, "Male"), (30, "Male"), (32, "Female")])
     >>> nearest_rows(base, Table.from_rows(schema, [(31, "Female"), (22, "Female")]))
@@ -67,8 +71,12 @@ def nearest_rows(base: Table, queries: Table, *, mismatch_weight: int = 1) -> Ne
     from kakurenbo.attacks.membership.ring_search import search
 
     lanes, frame, packed, order, grid = base.derived(_laid_out, _laid_out)
+    if power != SQUARED:
+        grid = grid.with_power(power)
     sought = PackedRows.of(queries, frame, lanes)
-    return Neighbours(*search(packed, order, grid, sought, np.int64(mismatch_weight), lanes))
+    return Neighbours(
+        *search(packed, order, grid, sought, np.int64(mismatch_weight), np.int64(power), lanes)
+    )
 
 
 def _laid_out(base: Table) -> tuple[Lanes, Frame, PackedRows, NDArray[np.int64], Grid]:
@@ -86,14 +94,18 @@ def _check_columns(base: Table, queries: Table, mismatch_weight: int) -> None:
     for column in base.schema:
         if isinstance(column, Integer):
             # What occurs counts, not the domain: a range may be given far wider than its values.
-            ends = [end for table in (base, queries) if len(table) for end in _ends(table, column.name)]
+            ends = [
+                end for table in (base, queries) if len(table) for end in _ends(table, column.name)
+            ]
             largest += (max(ends) - min(ends)) ** 2
         elif isinstance(column, Category):
             largest += mismatch_weight
         else:
             raise ParameterError("base", "a table of integers and categories", column.name)
     if largest > _LARGEST_SQUARE:
-        raise ParameterError("base", "integer columns whose squared differences fit into 62 bits", base.schema)
+        raise ParameterError(
+            "base", "integer columns whose squared differences fit into 62 bits", base.schema
+        )
 
 
 def _ends(table: Table, name: str) -> tuple[int, int]:

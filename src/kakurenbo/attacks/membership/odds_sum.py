@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.compiling import compiled
+from kakurenbo.core.compiling import compiled
 
 _SURE = 1e-12  # of the total: what is left for all other rows where rounding leaves nothing
 _SMALL = 1e-8  # a share x whose odds x / (1 - x) are x itself, but for the last bits
@@ -19,7 +19,9 @@ _TOGETHER = 1024  # population rows whose products of more than three factors ar
 _STRETCH = 64  # population rows that are looked through together for shares that are not small
 
 
-def summed_odds(slots: NDArray[np.uint32], blocks: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+def summed_odds(
+    slots: NDArray[np.uint32], blocks: Iterable[NDArray[np.float64]]
+) -> NDArray[np.float64]:
     """For each population row b the odds that it, and no other row, made d, summed over release rows d; shape (n,).
 
     P(d | b) is a product of gathered factors; the odds of b are P(d | b) / sum over b' != b of P(d | b').
@@ -65,7 +67,9 @@ def _ends(slot: Any) -> Any:  # pragma: no cover - compiled
 
 
 @compiled
-def _likelihoods(slots: Any, ends: Any, factor: Any, likelihood: Any) -> float:  # pragma: no cover - compiled
+def _likelihoods(
+    slots: Any, ends: Any, factor: Any, likelihood: Any
+) -> float:  # pragma: no cover - compiled
     """Fill in the products of each row's factors, shape (n,), and give their sum."""
     groups, count = slots.shape
     if groups > 3:
@@ -73,11 +77,18 @@ def _likelihoods(slots: Any, ends: Any, factor: Any, likelihood: Any) -> float: 
         for begin in range(0, count, _TOGETHER):
             made = likelihood[begin : begin + _TOGETHER]
             size = len(made)
-            one, two, three = slots[0, begin : begin + size], slots[1, begin : begin + size], slots[2, begin : begin + size]
+            one, two, three = (
+                slots[0, begin : begin + size],
+                slots[1, begin : begin + size],
+                slots[2, begin : begin + size],
+            )
             for b in range(size):
                 made[b] = factor[one[b]] * factor[two[b]] * factor[three[b]]
             for group in range(3, groups - 2, 3):
-                one, two = slots[group, begin : begin + size], slots[group + 1, begin : begin + size]
+                one, two = (
+                    slots[group, begin : begin + size],
+                    slots[group + 1, begin : begin + size],
+                )
                 three = slots[group + 2, begin : begin + size]
                 for b in range(size):
                     made[b] = made[b] * factor[one[b]] * factor[two[b]] * factor[three[b]]

@@ -7,9 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.tables import Category, Integer, Schema, Table
+from kakurenbo.core import Category, Integer, Schema, Table
 
-_CELLS_PER_AXIS = 128  # wider ranges share cells: more cells would cost more to visit than they save
+SQUARED = 2
+_CELLS_PER_AXIS = (
+    128  # wider ranges share cells: more cells would cost more to visit than they save
+)
 
 
 class Lanes(NamedTuple):
@@ -85,7 +88,9 @@ class PackedRows(NamedTuple):
         per_word = 64 // bits
         words = np.zeros((max(1, -(-len(categories) // per_word)), len(table)), dtype=np.uint64)
         for index, name in enumerate(categories):
-            words[index // per_word] |= table.codes[name].astype(np.uint64) << np.uint64(bits * (index % per_word))
+            words[index // per_word] |= table.codes[name].astype(np.uint64) << np.uint64(
+                bits * (index % per_word)
+            )
         numbers = np.empty((len(table), len(frame.measured)), dtype=np.int64)
         for index, name in enumerate(frame.measured):
             numbers[:, index] = table.codes[name]
@@ -96,7 +101,9 @@ class PackedRows(NamedTuple):
 
     def take(self, positions: NDArray[np.int64]) -> PackedRows:
         """Some rows, in the given order."""
-        return PackedRows(np.take(self.words, positions, axis=1), self.numbers[positions], self.places[positions])
+        return PackedRows(
+            np.take(self.words, positions, axis=1), self.numbers[positions], self.places[positions]
+        )
 
 
 class Grid(NamedTuple):
@@ -111,7 +118,7 @@ class Grid(NamedTuple):
     steps : array of int64, shape (r, 2)
         Cells to go along each axis, in either direction, nearest first.
     bounds : array of int64, shape (r,)
-        The least squared distance that each of the steps means.
+        The least squared distance that each of the steps means; see :meth:`with_power`.
     """
 
     axes: NDArray[np.int64]
@@ -123,7 +130,9 @@ class Grid(NamedTuple):
     def of(cls, frame: Frame, base: PackedRows) -> tuple[Grid, NDArray[np.int64]]:
         """The grid, and the row number that stands at each of its positions; of equal rows only the first is kept."""
         (low_x, width_x, count_x), (low_y, width_y, count_y) = frame.axes
-        cells = (base.places[:, 0] - low_x) // width_x * count_y + (base.places[:, 1] - low_y) // width_y
+        cells = (base.places[:, 0] - low_x) // width_x * count_y + (
+            base.places[:, 1] - low_y
+        ) // width_y
         # Stable: among equal rows the lowest row number comes first.
         keys = (cells, *base.words, *base.numbers.T)
         order = np.lexsort(keys[::-1])
@@ -134,11 +143,17 @@ class Grid(NamedTuple):
         np.cumsum(np.bincount(cells[order], minlength=count_x * count_y), out=starts[1:])
         return cls(frame.axes, starts, *_rings(frame.axes)), order
 
+    def with_power(self, power: int) -> Grid:
+        """Return the grid for distances whose differences are raised to another power than 2."""
+        return Grid(self.axes, self.starts, *_rings(self.axes, power))
 
-def _rings(axes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Steps (r, 2) to every cell in the order of their least squared distance, and that distance (r,)."""
+
+def _rings(
+    axes: NDArray[np.int64], power: int = SQUARED
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Steps (r, 2) to every cell in the order of their least distance, and that distance (r,)."""
     # From anywhere in a cell to the nearest value of the cell k steps away: 0 for k = 0, else (k - 1) * width + 1.
     gap_x, gap_y = (np.maximum(0, (np.arange(count) - 1) * width + 1) for _, width, count in axes)
-    bounds = np.add.outer(gap_x**2, gap_y**2).ravel()
+    bounds = np.add.outer(gap_x**power, gap_y**power).ravel()
     order = np.argsort(bounds, kind="stable")
     return np.stack(np.divmod(order, len(gap_y)), axis=1), bounds[order]

@@ -34,7 +34,12 @@ class Pairs:
     factors: tuple[dict[int, Floats], ...]
 
     @classmethod
-    def of(cls, people: Sequence[NDArray[np.integer]], matrices: Sequence[Floats], most: int = GROUP_SIZE) -> Pairs:
+    def of(
+        cls,
+        people: Sequence[NDArray[np.integer]],
+        matrices: Sequence[Floats],
+        most: int = GROUP_SIZE,
+    ) -> Pairs:
         """The pairs of these people with any released rows.
 
         Parameters
@@ -53,7 +58,12 @@ class Pairs:
                 keys = keys * len(matrices[column]) + people[column]
             _, examples, places = np.unique(keys, return_index=True, return_inverse=True)
             slots.append(first + places)
-            factors.append({column: np.ascontiguousarray(matrices[column][people[column][examples]].T) for column in group})
+            factors.append(
+                {
+                    column: np.ascontiguousarray(matrices[column][people[column][examples]].T)
+                    for column in group
+                }
+            )
             first += len(examples)
         return cls(np.stack(slots).astype(np.uint32), tuple(factors))
 
@@ -71,7 +81,10 @@ class Pairs:
         return self._blocks(release, 0.0, np.add)
 
     def _blocks(
-        self, release: Sequence[NDArray[np.integer]], start: float, combine: Callable[[Floats, Floats], Floats]
+        self,
+        release: Sequence[NDArray[np.integer]],
+        start: float,
+        combine: Callable[[Floats, Floats], Floats],
     ) -> Iterator[Floats]:
         rows = len(release[0])
         for begin in range(0, rows, BLOCK):

@@ -18,12 +18,17 @@ def by_rarity(ground: Ground, bins: int) -> NDArray[np.int64]:
     """
     single = [slot for slot, names in enumerate(ground.features.slots) if len(names) == 1]
     rarity = -np.log(ground.mean[ground.population.places[:, single]]).sum(axis=1)
-    groups: NDArray[np.int64] = np.searchsorted(np.quantile(rarity, np.arange(1, bins) / bins), rarity)
+    groups: NDArray[np.int64] = np.searchsorted(
+        np.quantile(rarity, np.arange(1, bins) / bins), rarity
+    )
     return groups
 
 
 def likelihood_ratios(
-    scores: NDArray[np.float64], groups: NDArray[np.int64], shown: list[NDArray[np.float64]], made: list[Shadow]
+    scores: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    shown: list[NDArray[np.float64]],
+    made: list[Shadow],
 ) -> NDArray[np.float64]:
     """log of how much likelier each score is of a member than of another row of its group, shape (n,).
 
@@ -44,9 +49,13 @@ def likelihood_ratios(
         is_member = np.zeros(len(values), dtype=np.int64)
         is_member[shadow.members] = 1
         for power in range(3):
-            sums[power] += np.bincount(is_member * count + groups, weights=values**power, minlength=2 * count).reshape(2, count)
+            sums[power] += np.bincount(
+                is_member * count + groups, weights=values**power, minlength=2 * count
+            ).reshape(2, count)
     rows = np.maximum(sums[0], 1)
     means = sums[1] / rows
     variance = np.maximum((sums[2] / rows - means**2).mean(axis=0), _LEAST_SPREAD)
-    ratios: NDArray[np.float64] = ((means[1] - means[0]) / variance)[groups] * (scores - means.mean(axis=0)[groups])
+    ratios: NDArray[np.float64] = ((means[1] - means[0]) / variance)[groups] * (
+        scores - means.mean(axis=0)[groups]
+    )
     return ratios

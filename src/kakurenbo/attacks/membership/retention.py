@@ -10,8 +10,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Mechanism
-from kakurenbo.tables import Table
+from kakurenbo.contest import Mechanism
+from kakurenbo.core import Table
 
 _LEAST, _MOST = 0.01, 0.999  # a cell may always have been drawn anew, and never always is
 _ROUNDS = 500

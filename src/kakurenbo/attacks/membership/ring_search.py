@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.compiling import compiled
+from kakurenbo.core.compiling import compiled
 
 FARTHEST = np.iinfo(np.int64).max
 
 
 @compiled
-def search(base: Any, rows: Any, grid: Any, queries: Any, weight: Any, lanes: Any) -> Any:  # pragma: no cover - compiled
+def search(
+    base: Any, rows: Any, grid: Any, queries: Any, weight: Any, power: Any, lanes: Any
+) -> Any:  # pragma: no cover - compiled
     """Nearest row of the base for each query, ties by the lowest row number.
 
     Parameters
@@ -25,7 +27,9 @@ def search(base: Any, rows: Any, grid: Any, queries: Any, weight: Any, lanes: An
         Row number of each position of the base.
     grid : Grid
     weight : int
-        What a category mismatch adds to the squared distance.
+        What a category mismatch adds to the distance.
+    power : int
+        2 to square differences, 1 to add them as they are.
     lanes : Lanes
 
     Returns
@@ -39,7 +43,9 @@ def search(base: Any, rows: Any, grid: Any, queries: Any, weight: Any, lanes: An
         x, y = queries.places[query, 0], queries.places[query, 1]
         home_x, home_y = home(x, grid.axes[0]), home(y, grid.axes[1])
         # A query outside the grid looks from the cell at its edge; how far it is outside comes on top of every ring.
-        outside = square_gap(x, grid.axes[0], 0, grid.axes[0, 2]) + square_gap(y, grid.axes[1], 0, grid.axes[1, 2])
+        outside = raised_gap(x, grid.axes[0], 0, grid.axes[0, 2], power) + raised_gap(
+            y, grid.axes[1], 0, grid.axes[1, 2], power
+        )
         for ring in range(len(grid.bounds)):
             if grid.bounds[ring] + outside > best:
                 break
@@ -48,7 +54,18 @@ def search(base: Any, rows: Any, grid: Any, queries: Any, weight: Any, lanes: An
                 for cell_y in range(home_y - step_y, home_y + step_y + 1, max(1, 2 * step_y)):
                     if 0 <= cell_x < grid.axes[0, 2] and 0 <= cell_y < grid.axes[1, 2]:
                         best, best_row = search_cell(
-                            base, rows, grid, queries, weight, lanes, query, cell_x, cell_y, best, best_row
+                            base,
+                            rows,
+                            grid,
+                            queries,
+                            weight,
+                            power,
+                            lanes,
+                            query,
+                            cell_x,
+                            cell_y,
+                            best,
+                            best_row,
                         )
         found_rows[query], found_squares[query] = best_row, best
     return found_rows, found_squares
@@ -61,6 +78,7 @@ def search_cell(
     grid: Any,
     queries: Any,
     weight: Any,
+    power: Any,
     lanes: Any,
     query: Any,
     cell_x: Any,
@@ -73,8 +91,8 @@ def search_cell(
     start, stop = grid.starts[cell], grid.starts[cell + 1]
     if start == stop:
         return best, best_row
-    gap_x = square_gap(queries.places[query, 0], grid.axes[0], cell_x, 1)
-    gap_y = square_gap(queries.places[query, 1], grid.axes[1], cell_y, 1)
+    gap_x = raised_gap(queries.places[query, 0], grid.axes[0], cell_x, 1, power)
+    gap_y = raised_gap(queries.places[query, 1], grid.axes[1], cell_y, 1, power)
     bound = gap_x + gap_y
     if bound > best:
         return best, best_row
@@ -85,9 +103,37 @@ def search_cell(
     same_stop = same
     while same_stop < stop and base.words[0, same_stop] == queries.words[0, query]:
         same_stop += 1
-    best, best_row = scan(base, rows, queries, weight, lanes, query, same, same_stop, bound, known, best, best_row)
+    best, best_row = scan(
+        base,
+        rows,
+        queries,
+        weight,
+        power,
+        lanes,
+        query,
+        same,
+        same_stop,
+        bound,
+        known,
+        best,
+        best_row,
+    )
     if bound + weight <= best:
-        best, best_row = scan(base, rows, queries, weight, lanes, query, start, stop, bound, known, best, best_row)
+        best, best_row = scan(
+            base,
+            rows,
+            queries,
+            weight,
+            power,
+            lanes,
+            query,
+            start,
+            stop,
+            bound,
+            known,
+            best,
+            best_row,
+        )
     return best, best_row
 
 
@@ -97,6 +143,7 @@ def scan(
     rows: Any,
     queries: Any,
     weight: Any,
+    power: Any,
     lanes: Any,
     query: Any,
     start: Any,
@@ -117,7 +164,7 @@ def scan(
         square = known + weight * mismatch
         for column in range(base.numbers.shape[1]):
             difference = base.numbers[position, column] - queries.numbers[query, column]
-            square += difference * difference
+            square += difference * difference if power == 2 else abs(difference)
         if square < best or (square == best and rows[position] < best_row):
             best, best_row = square, rows[position]
     return best, best_row
@@ -130,7 +177,9 @@ def mismatches(a: Any, b: Any, lanes: Any) -> Any:  # pragma: no cover - compile
     # The highest bit of a lane gets set exactly where the lane is not 0: it was, or the sum carries into it.
     differs = (((difference & lanes.low) + lanes.low) | difference) & ~lanes.low
     # Each flag to the lowest bit of its lane; the product sums all lanes into the highest one.
-    return np.int64(((differs >> (lanes.bits - np.uint64(1))) * lanes.ones) >> (np.uint64(64) - lanes.bits))
+    return np.int64(
+        ((differs >> (lanes.bits - np.uint64(1))) * lanes.ones) >> (np.uint64(64) - lanes.bits)
+    )
 
 
 @compiled
@@ -140,15 +189,19 @@ def home(value: Any, axis: Any) -> Any:  # pragma: no cover - compiled
 
 
 @compiled
-def square_gap(value: Any, axis: Any, cell: Any, cells: Any) -> Any:  # pragma: no cover - compiled
-    """Squared distance of a value to the nearest value of some cells along an axis."""
+def raised_gap(
+    value: Any, axis: Any, cell: Any, cells: Any, power: Any
+) -> Any:  # pragma: no cover - compiled
+    """Distance of a value to the nearest value of some cells along an axis, raised to a power of 1 or 2."""
     first = axis[0] + cell * axis[1]
     gap = max(first - value, value - (first + cells * axis[1] - 1), 0)
-    return gap * gap
+    return gap * gap if power == 2 else gap
 
 
 @compiled
-def first_at_least(words: Any, start: Any, stop: Any, word: Any) -> Any:  # pragma: no cover - compiled
+def first_at_least(
+    words: Any, start: Any, stop: Any, word: Any
+) -> Any:  # pragma: no cover - compiled
     """Position of the first of the sorted ``words[start:stop]`` that is not below ``word``, else ``stop``."""
     while start < stop:
         middle = (start + stop) // 2

@@ -18,7 +18,7 @@ from kakurenbo.attacks.membership.evidence import Ground
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.rarity import by_rarity, likelihood_ratios
 from kakurenbo.attacks.membership.shadows import Shadow, shadows
-from kakurenbo.parameters import parameter
+from kakurenbo.methods.parameters import parameter
 
 T = TypeVar("T")
 LOGISTIC, BOOSTING = "logistic", "boosting"
@@ -44,15 +44,21 @@ class ShadowStack(MembershipAttack):
         none="the classifier's odds",
     )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         ground = Ground.of(knowledge)
         made = shadows(knowledge, self.shadows, rng)
         found = rehearsed(ground, made)
         lessons = [lesson(one, shadow, rng) for one, shadow in zip(found, made, strict=True)]
-        odds = judged(trained(self.stack, lessons), clues(ground, knowledge, Calibration.of(ground, made)))
+        odds = judged(
+            trained(self.stack, lessons), clues(ground, knowledge, Calibration.of(ground, made))
+        )
         if self.bins is None:
             return odds
-        return likelihood_ratios(odds, by_rarity(ground, self.bins), retried(self.stack, lessons, found), made)
+        return likelihood_ratios(
+            odds, by_rarity(ground, self.bins), retried(self.stack, lessons, found), made
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,10 @@ def lesson(found: Clues, shadow: Shadow, rng: np.random.Generator) -> Lesson:
 def trained(kind: str, lessons: list[Lesson]) -> Any:
     """A classifier that has had these lessons."""
     learned = _classifier(kind)
-    learned.fit(np.vstack([one.matrix for one in lessons]), np.concatenate([one.is_member for one in lessons]))
+    learned.fit(
+        np.vstack([one.matrix for one in lessons]),
+        np.concatenate([one.is_member for one in lessons]),
+    )
     return learned
 
 
@@ -123,9 +132,13 @@ def _classifier(kind: str) -> Any:
     if kind == BOOSTING:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(max_iter=150, learning_rate=0.05, max_leaf_nodes=15, random_state=0)
+        return HistGradientBoostingClassifier(
+            max_iter=150, learning_rate=0.05, max_leaf_nodes=15, random_state=0
+        )
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, solver="newton-cholesky", max_iter=50))
+    return make_pipeline(
+        StandardScaler(), LogisticRegression(C=0.1, solver="newton-cholesky", max_iter=50)
+    )

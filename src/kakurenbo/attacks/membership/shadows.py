@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.membership.evidence import members
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.retention import estimate_mechanism, retention
-from kakurenbo.generators import GENERATORS
-from kakurenbo.tables import Coarsening, Moments, Table
+from kakurenbo.core import Coarsening, Moments, Table
+from kakurenbo.data.generators import GENERATORS
 
 _LARGEST_DOMAIN = 512  # wider columns are handled in groups of values
 Remake = Callable[[Table, np.random.Generator], Table]
@@ -64,7 +64,10 @@ def surrogate(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remak
     that mechanism; and rows generated from the moments of the sample.
     """
     coarsening = Coarsening.of((knowledge.population, knowledge.release), _LARGEST_DOMAIN)
-    population, release = coarsening.apply(knowledge.population), coarsening.apply(knowledge.release)
+    population, release = (
+        coarsening.apply(knowledge.population),
+        coarsening.apply(knowledge.release),
+    )
     transitions = estimate_mechanism(population, release).transitions
     shares = dict(zip(population.schema.names, 1 - retention(population, release), strict=True))
     candidates: list[Remake] = [
@@ -72,7 +75,10 @@ def surrogate(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remak
         lambda sample, rng: _exchanged(sample, shares, rng, again=False),
         lambda sample, rng: _exchanged(sample, shares, rng, again=True),
         _coarsely(coarsening, lambda sample, rng: _redrawn(sample, transitions, rng)),
-        _coarsely(coarsening, lambda sample, rng: GENERATORS["moments"](Moments.of(sample), len(release), rng)),
+        _coarsely(
+            coarsening,
+            lambda sample, rng: GENERATORS["moments"](Moments.of(sample), len(release), rng),
+        ),
     ]
     shown = _looks(population, release, members(knowledge))
     sample = knowledge.population.take(rng.permutation(len(population))[: members(knowledge)])
@@ -109,7 +115,9 @@ def _excess(population: Table, release: Table, count: int) -> float:
     return max(squares, 1e-9) / max(1, degrees)
 
 
-def _redrawn(sample: Table, transitions: Mapping[str, NDArray[np.float64]], rng: np.random.Generator) -> Table:
+def _redrawn(
+    sample: Table, transitions: Mapping[str, NDArray[np.float64]], rng: np.random.Generator
+) -> Table:
     """Each cell drawn by the transitions of its value."""
     changed = {}
     for name, matrix in transitions.items():
@@ -117,17 +125,23 @@ def _redrawn(sample: Table, transitions: Mapping[str, NDArray[np.float64]], rng:
         codes, drawn = sample.codes[name], np.empty(len(sample), dtype=np.int64)
         for value in np.unique(codes):
             here = np.flatnonzero(codes == value)
-            drawn[here] = np.searchsorted(chances[value], rng.random(len(here)) * chances[value, -1], side="right")
+            drawn[here] = np.searchsorted(
+                chances[value], rng.random(len(here)) * chances[value, -1], side="right"
+            )
         changed[name] = np.minimum(drawn, len(matrix) - 1)
     return sample.with_codes(changed)
 
 
-def _exchanged(sample: Table, shares: Mapping[str, float], rng: np.random.Generator, *, again: bool) -> Table:
+def _exchanged(
+    sample: Table, shares: Mapping[str, float], rng: np.random.Generator, *, again: bool
+) -> Table:
     """A share of the cells of each column in random order, or drawn from the column, where a value may come again."""
     changed = {}
     for name, share in shares.items():
         codes = sample.codes[name].copy()
         moved = np.flatnonzero(rng.random(len(codes)) < share)
-        codes[moved] = rng.choice(sample.codes[name], len(moved)) if again else codes[rng.permutation(moved)]
+        codes[moved] = (
+            rng.choice(sample.codes[name], len(moved)) if again else codes[rng.permutation(moved)]
+        )
         changed[name] = codes
     return sample.with_codes(changed)

@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.evidence import FEATURES, FITTING, Evidence, Ground, members, plain_evidence
+from kakurenbo.attacks.membership.evidence import (
+    FEATURES,
+    FITTING,
+    Evidence,
+    Ground,
+    members,
+    plain_evidence,
+)
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.max_entropy import Potential, fitted_weights
-from kakurenbo.parameters import parameter
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -29,11 +36,17 @@ class Subset(MembershipAttack):
     """
 
     features: str = parameter(
-        FITTING, "values and pairs: those whose means are like a sample's, all, or values only", choices=FEATURES
+        FITTING,
+        "values and pairs: those whose means are like a sample's, all, or values only",
+        choices=FEATURES,
     )
-    rounding: float = parameter(0.3, "standard error of a count of the release, in records", low=0.01, high=1e6)
+    rounding: float = parameter(
+        0.3, "standard error of a count of the release, in records", low=0.01, high=1e6
+    )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         ground = Ground.of(knowledge, pairs=self.features != "histograms")
         evidence = plain_evidence(ground, knowledge, self.features, self.rounding)
         return weighed(ground, evidence, members(knowledge) / len(knowledge.population))

@@ -13,10 +13,16 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.calibration import Calibration
-from kakurenbo.attacks.membership.evidence import FEATURES, FITTING, Evidence, Ground, plain_evidence
+from kakurenbo.attacks.membership.evidence import (
+    FEATURES,
+    FITTING,
+    Evidence,
+    Ground,
+    plain_evidence,
+)
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.shadows import shadows
-from kakurenbo.parameters import parameter
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -32,14 +38,24 @@ class Tracing(MembershipAttack):
     """
 
     features: str = parameter(
-        FITTING, "values and pairs: those whose means are like a sample's, all, or values only", choices=FEATURES
+        FITTING,
+        "values and pairs: those whose means are like a sample's, all, or values only",
+        choices=FEATURES,
     )
-    rounding: float = parameter(1.0, "standard error of a count of the release, in records", low=0.01, high=1e6)
+    rounding: float = parameter(
+        1.0, "standard error of a count of the release, in records", low=0.01, high=1e6
+    )
     shadows: int | None = parameter(
-        None, "releases of samples of its own, to calibrate by", low=2, high=1000, none="believe the release's means"
+        None,
+        "releases of samples of its own, to calibrate by",
+        low=2,
+        high=1000,
+        none="believe the release's means",
     )
 
-    def scores(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> NDArray[np.float64]:
+    def scores(
+        self, knowledge: MembershipKnowledge, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         ground = Ground.of(knowledge, pairs=self.features != "histograms")
         if self.shadows is None:
             return traced(ground, plain_evidence(ground, knowledge, self.features, self.rounding))

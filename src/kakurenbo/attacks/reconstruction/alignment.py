@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from kakurenbo.tables import Table
+from kakurenbo.core import Table
 
 SIGNIFICANT = 6.0  # standard deviations: chance reaches this in one of a thousand comparisons about once in a million
 
@@ -37,7 +37,9 @@ def agreement(first: Table, second: Table) -> float:
     if len(first) != len(second):
         return 0.0
     shared = [name for name in first.schema.names if name in second.schema]
-    return max((column_agreement(first.codes[name], second.codes[name]) for name in shared), default=0.0)
+    return max(
+        (column_agreement(first.codes[name], second.codes[name]) for name in shared), default=0.0
+    )
 
 
 def column_agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
@@ -46,7 +48,9 @@ def column_agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
     counts = [np.bincount(codes, minlength=size) for codes in (first, second)]
     chance = float(counts[0] @ counts[1]) / max(len(first), 1) ** 2
     deviation = np.sqrt(len(first) * chance * (1 - chance))
-    return float(((first == second).sum() - len(first) * chance) / deviation) if deviation > 0 else 0.0
+    return (
+        float(((first == second).sum() - len(first) * chance) / deviation) if deviation > 0 else 0.0
+    )
 
 
 def shared_noise(copies: Sequence[np.ndarray], size: int, keep: float) -> float:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
-from kakurenbo.contracts import Attack
+from kakurenbo.contest import Attack
 
 
 @dataclass(frozen=True)

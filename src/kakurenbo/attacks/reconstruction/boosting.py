@@ -10,12 +10,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsKnowledge
-from kakurenbo.datasets.ratings import MOVIES, SPLITS
+from kakurenbo.data.ratings import MOVIES, SPLITS
 
 _LEAST = 1e-4
 
 
-def boosting_evidence(knowledge: RatingsKnowledge, movies: Sequence[int], rng: np.random.Generator) -> NDArray[np.float64]:
+def boosting_evidence(
+    knowledge: RatingsKnowledge, movies: Sequence[int], rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Sum over the files with the movie of log P(value | other movies of the file), shape (k, movies, 6)."""
     filled = filled_with_mode(knowledge).astype(np.int64)
     evidence = np.zeros((len(filled), len(movies), RATING_VALUES))
@@ -34,6 +36,8 @@ def boosting_evidence(knowledge: RatingsKnowledge, movies: Sequence[int], rng: n
             )
             model.fit(np.stack([file.codes[name] for name in others], axis=1), labels)
             predicted = np.full((len(filled), RATING_VALUES), _LEAST)
-            predicted[:, model.classes_] += model.predict_proba(filled[:, [MOVIES.index(name) for name in others]])
+            predicted[:, model.classes_] += model.predict_proba(
+                filled[:, [MOVIES.index(name) for name in others]]
+            )
             evidence[:, place] += np.log(predicted / predicted.sum(axis=1, keepdims=True))
     return evidence

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode, shifted
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
 from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
-from kakurenbo.datasets.ratings import MOVIES, NOT_SEEN
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.core import Table
+from kakurenbo.data.ratings import MOVIES, NOT_SEEN
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,9 @@ class CollaborativeFiltering(Reconstructing):
     """
 
     identification: str = parameter("euclidean", "how the person is found: an identifying attack")
-    on: str = parameter("release", "where similar users and items are looked for", choices=("release", "b"))
+    on: str = parameter(
+        "release", "where similar users and items are looked for", choices=("release", "b")
+    )
     variant: str = parameter("w50", "whom to ask", choices=("all0", "user", "item", "w", "w50"))
     neighbours: int = parameter(5, "similar users, and items, that are asked", low=1, high=1000)
 
@@ -61,10 +63,16 @@ class CollaborativeFiltering(Reconstructing):
             near = np.argsort(-similarity, axis=1, kind="stable")[:, : self.neighbours]
             self._count(votes, released[near, own], np.take_along_axis(similarity, near, axis=1))
         if self.variant != "user":
-            alike = _cosine(self._scaled(released[:, [own]].T), self._scaled(released.T))[0]  # (movies,)
+            alike = _cosine(self._scaled(released[:, [own]].T), self._scaled(released.T))[
+                0
+            ]  # (movies,)
             alike[own] = -np.inf
             near_items = np.argsort(-alike, kind="stable")[: min(self.neighbours, len(movies) - 1)]
-            self._count(votes, given[:, near_items], np.broadcast_to(alike[near_items], (len(asking), len(near_items))))
+            self._count(
+                votes,
+                given[:, near_items],
+                np.broadcast_to(alike[near_items], (len(asking), len(near_items))),
+            )
         return votes
 
     def _filtered_alone(self, knowledge: RatingsKnowledge) -> NDArray[np.int64]:
@@ -83,7 +91,9 @@ class CollaborativeFiltering(Reconstructing):
                 near = self._most_similar(items[hidden], hidden)
                 said.append(filled[row, near])
                 similarity.append(items[hidden, near])
-            found[row] = self._elected(np.concatenate(said).astype(np.int64), np.concatenate(similarity))
+            found[row] = self._elected(
+                np.concatenate(said).astype(np.int64), np.concatenate(similarity)
+            )
         return found
 
     def _elected(self, said: NDArray[np.int64], similarity: NDArray[np.float64]) -> int:
@@ -103,8 +113,15 @@ class CollaborativeFiltering(Reconstructing):
     def _weights(self, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
         return similarity if self.variant in ("w", "w50") else np.ones_like(similarity)
 
-    def _count(self, votes: NDArray[np.float64], values: NDArray[np.float64], similarity: NDArray[np.float64]) -> None:
-        for row, (said, weight) in enumerate(zip(values.astype(np.int64), self._weights(similarity), strict=True)):
+    def _count(
+        self,
+        votes: NDArray[np.float64],
+        values: NDArray[np.float64],
+        similarity: NDArray[np.float64],
+    ) -> None:
+        for row, (said, weight) in enumerate(
+            zip(values.astype(np.int64), self._weights(similarity), strict=True)
+        ):
             votes[row] += np.bincount(said, weights=weight, minlength=RATING_VALUES)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reconstruction.knowledge import UNKNOWN, RatingsKnowledge
-from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES, files_with
-from kakurenbo.tables.crosstabs import crosstab
+from kakurenbo.core.statistics import crosstab
+from kakurenbo.data.ratings import ATTRIBUTES, MOVIES, files_with
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,9 @@ def _evidence(knowledge: RatingsKnowledge, attribute: str) -> list[Floats]:
     for movie in MOVIES:
         tables, _ = ratios[movie]
         shrinkage = _shrinkage(signal, variance, len(tables))
-        evidence.append(np.log(np.maximum(1 + shrinkage * (np.mean(tables, axis=0) - 1), _LEAST_RATIO)))
+        evidence.append(
+            np.log(np.maximum(1 + shrinkage * (np.mean(tables, axis=0) - 1), _LEAST_RATIO))
+        )
     return evidence
 
 
@@ -71,7 +73,9 @@ def _shrinkage(signal: float, variance: float, tables: int) -> float:
     return signal / max(signal + (variance - signal) / tables, 1e-12)
 
 
-def _ratio_tables(knowledge: RatingsKnowledge, attribute: str, movie: str) -> tuple[list[Floats], Floats]:
+def _ratio_tables(
+    knowledge: RatingsKnowledge, attribute: str, movie: str
+) -> tuple[list[Floats], Floats]:
     """n / lambda of each file that has the movie, and the mean lambda; shape (levels, 6) each."""
     ratios, expectations = [], []
     for number in files_with(movie):
@@ -94,5 +98,9 @@ def _signal(ratios: dict[str, tuple[list[Floats], Floats]]) -> tuple[float, floa
     for tables, expected in ratios.values():
         deviations = [(table - 1) * np.sqrt(expected) for table in tables]
         own += [float((deviation**2).mean()) for deviation in deviations]
-        common += [float((deviations[i] * deviations[j]).mean()) for i in range(len(deviations)) for j in range(i)]
+        common += [
+            float((deviations[i] * deviations[j]).mean())
+            for i in range(len(deviations))
+            for j in range(i)
+        ]
     return max(0.0, float(np.mean(common))), max(float(np.mean(own)), 1e-12)

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Mechanism, whole_numbers
-from kakurenbo.datasets.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES
-from kakurenbo.tables import Category, Schema, Table
+from kakurenbo.contest import Anonymizer, Mechanism, whole_numbers
+from kakurenbo.core import Category, Schema, Table
+from kakurenbo.data.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES
 
 RATING_VALUES = HIGHEST_RATING + 1
 STAR = "*"

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
-from kakurenbo.contracts import Attack
-from kakurenbo.errors import ParameterError
+from kakurenbo.contest import Attack
+from kakurenbo.core import Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.ratings import MOVIES
+from kakurenbo.methods import registry
 
-if TYPE_CHECKING:  # SciPy takes half a second to load, and the sample attack of the rulebook needs none of it
+if (
+    TYPE_CHECKING
+):  # SciPy takes half a second to load, and the sample attack of the rulebook needs none of it
     from kakurenbo.attacks.reconstruction.row_model import RowModel
 
 
@@ -52,7 +56,11 @@ class Identifying(Attack[RatingsKnowledge, RatingsGuess]):
     reconstruction: str
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        return () if self.reconstruction == MATCHED_ROW else (("attacks", registry.name_of(self.reconstruction)),)
+        return (
+            ()
+            if self.reconstruction == MATCHED_ROW
+            else (("attacks", registry.name_of(self.reconstruction)),)
+        )
 
     @abstractmethod
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
@@ -62,7 +70,9 @@ class Identifying(Attack[RatingsKnowledge, RatingsGuess]):
         identified = self.identify(knowledge, rng)
         if self.reconstruction == MATCHED_ROW:
             return RatingsGuess(identified.people, identified.values)
-        values = partner("reconstruction", self.reconstruction, Reconstructing).reconstruct(knowledge, identified, rng)
+        values = partner("reconstruction", self.reconstruction, Reconstructing).reconstruct(
+            knowledge, identified, rng
+        )
         return RatingsGuess(identified.people, values)
 
 
@@ -70,10 +80,13 @@ class Reconstructing(Attack[RatingsKnowledge, RatingsGuess]):
     """An attack that finds the rating; the person is left to an identifying attack."""
 
     knowledge: ClassVar[type] = RatingsKnowledge
+    completes: ClassVar[bool] = True
     identification: str
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        return (("attacks", registry.name_of(self.identification)),)  # what that one would answer itself is not asked
+        return (
+            ("attacks", registry.name_of(self.identification)),
+        )  # what that one would answer itself is not asked
 
     @abstractmethod
     def reconstruct(
@@ -82,11 +95,24 @@ class Reconstructing(Attack[RatingsKnowledge, RatingsGuess]):
         """The hidden rating of each row of b, shape (k,)."""
 
     def __call__(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> RatingsGuess:
-        identified = partner("identification", self.identification, Identifying).identify(knowledge, rng)
+        identified = partner("identification", self.identification, Identifying).identify(
+            knowledge, rng
+        )
         return RatingsGuess(identified.people, self.reconstruct(knowledge, identified, rng))
+
+    def completed(self, knowledge: RatingsKnowledge, guess: RatingsGuess) -> Table:
+        codes = filled(knowledge, guess.values)
+        return Table(knowledge.ratings.schema, dict(zip(MOVIES, codes.T, strict=True)))
 
 
 MATCHED_ROW = "row"
+
+
+def filled(knowledge: RatingsKnowledge, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return b with these ratings in place of the stars, shape (k, 46)."""
+    codes = knowledge.rating_codes.copy()
+    codes[np.arange(len(codes)), knowledge.hidden] = values
+    return codes
 
 
 def partner(parameter: str, text: str, kind: type) -> Any:

@@ -19,8 +19,8 @@ from kakurenbo.attacks.reconstruction.value_evidence import (
     share_evidence,
     table_evidence,
 )
-from kakurenbo.datasets.ratings import NOT_SEEN
-from kakurenbo.parameters import parameter
+from kakurenbo.data.ratings import NOT_SEEN
+from kakurenbo.methods.parameters import parameter
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class Posterior(Reconstructing):
     """
 
     identification: str = parameter("bayes", "how the person is found: an identifying attack")
-    fallback: str = parameter("naive_bayes", "model of C beside the rows", choices=("naive_bayes", "boosting"))
+    fallback: str = parameter(
+        "naive_bayes", "model of C beside the rows", choices=("naive_bayes", "boosting")
+    )
 
     def reconstruct(
         self, knowledge: RatingsKnowledge, identified: Identification, rng: np.random.Generator

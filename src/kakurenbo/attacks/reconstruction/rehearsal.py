@@ -12,11 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsKnowledge, starred_schema
+from kakurenbo.attacks.reconstruction.knowledge import (
+    RATING_VALUES,
+    RatingsKnowledge,
+    starred_schema,
+)
 from kakurenbo.attacks.reconstruction.row_model import RowModel
-from kakurenbo.contracts import Anonymizer, Mechanism
-from kakurenbo.datasets import ratings
-from kakurenbo.tables import Schema, Table
+from kakurenbo.contest import Anonymizer, Mechanism
+from kakurenbo.core import Schema, Table
+from kakurenbo.data import ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,9 @@ class Rehearsal:
     people: NDArray[np.int64]
 
 
-def rehearse(knowledge: RatingsKnowledge, method: Anonymizer, model: RowModel, rng: np.random.Generator) -> Rehearsal:
+def rehearse(
+    knowledge: RatingsKnowledge, method: Anonymizer, model: RowModel, rng: np.random.Generator
+) -> Rehearsal:
     """Run a method on a table made of the release, and draw as many people as the target has.
 
     The noise of its cells is that of the target, which ``model`` has found: it need not be fitted again.

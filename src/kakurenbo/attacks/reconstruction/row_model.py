@@ -17,14 +17,16 @@ from scipy import sparse
 from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
 from kakurenbo.attacks.sinkhorn import balanced
-from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES
+from kakurenbo.data.ratings import ATTRIBUTES, MOVIES
 
 Floats = NDArray[np.float64]
 
 MATCH_ROUNDS = 30  # of balancing a match of one to one
 _ITERATIONS = 12
 _SETTLED = 5e-3  # largest change of a kappa at which the fit ends
-_POOLING = 20.0  # a column's own kappa weighs as much as the pooled one after this many observations
+_POOLING = (
+    20.0  # a column's own kappa weighs as much as the pooled one after this many observations
+)
 _KAPPA_RANGE = (1e-3, 0.995)
 _START_EPSILON = 2.0
 _LEAST = 1e-300
@@ -53,13 +55,23 @@ class Group:
     def of(cls, knowledge: RatingsKnowledge, files: tuple[int, ...]) -> Group:
         copies: dict[str, list[NDArray[np.int64]]] = {}
         for name in ATTRIBUTES + MOVIES:
-            found = [knowledge.files[number].codes[name] for number in files if name in knowledge.files[number].schema]
+            found = [
+                knowledge.files[number].codes[name]
+                for number in files
+                if name in knowledge.files[number].schema
+            ]
             if found:
                 copies[name] = [codes.astype(np.int64) for codes in found]
         movies = [codes for name in MOVIES for codes in copies.get(name, ())]
         levels = np.arange(RATING_VALUES)
-        indicators = np.concatenate([(codes[:, None] == levels).astype(np.float32) for codes in movies], axis=1)
-        blocks = [one_hot(codes, knowledge.level_count(name)) for name in ATTRIBUTES for codes in copies[name]]
+        indicators = np.concatenate(
+            [(codes[:, None] == levels).astype(np.float32) for codes in movies], axis=1
+        )
+        blocks = [
+            one_hot(codes, knowledge.level_count(name))
+            for name in ATTRIBUTES
+            for codes in copies[name]
+        ]
         return cls(files, copies, indicators, sparse.csr_array(sparse.hstack(blocks)))
 
     @property
@@ -70,7 +82,9 @@ class Group:
 def one_hot(codes: NDArray[np.int64], size: int) -> sparse.csr_array:
     """Indicators of codes, shape (n, size)."""
     rows = len(codes)
-    return sparse.csr_array((np.ones(rows, dtype=np.float32), codes, np.arange(rows + 1)), shape=(rows, size))
+    return sparse.csr_array(
+        (np.ones(rows, dtype=np.float32), codes, np.arange(rows + 1)), shape=(rows, size)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +116,10 @@ class RowModel:
         """The same for any people, given by their attributes of shape (m, 4): shape (k, m)."""
         parts = zip(self.groups, self.copy_weights, strict=True)
         return self._summed(
-            [likelihood(people_scores(attribute_codes, group, self.transitions, weight)) for group, weight in parts]
+            [
+                likelihood(people_scores(attribute_codes, group, self.transitions, weight))
+                for group, weight in parts
+            ]
         )
 
     def _summed(self, people_likelihoods: Sequence[Floats]) -> Floats:
@@ -121,7 +138,9 @@ class RowModel:
         return of_ratings * ((pairs / evidence) @ of_people)
 
 
-def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, alignment: str = "found") -> RowModel:
+def fit_row_model(
+    knowledge: RatingsKnowledge, *, use_declared: bool = True, alignment: str = "found"
+) -> RowModel:
     """Fit by EM what the declared mechanism does not tell.
 
     Parameters
@@ -133,7 +152,10 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
         ``found`` looks which files list people in the same order; ``aligned`` and ``shuffled`` take it for granted.
     """
     numbers = tuple(range(len(knowledge.files)))
-    grouping: dict[str, list[tuple[int, ...]]] = {"aligned": [numbers], "shuffled": [(number,) for number in numbers]}
+    grouping: dict[str, list[tuple[int, ...]]] = {
+        "aligned": [numbers],
+        "shuffled": [(number,) for number in numbers],
+    }
     files = grouping.get(alignment) or aligned_groups(knowledge.files)
     groups = tuple(Group.of(knowledge, together) for together in files)
     known = _known_transitions(knowledge) if use_declared else {}
@@ -141,7 +163,10 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
     noise = Noise({name: _start(len(shares[name])) for name in ATTRIBUTES + MOVIES}, 0.5, shares)
     for _ in range(0 if len(known) == len(shares) else _ITERATIONS):
         model = _expect(knowledge, groups, noise, known)
-        before, noise = noise, _maximize(knowledge, model, balanced(model.pair_scores, MATCH_ROUNDS), noise)
+        before, noise = (
+            noise,
+            _maximize(knowledge, model, balanced(model.pair_scores, MATCH_ROUNDS), noise),
+        )
         if noise.distance(before) < _SETTLED:
             break
     return _expect(knowledge, groups, noise, known)
@@ -153,7 +178,11 @@ def fit_row_model(knowledge: RatingsKnowledge, *, use_declared: bool = True, ali
 def _known_transitions(knowledge: RatingsKnowledge) -> dict[str, Floats]:
     declared = knowledge.mechanism.transitions if knowledge.mechanism is not None else {}
     # A declared method speaks of the original's values; where the release shows fewer of them, the noise is fitted instead.
-    return {name: matrix for name, matrix in declared.items() if len(matrix) == knowledge.level_count(name)}
+    return {
+        name: matrix
+        for name, matrix in declared.items()
+        if len(matrix) == knowledge.level_count(name)
+    }
 
 
 def _released_shares(knowledge: RatingsKnowledge, groups: Sequence[Group], name: str) -> Floats:
@@ -190,7 +219,10 @@ class Noise:
         return self.even / len(self.shares[name]) + (1 - self.even) * self.shares[name]
 
     def transition(self, name: str) -> Floats:
-        return self.kappa[name] * np.eye(len(self.shares[name])) + (1 - self.kappa[name]) * self.replacement(name)[None, :]
+        return (
+            self.kappa[name] * np.eye(len(self.shares[name]))
+            + (1 - self.kappa[name]) * self.replacement(name)[None, :]
+        )
 
     def distance(self, other: Noise) -> float:
         changes = [abs(self.kappa[name] - other.kappa[name]) for name in self.kappa]
@@ -207,7 +239,10 @@ def _expect(
     known: dict[str, Floats],
 ) -> RowModel:
     transitions = {name: known.get(name, noise.transition(name)) for name in noise.kappa}
-    keep = {name: _keep(known[name], noise.shares[name]) if name in known else kappa for name, kappa in noise.kappa.items()}
+    keep = {
+        name: _keep(known[name], noise.shares[name]) if name in known else kappa
+        for name, kappa in noise.kappa.items()
+    }
     weights, of_people, of_ratings = [], [], []
     for group in groups:
         weight = {}
@@ -215,7 +250,9 @@ def _expect(
             in_common = shared_noise(copies, len(noise.shares[name]), keep[name])
             weight[name] = 1 / (1 + (len(copies) - 1) * in_common)
         weights.append(weight)
-        of_people.append(likelihood(people_scores(knowledge.attribute_codes, group, transitions, weight)))
+        of_people.append(
+            likelihood(people_scores(knowledge.attribute_codes, group, transitions, weight))
+        )
         of_ratings.append(likelihood(_rating_scores(knowledge, group, transitions, weight)))
     return RowModel(groups, transitions, tuple(weights), tuple(of_people), tuple(of_ratings))
 
@@ -232,18 +269,27 @@ def likelihood(scores: Floats) -> Floats:
 
 
 def people_scores(
-    attribute_codes: NDArray[np.int64], group: Group, transitions: dict[str, Floats], weight: dict[str, float]
+    attribute_codes: NDArray[np.int64],
+    group: Group,
+    transitions: dict[str, Floats],
+    weight: dict[str, float],
 ) -> Floats:
     """log P(attributes of a row | a) of any people, shape (k, n): (k, copies * levels) logarithms @ sparse indicators."""
     blocks: list[Floats] = []
     for position, name in enumerate(ATTRIBUTES):
-        logs = weight[name] * np.log(np.maximum(transitions[name], _LEAST))[attribute_codes[:, position]]
+        logs = (
+            weight[name]
+            * np.log(np.maximum(transitions[name], _LEAST))[attribute_codes[:, position]]
+        )
         blocks += [logs] * len(group.copies[name])
     return np.asarray((group.attribute_indicators @ np.concatenate(blocks, axis=1).T).T)
 
 
 def _rating_scores(
-    knowledge: RatingsKnowledge, group: Group, transitions: dict[str, Floats], weight: dict[str, float]
+    knowledge: RatingsKnowledge,
+    group: Group,
+    transitions: dict[str, Floats],
+    weight: dict[str, float],
 ) -> Floats:
     """log P(ratings of a row | b), shape (k, n): (k, copies * 6) logarithms @ (copies * 6, n) indicators."""
     logs = np.concatenate([*rating_blocks(knowledge, group, transitions, weight).values()], axis=1)
@@ -251,7 +297,10 @@ def _rating_scores(
 
 
 def rating_blocks(
-    knowledge: RatingsKnowledge, group: Group, transitions: dict[str, Floats], weight: dict[str, float]
+    knowledge: RatingsKnowledge,
+    group: Group,
+    transitions: dict[str, Floats],
+    weight: dict[str, float],
 ) -> dict[str, Floats]:
     """For each movie of a group the logarithms that its copies' indicators are multiplied with, shape (k, copies * 6)."""
     blocks = {}
@@ -266,12 +315,17 @@ def rating_blocks(
 def people_mixture(model: RowModel, group: int, pairs: Floats) -> Floats:
     """How likely each row is one of the people that b may be, over chance: shape (k, n)."""
     of_people = model.people_likelihoods[group]
-    return np.asarray(pairs @ (of_people / np.maximum(of_people.mean(axis=1, keepdims=True), _LEAST)))
+    return np.asarray(
+        pairs @ (of_people / np.maximum(of_people.mean(axis=1, keepdims=True), _LEAST))
+    )
 
 
 def kept_shares(model: RowModel) -> dict[str, float]:
     """For each column how much of the original its released cells tell, 0 to 1."""
-    return {name: _keep(matrix, np.full(len(matrix), 1 / len(matrix))) for name, matrix in model.transitions.items()}
+    return {
+        name: _keep(matrix, np.full(len(matrix), 1 / len(matrix)))
+        for name, matrix in model.transitions.items()
+    }
 
 
 # -- maximization -------------------------------------------------------------------------------------------------------
@@ -298,15 +352,26 @@ class _Tally:
 
     def __init__(self, noise: Noise) -> None:
         self._noise = noise
-        self._agreed, self._expected, self._seen = (dict.fromkeys(noise.shares, 0.0) for _ in range(3))
+        self._agreed, self._expected, self._seen = (
+            dict.fromkeys(noise.shares, 0.0) for _ in range(3)
+        )
         self._replaced = self._replaced_evenly = 0.0
 
-    def add(self, counts: Floats, group: Group, names: Sequence[str], codes: NDArray[np.int64], columns: Sequence[str]) -> None:
+    def add(
+        self,
+        counts: Floats,
+        group: Group,
+        names: Sequence[str],
+        codes: NDArray[np.int64],
+        columns: Sequence[str],
+    ) -> None:
         begin = 0
         for name in names:
             replacement = self._noise.replacement(name)
             size = len(replacement)
-            evenly = self._noise.even / size / replacement  # of a replaced cell with this value, how likely it was drawn evenly
+            evenly = (
+                self._noise.even / size / replacement
+            )  # of a replaced cell with this value, how likely it was drawn evenly
             given = codes[:, columns.index(name)]
             told = np.flatnonzero(given != UNKNOWN)
             for _ in group.copies[name]:
@@ -316,11 +381,16 @@ class _Tally:
                 self._expected[name] += float(replacement[given[told]].sum())
                 self._seen[name] += len(told)
                 self._replaced += float(block.sum() - agreed.sum())
-                self._replaced_evenly += float((block @ evenly).sum() - agreed @ evenly[given[told]])
+                self._replaced_evenly += float(
+                    (block @ evenly).sum() - agreed @ evenly[given[told]]
+                )
                 begin += size
 
     def noise(self) -> Noise:
-        movies = [sum(part[name] for name in MOVIES) for part in (self._agreed, self._expected, self._seen)]
+        movies = [
+            sum(part[name] for name in MOVIES)
+            for part in (self._agreed, self._expected, self._seen)
+        ]
         pooled = _kappa(*movies)
         kappa = {}
         for name, seen in self._seen.items():

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo import registry
 from kakurenbo.attacks.reconstruction.bayes import Bayes, matched, pair_evidence
 from kakurenbo.attacks.reconstruction.crosstab_evidence import CrosstabEvidence, mean_table
 from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
@@ -20,10 +19,11 @@ from kakurenbo.attacks.reconstruction.methods import Identification, Identifying
 from kakurenbo.attacks.reconstruction.rehearsal import Rehearsal, rehearse
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import known_weights
-from kakurenbo.contracts import Anonymizer
-from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES
-from kakurenbo.parameters import parameter
-from kakurenbo.tables.crosstabs import crosstab
+from kakurenbo.contest import Anonymizer
+from kakurenbo.core.statistics import crosstab
+from kakurenbo.data.ratings import ATTRIBUTES, MOVIES
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameter
 
 Floats = NDArray[np.float64]
 
@@ -41,16 +41,22 @@ class ShadowRatings(Identifying):
     each kind of evidence is worth, is learned from them. Without a method this is ``bayes``.
     """
 
-    reconstruction: str = parameter("posterior", "how the hidden rating is found: row, or a reconstructing attack")
+    reconstruction: str = parameter(
+        "posterior", "how the hidden rating is found: row, or a reconstructing attack"
+    )
     shadows: int = parameter(6, "rehearsals of the method", low=1, high=100)
-    assumed: str = parameter("", "anonymizer that is rehearsed where none is declared", none="none: as bayes does it")
+    assumed: str = parameter(
+        "", "anonymizer that is rehearsed where none is declared", none="none: as bayes does it"
+    )
 
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
         method = knowledge.declared or self._assumed()
         if method is None:
             return Bayes().identify(knowledge, rng)
         model = fit_row_model(knowledge)
-        rehearsed = [rehearse(knowledge, method, model, stream) for stream in rng.spawn(self.shadows)]
+        rehearsed = [
+            rehearse(knowledge, method, model, stream) for stream in rng.spawn(self.shadows)
+        ]
         shrinkage = tuple(Shrinkage.learned(rehearsed, attribute) for attribute in ATTRIBUTES)
         worth, tables = _worth(rehearsed, shrinkage), _tables(knowledge, shrinkage)
         real = pair_evidence(knowledge, tables, model, knowledge.attribute_codes)
@@ -68,18 +74,25 @@ def _worth(rehearsed: Sequence[Rehearsal], shrinkage: Sequence[Shrinkage]) -> Fl
     """Weights of the kinds of evidence in rehearsals, where every match is known."""
     evidence = [
         pair_evidence(
-            one.knowledge, _tables(one.knowledge, shrinkage), fit_row_model(one.knowledge), one.knowledge.attribute_codes
+            one.knowledge,
+            _tables(one.knowledge, shrinkage),
+            fit_row_model(one.knowledge),
+            one.knowledge.attribute_codes,
         )
         for one in rehearsed
     ]
     # Tables give logarithms of probabilities, worth 1; rows that are nobody's agree with people by chance, worth nothing.
     centre = np.array([*(1.0 for _ in ATTRIBUTES), 0.0])
-    return known_weights(np.concatenate(evidence, axis=1), np.concatenate([one.people for one in rehearsed]), centre)
+    return known_weights(
+        np.concatenate(evidence, axis=1), np.concatenate([one.people for one in rehearsed]), centre
+    )
 
 
 def _tables(knowledge: RatingsKnowledge, shrinkage: Sequence[Shrinkage]) -> CrosstabEvidence:
     parts = zip(ATTRIBUTES, shrinkage, strict=True)
-    return CrosstabEvidence(tuple(learned.log_ratios(_released(knowledge, attribute)) for attribute, learned in parts))
+    return CrosstabEvidence(
+        tuple(learned.log_ratios(_released(knowledge, attribute)) for attribute, learned in parts)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +118,12 @@ class Shrinkage:
     @classmethod
     def learned(cls, rehearsed: Sequence[Rehearsal], attribute: str) -> Shrinkage:
         """From what rehearsals released, and what they were made of."""
-        n_c = np.stack([_released(one.knowledge, attribute) for one in rehearsed])  # (rehearsals, movies, levels, 6)
-        n_b = np.stack([[crosstab(one.original, attribute, movie) for movie in MOVIES] for one in rehearsed]).astype(np.float64)
+        n_c = np.stack(
+            [_released(one.knowledge, attribute) for one in rehearsed]
+        )  # (rehearsals, movies, levels, 6)
+        n_b = np.stack(
+            [[crosstab(one.original, attribute, movie) for movie in MOVIES] for one in rehearsed]
+        ).astype(np.float64)
         expected = _expected(n_c)
         limits = np.quantile(expected[expected > 0], np.linspace(0, 1, _BINS + 1)[1:-1])
         bins = np.digitize(expected, limits)
@@ -118,14 +135,18 @@ class Shrinkage:
             slopes[each] = np.linalg.lstsq(features, n_b[inside], rcond=None)[0]
         pooled = cls(limits, slopes, np.ones(len(MOVIES)))
         fitted = pooled.deviations(n_c, expected)
-        precision = 1 / np.maximum(expected, _LEAST_EXPECTED)  # counts vary as much as is expected of them
+        precision = 1 / np.maximum(
+            expected, _LEAST_EXPECTED
+        )  # counts vary as much as is expected of them
         both = (precision * fitted * (n_b - expected)).sum(axis=(0, 2, 3))
         told = both / np.maximum((precision * fitted**2).sum(axis=(0, 2, 3)), 1e-9)
         return replace(pooled, told=np.clip(told, 0, _MOST_TOLD))
 
     def deviations(self, n_c: Floats, expected: Floats) -> Floats:
         """E[n_B] - lambda of released tables, shape (..., movies, levels, 6)."""
-        fitted = (_features(n_c, expected) * self.slopes[np.digitize(expected, self.limits)]).sum(axis=-1)
+        fitted = (_features(n_c, expected) * self.slopes[np.digitize(expected, self.limits)]).sum(
+            axis=-1
+        )
         return np.asarray(self.told[:, None, None] * (fitted - expected))
 
     def log_ratios(self, tables: Floats) -> Floats:

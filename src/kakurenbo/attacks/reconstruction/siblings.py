@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.reconstruction.crosstab_evidence import CrosstabEvidence
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
 from kakurenbo.attacks.reconstruction.row_model import one_hot
-from kakurenbo.datasets.ratings import ATTRIBUTES, MOVIES, ZIP_CODE
-from kakurenbo.tables import Category, Table
+from kakurenbo.core import Category, Table
+from kakurenbo.data.ratings import ATTRIBUTES, MOVIES, ZIP_CODE
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,14 @@ _LEAST = 1e-4
 
 def pools(knowledge: RatingsKnowledge) -> list[tuple[Table, ...]]:
     """Tables that are counted together: the attacker's own, and what everybody holds."""
-    return [pool for pool in (knowledge.siblings, (knowledge.public,) if knowledge.public is not None else ()) if pool]
+    return [
+        pool
+        for pool in (
+            knowledge.siblings,
+            (knowledge.public,) if knowledge.public is not None else (),
+        )
+        if pool
+    ]
 
 
 # -- ratings from ratings ------------------------------------------------------------------------------------------------
@@ -40,9 +47,15 @@ def sibling_evidence(knowledge: RatingsKnowledge, movies: Sequence[int]) -> list
     evidence = []
     for pool in pools(knowledge):
         moments = RatingMoments.of(pool)
-        centred = np.where(told, indicators - moments.means, 0)  # what is not told counts as average
-        evidence.append(np.stack([moments.discriminant(centred, movie) for movie in movies], axis=1))
-        evidence.append(np.stack([moments.naive_bayes(indicators * told, movie) for movie in movies], axis=1))
+        centred = np.where(
+            told, indicators - moments.means, 0
+        )  # what is not told counts as average
+        evidence.append(
+            np.stack([moments.discriminant(centred, movie) for movie in movies], axis=1)
+        )
+        evidence.append(
+            np.stack([moments.naive_bayes(indicators * told, movie) for movie in movies], axis=1)
+        )
     return evidence
 
 
@@ -77,11 +90,19 @@ class RatingMoments:
         """
         own, others = self._places(movie)
         shares = np.maximum(self.means[own], _LEAST)
-        apart = self.products[np.ix_(own, others)] / shares[:, None] - self.means[others]  # (6, 270)
-        covariance = self.products[np.ix_(others, others)] - np.outer(self.means[others], self.means[others])
+        apart = (
+            self.products[np.ix_(own, others)] / shares[:, None] - self.means[others]
+        )  # (6, 270)
+        covariance = self.products[np.ix_(others, others)] - np.outer(
+            self.means[others], self.means[others]
+        )
         within = covariance - (apart.T * shares) @ apart + _RIDGE * np.eye(len(others))
         directions = np.linalg.solve(within, apart.T)  # (270, 6)
-        return np.asarray(centred[:, others] @ directions - (apart * directions.T).sum(axis=1) / 2 + np.log(shares))
+        return np.asarray(
+            centred[:, others] @ directions
+            - (apart * directions.T).sum(axis=1) / 2
+            + np.log(shares)
+        )
 
     def naive_bayes(self, indicators: Floats, movie: int) -> Floats:
         """log P(value) + sum over the other ratings of log P(rating | value), shape (k, 6)."""
@@ -104,7 +125,9 @@ def rating_matrix(table: Table) -> NDArray[np.int64]:
 
 def _indicators(codes: NDArray[np.int64]) -> NDArray[np.float32]:
     """One-hot ratings, nothing for ``UNKNOWN``: shape (n, 276)."""
-    return np.asarray((codes[:, :, None] == np.arange(RATING_VALUES)).reshape(len(codes), -1), dtype=np.float32)
+    return np.asarray(
+        (codes[:, :, None] == np.arange(RATING_VALUES)).reshape(len(codes), -1), dtype=np.float32
+    )
 
 
 # -- people from ratings -------------------------------------------------------------------------------------------------
@@ -112,7 +135,9 @@ def _indicators(codes: NDArray[np.int64]) -> NDArray[np.float32]:
 
 def sibling_tables(knowledge: RatingsKnowledge, pool: Sequence[Table]) -> CrosstabEvidence:
     """log P(rating | attribute) / P(rating) in a pool of tables, for the attribute values of the target."""
-    return CrosstabEvidence(tuple(_log_ratios(knowledge, pool, attribute) for attribute in ATTRIBUTES))
+    return CrosstabEvidence(
+        tuple(_log_ratios(knowledge, pool, attribute) for attribute in ATTRIBUTES)
+    )
 
 
 def _log_ratios(knowledge: RatingsKnowledge, pool: Sequence[Table], attribute: str) -> Floats:

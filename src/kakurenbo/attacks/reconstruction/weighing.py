@@ -64,11 +64,21 @@ def learn_weights(real: Floats, crowd: Floats) -> Floats:
 def _minimized(start: Floats, found: Floats, crowd: Floats, centre: Floats, ridge: float) -> Floats:
     bounds = [(0, 3)] * len(start)
     arguments = (found, crowd, centre, ridge)
-    solution = minimize(_loss, start, args=arguments, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30})
+    solution = minimize(
+        _loss,
+        start,
+        args=arguments,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 30},
+    )
     return np.asarray(solution.x)
 
 
-def _loss(weights: Floats, found: Floats, crowd: Floats, centre: Floats, ridge: float) -> tuple[float, Floats]:
+def _loss(
+    weights: Floats, found: Floats, crowd: Floats, centre: Floats, ridge: float
+) -> tuple[float, Floats]:
     """Minus the log-likelihood of the matches among the crowd, and its gradient; convex in the weights."""
     scores = np.tensordot(weights, crowd, axes=1)  # (k, m)
     top = scores.max(axis=1, keepdims=True)

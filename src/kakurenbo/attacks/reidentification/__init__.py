@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import Anonymizer, Attack, whole_numbers
-from kakurenbo.datasets.transactions import CONTEST, Calendar
-from kakurenbo.errors import ParameterError
-from kakurenbo.tables import Table
+from kakurenbo.contest import Anonymizer, Attack, whole_numbers
+from kakurenbo.core import Table
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.transactions import CONTEST, Calendar
 
-GUESSES = 3  # per cell in mode aicrowd, worth 1, 2/3 and 1/3 by position; the rules take the first alone
+GUESSES = (
+    3  # per cell in mode aicrowd, worth 1, 2/3 and 1/3 by position; the rules take the first alone
+)
 NOBODY = -1
 
 
@@ -33,7 +35,9 @@ class ReidentificationKnowledge:
 
     def __post_init__(self) -> None:
         if Calendar.of(self.original) != Calendar.of(self.released):
-            raise ParameterError("released", "a table of the original's months", Calendar.of(self.released).names)
+            raise ParameterError(
+                "released", "a table of the original's months", Calendar.of(self.released).names
+            )
 
     @property
     def calendar(self) -> Calendar:
@@ -68,7 +72,9 @@ class ReidentificationGuess:
     calendar: Calendar = CONTEST
 
     def __post_init__(self) -> None:
-        if np.asarray(self.cells).dtype.kind not in "iu":  # what is whole already stays the same array, which may be filled
+        if (
+            np.asarray(self.cells).dtype.kind not in "iu"
+        ):  # what is whole already stays the same array, which may be filled
             object.__setattr__(self, "cells", whole_numbers("cells", self.cells).astype(np.int32))
 
     @classmethod

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import months
+from kakurenbo.contest import Attack
+from kakurenbo.data.transactions import months
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,18 @@ class BlindShop(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         guess = ReidentificationGuess.blank(knowledge)
         bought, released = months(knowledge.original), months(knowledge.released)
         for month in range(knowledge.calendar.months):
-            customers = rng.permutation(np.unique(knowledge.original.codes["id_user"][bought == month]))
-            pseudonyms = rng.permutation(np.unique(knowledge.released.codes["id_user"][released == month]))
+            customers = rng.permutation(
+                np.unique(knowledge.original.codes["id_user"][bought == month])
+            )
+            pseudonyms = rng.permutation(
+                np.unique(knowledge.released.codes["id_user"][released == month])
+            )
             count = min(len(customers), len(pseudonyms))
             guess.cells[customers[:count], month, 0] = pseudonyms[:count]
         return guess

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from kakurenbo.compiling import compiled
-from kakurenbo.datasets.transactions import Calendar, item_codes, months
-from kakurenbo.tables import Table
+from kakurenbo.core import Table
+from kakurenbo.core.compiling import compiled
+from kakurenbo.data.transactions import Calendar, item_codes, months
 
 Ints = NDArray[np.int64]
 
@@ -39,11 +39,19 @@ def shown_customers(original: Table, released: Table, *, monthly: bool) -> Ints:
     items = original.vocabularies["id_item"]
     width = Calendar.of(original).months * len(items)
     (ours, customer), (theirs, owner) = (
-        _counts(_owners(table, monthly=monthly), purchases(table, items), width) for table in (original, released)
+        _counts(_owners(table, monthly=monthly), purchases(table, items), width)
+        for table in (original, released)
     )
-    rarity = np.log((1 + ours.shape[0]) / (1 + np.bincount(ours.indices, minlength=width))).astype(np.float32)
+    rarity = np.log((1 + ours.shape[0]) / (1 + np.bincount(ours.indices, minlength=width))).astype(
+        np.float32
+    )
     theirs, across = _weighted(theirs, rarity), _weighted(ours, rarity).tocsc()
-    best = _nearest((theirs.indptr, theirs.indices), (across.indptr, across.indices), (theirs.data, across.data), ours.shape[0])
+    best = _nearest(
+        (theirs.indptr, theirs.indices),
+        (across.indptr, across.indices),
+        (theirs.data, across.data),
+        ours.shape[0],
+    )
     who = np.empty(ours.shape[0], dtype=np.int64)
     who[customer] = original.codes["id_user"]
     return np.where(best < 0, -1, who[best])[owner]
@@ -53,7 +61,9 @@ def true_purchases(original: Table, released: Table, linked: Ints) -> NDArray[np
     """Whether the customer that a row of S is linked to bought the item that it shows in that month, shape (rows of S,)."""
     items = original.vocabularies["id_item"]
     width = Calendar.of(original).months * len(items)
-    bought = np.unique(original.codes["id_user"].astype(np.int64) * width + purchases(original, items))
+    bought = np.unique(
+        original.codes["id_user"].astype(np.int64) * width + purchases(original, items)
+    )
     shown = purchases(released, items)
     facts = np.where((linked < 0) | (shown < 0), -1, linked * width + shown)
     return np.asarray(bought[np.minimum(np.searchsorted(bought, facts), len(bought) - 1)] == facts)
@@ -78,7 +88,9 @@ def _weighted(counts: Any, rarity: NDArray[np.float32]) -> Any:
     """Counts as unit vectors, damped and weighed by rarity."""
     counts.data = (1 + np.log(counts.data)) * rarity[counts.indices]
     norms = np.sqrt(np.asarray((counts * counts).sum(axis=1)).ravel())
-    counts.data = (counts.data / np.repeat(np.maximum(norms, 1e-12), np.diff(counts.indptr))).astype(np.float32)
+    counts.data = (
+        counts.data / np.repeat(np.maximum(norms, 1e-12), np.diff(counts.indptr))
+    ).astype(np.float32)
     return counts
 
 

@@ -9,11 +9,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.compiling import compiled
-from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import comparable_prices, months
-from kakurenbo.parameters import parameter
+from kakurenbo.attacks.reidentification import (
+    NOBODY,
+    ReidentificationGuess,
+    ReidentificationKnowledge,
+)
+from kakurenbo.contest import Attack
+from kakurenbo.core.compiling import compiled
+from kakurenbo.data.transactions import comparable_prices, months
+from kakurenbo.methods.parameters import parameter
 
 KEYS = {
     1: ("date", "qty"),
@@ -24,8 +28,16 @@ KEYS = {
     6: ("id_item", "date", "qty"),
 }
 EVALUATOR_KEYS = {**KEYS, 6: ("id_item", "date", "price")}
-_DENSE = 2**23  # up to this many keys that can be thought of, a table of all of them is quicker than to number those that are
-_FOLDED = ("id_item", "price", "qty", "date", "month")  # what an item fixes comes before what it does not
+_DENSE = (
+    2**23
+)  # up to this many keys that can be thought of, a table of all of them is quicker than to number those that are
+_FOLDED = (
+    "id_item",
+    "price",
+    "qty",
+    "date",
+    "month",
+)  # what an item fixes comes before what it does not
 ITEM_PREFIX = 2  # characters of an item that a key of the rules looks at
 
 Ints = NDArray[np.int64]
@@ -41,9 +53,13 @@ class KeyMatch(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
     number: int = parameter(4, "which baseline", low=1, high=6)
-    mode: str = parameter("rules", "keys of the rules or of the competition's evaluator", choices=("rules", "aicrowd"))
+    mode: str = parameter(
+        "rules", "keys of the rules or of the competition's evaluator", choices=("rules", "aicrowd")
+    )
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         rules = self.mode == "rules"
         names = (KEYS if rules else EVALUATOR_KEYS)[self.number]
         if rules and "date" not in names:  # a date has its month in it
@@ -57,7 +73,9 @@ class KeyMatch(Attack[ReidentificationKnowledge, ReidentificationGuess]):
         return guess
 
 
-def _keys(knowledge: ReidentificationKnowledge, names: tuple[str, ...], prefix: int | None) -> tuple[Ints, Ints, int]:
+def _keys(
+    knowledge: ReidentificationKnowledge, names: tuple[str, ...], prefix: int | None
+) -> tuple[Ints, Ints, int]:
     """The key of each row of T and of S as one number below the third figure, equal exactly for equal keys."""
     tables = (knowledge.original, knowledge.released)
     key, span = np.zeros(sum(map(len, tables)), dtype=np.int64), 1
@@ -80,11 +98,20 @@ def _codes(knowledge: ReidentificationKnowledge, name: str, prefix: int | None) 
             np.int64
         ), knowledge.calendar.months if name == "month" else knowledge.calendar.days
     if name == "id_item":
-        words = [pl.Series(table.vocabularies[name], dtype=pl.String).str.slice(0, prefix) for table in tables]
+        words = [
+            pl.Series(table.vocabularies[name], dtype=pl.String).str.slice(0, prefix)
+            for table in tables
+        ]
         known = pl.concat(words).unique().sort()
-        lookup = [own.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int64) for own in words]
-        return np.concatenate([own[table.codes[name]] for own, table in zip(lookup, tables, strict=True)]), len(known)
-    values = [comparable_prices(table) if name == "price" else table.codes[name] for table in tables]
+        lookup = [
+            own.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int64) for own in words
+        ]
+        return np.concatenate(
+            [own[table.codes[name]] for own, table in zip(lookup, tables, strict=True)]
+        ), len(known)
+    values = [
+        comparable_prices(table) if name == "price" else table.codes[name] for table in tables
+    ]
     return renumbered(np.concatenate(values))
 
 
@@ -126,7 +153,9 @@ def _slot(table: Any, known: Any, value: Any) -> Any:  # pragma: no cover
     """Where in the table the number of a value stands, or the free place where it would."""
     last = np.uint64(len(table) - 1)
     mixed = np.uint64(value)
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)  # round prices differ in their high bits only
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(
+        0x9E3779B97F4A7C15
+    )  # round prices differ in their high bits only
     slot = (mixed ^ (mixed >> np.uint64(32))) & last
     while table[slot] >= 0 and known[table[slot]] != value:
         slot = (slot + np.uint64(1)) & last

@@ -44,7 +44,9 @@ class Bag:
         everywhere = np.asarray(pseudonyms.sum(axis=0)).ravel() + 0.5
         ratio = customers.copy()
         own = np.repeat(month.original.sizes, np.diff(ratio.indptr))
-        ratio.data = (ratio.data / own / (everywhere / everywhere.sum())[ratio.indices]).astype(np.float32)
+        ratio.data = (ratio.data / own / (everywhere / everywhere.sum())[ratio.indices]).astype(
+            np.float32
+        )
         return cls(pseudonyms, ratio)
 
     def scores(self, rho: float) -> Scores:
@@ -58,15 +60,22 @@ class Bag:
         weights = self.ratio.copy()
         # A value of share q in S and s in the customer's rows: log((1 - rho) q + rho s) - log q. What the customer lacks gives
         # log(1 - rho), which is added for all values first.
-        total += np.float32(np.log1p(-rho)) * np.asarray(self.pseudonyms.sum(axis=1), dtype=np.float32).ravel()
+        total += (
+            np.float32(np.log1p(-rho))
+            * np.asarray(self.pseudonyms.sum(axis=1), dtype=np.float32).ravel()
+        )
         weights.data = np.log1p(np.float32(rho / (1 - rho)) * weights.data)
         across = self.pseudonyms.T.tocsr()
         dense = across.toarray() if weights.shape[1] <= _DENSE else None
         for start in range(0, len(total), _BLOCK):
             block = weights[start : start + _BLOCK]
-            total[start : start + _BLOCK] += (block @ across).toarray() if dense is None else block.toarray() @ dense
+            total[start : start + _BLOCK] += (
+                (block @ across).toarray() if dense is None else block.toarray() @ dense
+            )
 
-    def kept_share(self, customers: NDArray[np.int64], pseudonyms: NDArray[np.int64], rho: float) -> float:
+    def kept_share(
+        self, customers: NDArray[np.int64], pseudonyms: NDArray[np.int64], rho: float
+    ) -> float:
         """EM estimate of rho on matched pairs: the mean posterior that a row's value was kept."""
         ratio, counts = self.ratio[customers], self.pseudonyms[pseudonyms]
         agreeing = counts.copy()
@@ -91,10 +100,23 @@ def size_scores(month: Month) -> Scores:
     """log P(rows of the pseudonym | customer) - log P(rows): each row of the customer survived deletion or not."""
     ours, theirs = month.original.sizes, month.released.sizes
     survival = min(1.0, theirs.sum() / ours.sum())
-    n, k = np.arange(ours.max() + 1)[:, None].astype(np.float64), np.arange(theirs.max() + 1)[None, :].astype(np.float64)
+    n, k = (
+        np.arange(ours.max() + 1)[:, None].astype(np.float64),
+        np.arange(theirs.max() + 1)[None, :].astype(np.float64),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        lost = np.where(n > k, (n - k) * np.log1p(-survival), 0.0) if survival < 1 else np.where(n > k, -np.inf, 0.0)
-        binomial = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1) + k * np.log(survival) + lost
+        lost = (
+            np.where(n > k, (n - k) * np.log1p(-survival), 0.0)
+            if survival < 1
+            else np.where(n > k, -np.inf, 0.0)
+        )
+        binomial = (
+            gammaln(n + 1)
+            - gammaln(k + 1)
+            - gammaln(np.maximum(n - k, 0) + 1)
+            + k * np.log(survival)
+            + lost
+        )
     chance = np.where(k <= n, np.exp(binomial), 0.0)
     overall = np.bincount(theirs, minlength=k.shape[1]) / len(theirs)
     table = np.log(_STRAY + (1 - _STRAY) * chance / np.maximum(overall, 1e-12)).astype(np.float32)
@@ -111,7 +133,9 @@ def estimate_retention(month: Month, fields: Sequence[str]) -> dict[str, float]:
     for field in (name for name in fields if name != "size"):
         evidence, rho = evidence_of(month, field), _START
         for _ in range(_ROUNDS if not found else 1):
-            pairs = linear_sum_assignment(total if found else total + evidence.scores(rho), maximize=True)
+            pairs = linear_sum_assignment(
+                total if found else total + evidence.scores(rho), maximize=True
+            )
             rho = evidence.kept_share(*pairs, rho)
         found[field] = rho
         if rho > WORTHLESS:

@@ -15,15 +15,27 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.likelihood import FIELDS, estimate_retention, link_scores, month_to_learn_from
-from kakurenbo.attacks.reidentification.matching import Scores, assigned_three, best_three, write_month
+from kakurenbo.attacks.reidentification.likelihood import (
+    FIELDS,
+    estimate_retention,
+    link_scores,
+    month_to_learn_from,
+)
+from kakurenbo.attacks.reidentification.matching import (
+    Scores,
+    assigned_three,
+    best_three,
+    write_month,
+)
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
-from kakurenbo.contracts import Attack
-from kakurenbo.errors import ParameterError
-from kakurenbo.parameters import parameter
+from kakurenbo.contest import Attack
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.methods.parameters import parameter
 
 Scorer = Callable[[Month], Scores]
-_FIELDS_HELP = "what to compare, of item, date, price, qty, size, prices, quantities; the first leads"
+_FIELDS_HELP = (
+    "what to compare, of item, date, price, qty, size, prices, quantities; the first leads"
+)
 SHARPNESS = 50.0
 _CANDIDATES = 250  # pairs per customer and month that other months get to know of
 _ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month
@@ -34,15 +46,23 @@ class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     """Scores for all pairs of a month, and the three best pseudonyms per customer from them."""
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
-    one_to_one: bool = parameter(True, "give every pseudonym of a month to one customer, as pseudonyms usually are")
-    link_months: bool = parameter(True, "weigh the months of a pseudonym together where pseudonyms recur")
+    one_to_one: bool = parameter(
+        True, "give every pseudonym of a month to one customer, as pseudonyms usually are"
+    )
+    link_months: bool = parameter(
+        True, "weigh the months of a pseudonym together where pseudonyms recur"
+    )
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         guess = ReidentificationGuess.blank(knowledge)
         months = list(months_of(knowledge))
         if not months:
             return guess
-        ranked = ranked_months(months, self.scorer(months), one_to_one=self.one_to_one, link_months=self.link_months)
+        ranked = ranked_months(
+            months, self.scorer(months), one_to_one=self.one_to_one, link_months=self.link_months
+        )
         for month, places in ranked:
             write_month(guess, month, places)
         return guess
@@ -56,7 +76,9 @@ class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 class TfIdf(PairwiseAttack):
     """Cosine of the item vectors of a month, rare items weighing more (TF-IDF)."""
 
-    sharpness: float = parameter(SHARPNESS, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000)
+    sharpness: float = parameter(
+        SHARPNESS, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000
+    )
 
     def scorer(self, months: Sequence[Month]) -> Scorer:
         return tf_idf_scorer(self.sharpness)
@@ -84,7 +106,9 @@ class FellegiSunter(PairwiseAttack):
 class Profile(FellegiSunter):
     """Dates, prices and basket size of a month, whatever the items and the pseudonym's other months."""
 
-    link_months: bool = parameter(False, "weigh the months of a pseudonym together where pseudonyms recur")
+    link_months: bool = parameter(
+        False, "weigh the months of a pseudonym together where pseudonyms recur"
+    )
     fields: tuple[str, ...] = parameter(("price", "date", "size"), _FIELDS_HELP)
 
 
@@ -128,7 +152,9 @@ def _cosines(month: Month) -> Scores:
     for side in sides:
         side.data = (1 + np.log(side.data)) * rarity[side.indices]
         norms = np.sqrt(np.asarray((side * side).sum(axis=1)).ravel())
-        side.data = side.data / np.repeat(np.maximum(norms, 1e-12), np.diff(side.indptr)).astype(np.float32)
+        side.data = side.data / np.repeat(np.maximum(norms, 1e-12), np.diff(side.indptr)).astype(
+            np.float32
+        )
     return np.asarray((sides[0] @ sides[1].T).toarray(), dtype=np.float32)
 
 
@@ -155,7 +181,10 @@ class _Year:
 
     @classmethod
     def of(cls, months: Sequence[Month], score: Scorer) -> _Year:
-        shape = tuple(1 + max(int(getattr(month, side).owners.max()) for month in months) for side in ("original", "released"))
+        shape = tuple(
+            1 + max(int(getattr(month, side).owners.max()) for month in months)
+            for side in ("original", "released")
+        )
         there = [np.zeros((size, 1 + months[-1].number), dtype=np.float32) for size in shape]
         monthly = {}
         for month in months:

@@ -11,7 +11,9 @@ from kakurenbo.attacks.sinkhorn import balanced
 
 Scores = NDArray[np.float32]
 _ROUNDS = 20  # of balancing rows against columns
-_LARGEST_EXACT = 4000  # customers of a month: the time of an assignment grows with their third power
+_LARGEST_EXACT = (
+    4000  # customers of a month: the time of an assignment grows with their third power
+)
 
 
 def best_three(scores: Scores) -> NDArray[np.int64]:
@@ -34,7 +36,9 @@ def assigned_three(scores: Scores) -> NDArray[np.int64]:
     chance = balanced(scores, _ROUNDS)
     if min(scores.shape) > _LARGEST_EXACT:
         return best_three(chance)
-    from scipy.optimize import linear_sum_assignment  # takes half a second to load, which a baseline need not wait for
+    from scipy.optimize import (
+        linear_sum_assignment,
+    )  # takes half a second to load, which a baseline need not wait for
 
     customers, pseudonyms = linear_sum_assignment(scores, maximize=True)
     # Unassigned rows keep their likeliest first: nothing else is known of them.

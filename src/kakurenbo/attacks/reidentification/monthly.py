@@ -13,8 +13,8 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.datasets.transactions import Calendar, item_codes, months, prices
-from kakurenbo.tables import Table
+from kakurenbo.core import Table
+from kakurenbo.data.transactions import Calendar, item_codes, months, prices
 
 Matrix = Any  # scipy.sparse.csr_array
 
@@ -97,7 +97,9 @@ class Month:
         """Counts of a field on both sides over one vocabulary, shapes (customers, v) and (pseudonyms, v)."""
         vocabulary: NDArray[Any] | int = self.items
         if field != "item":
-            vocabulary = np.unique(np.concatenate([self.original.values[field], self.released.values[field]]))
+            vocabulary = np.unique(
+                np.concatenate([self.original.values[field], self.released.values[field]])
+            )
         return self.original.counts(field, vocabulary), self.released.counts(field, vocabulary)
 
     def with_customers(self, count: int) -> Month:
@@ -134,7 +136,12 @@ def _by_month(table: Table, vocabulary: tuple[str, ...]) -> Any:
     starts = np.searchsorted(month[order], np.arange(Calendar.of(table).months + 1))
     # An item that T does not have gets the place after the last.
     items = np.where((items := item_codes(table, vocabulary)) < 0, len(vocabulary), items)
-    columns = {"item": items, "date": table.codes["date"], "price": prices(table), "qty": table.values("qty")}
+    columns = {
+        "item": items,
+        "date": table.codes["date"],
+        "price": prices(table),
+        "qty": table.values("qty"),
+    }
 
     def side(number: int) -> Side:
         rows = order[starts[number] : starts[number + 1]]

@@ -8,16 +8,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess, ReidentificationKnowledge
+from kakurenbo.attacks.reidentification import (
+    GUESSES,
+    NOBODY,
+    ReidentificationGuess,
+    ReidentificationKnowledge,
+)
 from kakurenbo.attacks.reidentification.matching import Scores, assigned_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
-from kakurenbo.compiling import compiled
-from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import Calendar
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.contest import Attack
+from kakurenbo.core import Table
+from kakurenbo.core.compiling import compiled
+from kakurenbo.data.transactions import Calendar
+from kakurenbo.methods.parameters import parameter
 
-_EVALUATOR_BLIND_DAY = datetime.date(2010, 12, 31)  # the evaluator's window of that month leaves it out
+_EVALUATOR_BLIND_DAY = datetime.date(
+    2010, 12, 31
+)  # the evaluator's window of that month leaves it out
 
 
 @dataclass(frozen=True)
@@ -25,12 +32,20 @@ class Overlap(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     """The three pseudonyms that share most of a customer's items of the month (baseline 7), ties by pseudonym."""
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
-    mode: str = parameter("rules", "aicrowd leaves out 2010/12/31, as the evaluator did", choices=("rules", "aicrowd"))
-    one_to_one: bool = parameter(False, "give every pseudonym of a month to one customer; the baseline does not")
+    mode: str = parameter(
+        "rules", "aicrowd leaves out 2010/12/31, as the evaluator did", choices=("rules", "aicrowd")
+    )
+    one_to_one: bool = parameter(
+        False, "give every pseudonym of a month to one customer; the baseline does not"
+    )
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         if self.mode == "aicrowd":
-            knowledge = replace(knowledge, original=_seen(knowledge.original), released=_seen(knowledge.released))
+            knowledge = replace(
+                knowledge, original=_seen(knowledge.original), released=_seen(knowledge.released)
+            )
         guess = ReidentificationGuess.blank(knowledge)
         for month in months_of(knowledge):
             if self.one_to_one:
@@ -39,7 +54,9 @@ class Overlap(Attack[ReidentificationKnowledge, ReidentificationGuess]):
                 customers, pseudonyms = month.item_sets()
                 holders = pseudonyms.tocsc()
                 places = _three_most_shared(
-                    (customers.indptr, customers.indices), (holders.indptr, holders.indices), pseudonyms.shape[0]
+                    (customers.indptr, customers.indices),
+                    (holders.indptr, holders.indices),
+                    pseudonyms.shape[0],
                 )
             write_month(guess, month, places)
         return guess
@@ -69,7 +86,10 @@ def _three_most_shared(customers: Any, holders: Any, pseudonyms: int) -> Any:  #
             if shared[column] > best[GUESSES - 1]:
                 place = GUESSES - 1
                 while place > 0 and shared[column] > best[place - 1]:
-                    best[place], found[customer, place] = best[place - 1], found[customer, place - 1]
+                    best[place], found[customer, place] = (
+                        best[place - 1],
+                        found[customer, place - 1],
+                    )
                     place -= 1
                 best[place], found[customer, place] = shared[column], column
     return found

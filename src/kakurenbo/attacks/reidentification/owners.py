@@ -19,14 +19,35 @@ from kakurenbo.attacks.reidentification.likelihood import Bag
 from kakurenbo.attacks.reidentification.matching import Scores, best_three, write_month
 from kakurenbo.attacks.reidentification.monthly import Month, months_of
 from kakurenbo.attacks.sinkhorn import balanced
-from kakurenbo.contracts import Attack
-from kakurenbo.datasets.transactions import months as month_of_rows
-from kakurenbo.parameters import parameter
+from kakurenbo.contest import Attack
+from kakurenbo.data.transactions import months as month_of_rows
+from kakurenbo.methods.parameters import parameter
 
 Ints = NDArray[np.int64]
 _ROUNDS = 20  # of balancing slots against pseudonyms
-_STRAYS = (0.02, 0.1, 0.3, 0.6, 0.95)  # shares of baskets whose size is off for another reason, to choose from
-_WIDTHS = (3, 5, 8, 12, 16, 20, 25, 32, 50, 80, 150, 300, 1000, 10000)  # places that a basket may have moved by size
+_STRAYS = (
+    0.02,
+    0.1,
+    0.3,
+    0.6,
+    0.95,
+)  # shares of baskets whose size is off for another reason, to choose from
+_WIDTHS = (
+    3,
+    5,
+    8,
+    12,
+    16,
+    20,
+    25,
+    32,
+    50,
+    80,
+    150,
+    300,
+    1000,
+    10000,
+)  # places that a basket may have moved by size
 _POINTS = (np.arange(6) + 0.5) / 6  # of the places that baskets of one size share
 _EVEN = 0.5  # what agreement is thought to be before anything is seen
 _IMPOSSIBLE = -60.0
@@ -40,16 +61,25 @@ class TwoOwners(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
     kept: float = parameter(
-        0.5, "from which share of agreement on a field is the purchaser's own, and says nothing of the place", low=0, high=1
+        0.5,
+        "from which share of agreement on a field is the purchaser's own, and says nothing of the place",
+        low=0,
+        high=1,
     )
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         guess = ReidentificationGuess.blank(knowledge)
         pairs = [pair for pair in with_sources(knowledge) if (pair.source >= 0).any()]
         if not pairs:
             return guess
         width, stray = size_model(pairs)
-        fields = [field for field in ("date", "price") if np.mean([pair.agreement(field) for pair in pairs]) < self.kept]
+        fields = [
+            field
+            for field in ("date", "price")
+            if np.mean([pair.agreement(field) for pair in pairs]) < self.kept
+        ]
         for pair in pairs:
             scores = pair.size_scores(width, stray)
             for field in fields:
@@ -83,7 +113,9 @@ class Sourced:
         place = np.searchsorted(table.sizes, sizes)
         source = np.where(self.source >= 0, place[self.source], 0)
         fits = np.minimum(sizes[:, None], sizes[self.source][None, :]) == shown[None, :]
-        chance = near[place[:, None], source[None, :]] * np.where(fits, 1 - stray, stray / len(sizes))
+        chance = near[place[:, None], source[None, :]] * np.where(
+            fits, 1 - stray, stray / len(sizes)
+        )
         chance = np.where(self.source[None, :] >= 0, chance, 1.0)
         return np.log(np.maximum(chance, 1e-12)).astype(np.float32)
 
@@ -94,22 +126,31 @@ class Sourced:
         """
         _, pseudonyms = self.month.counts(field)
         norms = np.sqrt(np.asarray((pseudonyms * pseudonyms).sum(axis=1)).ravel())
-        pseudonyms.data = pseudonyms.data / np.repeat(norms, np.diff(pseudonyms.indptr)).astype(np.float32)
+        pseudonyms.data = pseudonyms.data / np.repeat(norms, np.diff(pseudonyms.indptr)).astype(
+            np.float32
+        )
         cosines = np.asarray((pseudonyms @ pseudonyms.T).toarray(), dtype=np.float32)
         np.fill_diagonal(cosines, 0)
         weight = float((cosines.max(axis=1, initial=0) > _CROWDED).mean())
         scores = np.zeros((len(self.month.original.owners), len(self.source)), dtype=np.float32)
         linked = np.flatnonzero(self.source >= 0)
-        scores[self.source[linked]] = np.float32(weight * _SHARPNESS) * np.log(np.maximum(cosines[linked], 0.05))
+        scores[self.source[linked]] = np.float32(weight * _SHARPNESS) * np.log(
+            np.maximum(cosines[linked], 0.05)
+        )
         return scores
 
 
 def with_sources(knowledge: ReidentificationKnowledge) -> list[Sourced]:
     """The months with the source of each pseudonym: linked over the year or month by month, whichever explains more rows."""
-    ways = [shown_customers(knowledge.original, knowledge.released, monthly=monthly) for monthly in (False, True)]
+    ways = [
+        shown_customers(knowledge.original, knowledge.released, monthly=monthly)
+        for monthly in (False, True)
+    ]
     explained = [true_purchases(knowledge.original, knowledge.released, way).sum() for way in ways]
     linked = ways[int(np.argmax(explained))]
-    customer_of = np.full((knowledge.calendar.months, len(knowledge.pseudonyms)), -1, dtype=np.int64)
+    customer_of = np.full(
+        (knowledge.calendar.months, len(knowledge.pseudonyms)), -1, dtype=np.int64
+    )
     customer_of[month_of_rows(knowledge.released), knowledge.released.codes["id_user"]] = linked
     found = []
     for month in months_of(knowledge):
@@ -150,7 +191,9 @@ class _SizeTable:
         equal = np.minimum(np.searchsorted(self.sizes, shown), len(self.sizes) - 1)
         cut = np.where((self.sizes[equal] == shown) & (shown < source), chance[equal, place], 0.0)
         fits = np.where(shown == source, at_least[place, place], cut)
-        return np.array([np.log((1 - stray) * fits + stray / len(self.sizes)).sum() for stray in _STRAYS])
+        return np.array(
+            [np.log((1 - stray) * fits + stray / len(self.sizes)).sum() for stray in _STRAYS]
+        )
 
 
 def size_model(pairs: Sequence[Sourced]) -> tuple[float, float]:

@@ -15,16 +15,25 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from kakurenbo import registry
-from kakurenbo.attacks.reidentification import NOBODY, ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.likelihood import FIELDS, WORTHLESS, evidence_of, size_scores
+from kakurenbo.attacks.reidentification import (
+    NOBODY,
+    ReidentificationGuess,
+    ReidentificationKnowledge,
+)
+from kakurenbo.attacks.reidentification.likelihood import (
+    FIELDS,
+    WORTHLESS,
+    evidence_of,
+    size_scores,
+)
 from kakurenbo.attacks.reidentification.matching import Scores, best_three, write_month
 from kakurenbo.attacks.reidentification.owners import Sourced, size_model, with_sources
 from kakurenbo.attacks.sinkhorn import balanced
-from kakurenbo.contracts import Anonymizer, Attack
-from kakurenbo.datasets.transactions import Calendar, kept, kept_rows, months, with_users
-from kakurenbo.parameters import parameter
-from kakurenbo.tables import Table
+from kakurenbo.contest import Anonymizer, Attack
+from kakurenbo.core import Table
+from kakurenbo.data.transactions import Calendar, kept, kept_rows, months, with_users
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import parameter
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +41,10 @@ _KEPT = tuple(field for field in FIELDS if field != "size")
 KINDS = (*_KEPT, "size", "source", "slot_size", "crowd_date", "crowd_price")
 """What is weighed: the fields of Fellegi and Sunter, whether the customer's purchases are shown, and what points to a slot."""
 _START = 0.5
-_STRONG, _DRAWN = 15, 30  # rivals of a true pair: the likeliest by fields and by slots, and others at random
+_STRONG, _DRAWN = (
+    15,
+    30,
+)  # rivals of a true pair: the likeliest by fields and by slots, and others at random
 _RIDGE = 1e-3
 _ROUNDS = 20  # of balancing customers against pseudonyms
 
@@ -43,12 +55,17 @@ class ShadowShop(Attack[ReidentificationKnowledge, ReidentificationGuess]):
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
     surrogate: str = parameter(
-        "pipeline:steps=swap_items:share=0.5|dates|values", "method that the shadow is made with where none is declared"
+        "pipeline:steps=swap_items:share=0.5|dates|values",
+        "method that the shadow is made with where none is declared",
     )
     learn_months: int = parameter(3, "months of the shadow that are learned from", low=1, high=120)
-    learn_customers: int = parameter(300, "customers of each of these months that are learned from", low=10)
+    learn_customers: int = parameter(
+        300, "customers of each of these months that are learned from", low=10
+    )
 
-    def __call__(self, knowledge: ReidentificationKnowledge, rng: np.random.Generator) -> ReidentificationGuess:
+    def __call__(
+        self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
+    ) -> ReidentificationGuess:
         guess = ReidentificationGuess.blank(knowledge)
         attacked = _Evidence.of(knowledge)
         if attacked is None:
@@ -58,19 +75,27 @@ class ShadowShop(Attack[ReidentificationKnowledge, ReidentificationGuess]):
         if lesson is None:
             return guess
         for month in attacked.months:
-            write_month(guess, month.month, best_three(balanced(lesson.scores(attacked, month), _ROUNDS)))
+            write_month(
+                guess, month.month, best_three(balanced(lesson.scores(attacked, month), _ROUNDS))
+            )
         return guess
 
-    def _learned(self, shadow: ReidentificationKnowledge, truth: Ints, rng: np.random.Generator) -> _Lesson | None:
+    def _learned(
+        self, shadow: ReidentificationKnowledge, truth: Ints, rng: np.random.Generator
+    ) -> _Lesson | None:
         """What the shadow teaches; None where nothing of it is left."""
         evidence = _Evidence.of(shadow)
         if evidence is None:
             return None
-        chosen = [evidence.months[place] for place in _evenly(len(evidence.months), self.learn_months)]
+        chosen = [
+            evidence.months[place] for place in _evenly(len(evidence.months), self.learn_months)
+        ]
         pairs = [_true_pairs(month, truth) for month in chosen]
         retention = {field: _kept_share(field, chosen, pairs) for field in _KEPT}
         examples = [
-            _examples(evidence.kinds(month, retention), *_some(pair, self.learn_customers, rng), rng)
+            _examples(
+                evidence.kinds(month, retention), *_some(pair, self.learn_customers, rng), rng
+            )
             for month, pair in zip(chosen, pairs, strict=True)
             if len(pair[0])
         ]
@@ -114,7 +139,9 @@ class _Lesson:
     weights: Floats
 
     def scores(self, evidence: _Evidence, month: Sourced) -> Scores:
-        found: Scores = np.tensordot(self.weights.astype(np.float32), evidence.kinds(month, self.retention), axes=1)
+        found: Scores = np.tensordot(
+            self.weights.astype(np.float32), evidence.kinds(month, self.retention), axes=1
+        )
         return found
 
 
@@ -127,13 +154,22 @@ def shadow_release(
     """
     released = method(original, rng).table
     if (original.texts("id_user") == released.texts("id_user")).any():
-        monthly = pl.select(pl.concat_str(released.texts("id_user"), pl.Series(months(original)), separator="/")).to_series()
+        monthly = pl.select(
+            pl.concat_str(released.texts("id_user"), pl.Series(months(original)), separator="/")
+        ).to_series()
         deleted = pl.Series(~kept(released))
         released = with_users(
-            released, pl.select(pl.when(deleted).then(released.texts("id_user")).otherwise(monthly)).to_series()
+            released,
+            pl.select(
+                pl.when(deleted).then(released.texts("id_user")).otherwise(monthly)
+            ).to_series(),
         )
     alive, rows = kept(released), kept_rows(released)
-    truth = np.full((len(original.vocabularies["id_user"]), Calendar.of(original).months), NOBODY, dtype=np.int64)
+    truth = np.full(
+        (len(original.vocabularies["id_user"]), Calendar.of(original).months),
+        NOBODY,
+        dtype=np.int64,
+    )
     truth[original.codes["id_user"][alive], months(original)[alive]] = rows.codes["id_user"]
     return ReidentificationKnowledge(original, rows.take(rng.permutation(len(rows)))), truth
 
@@ -161,9 +197,13 @@ def learned_weights(examples: Floats) -> Floats:
         chance /= chance.sum(axis=1, keepdims=True)
         gap = np.einsum("ec,eck->k", chance, scaled) - scaled[:, 0].sum(axis=0)
         missed = -np.log(np.maximum(chance[:, 0], 1e-300)).sum()
-        return missed / len(scaled) + _RIDGE * weights @ weights, gap / len(scaled) + 2 * _RIDGE * weights
+        return missed / len(scaled) + _RIDGE * weights @ weights, gap / len(
+            scaled
+        ) + 2 * _RIDGE * weights
 
-    found = minimize(loss, np.full(examples.shape[2], 0.1), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    found = minimize(
+        loss, np.full(examples.shape[2], 0.1), jac=True, method="L-BFGS-B", options={"maxiter": 200}
+    )
     return np.asarray(found.x / scale)
 
 
@@ -175,7 +215,9 @@ def _examples(kinds: Scores, customers: Ints, pseudonyms: Ints, rng: np.random.G
         np.argsort(-part.sum(axis=0)[customers], axis=1, kind="stable")[:, : min(_STRONG, count)]
         for part in (kinds[: len(_KEPT)], kinds[slots:])
     ]
-    rivals = np.concatenate([*strongest, rng.integers(count, size=(len(customers), _DRAWN))], axis=1)
+    rivals = np.concatenate(
+        [*strongest, rng.integers(count, size=(len(customers), _DRAWN))], axis=1
+    )
     # A rival that is the true pseudonym itself would contradict: the next one takes its place.
     rivals = np.where(rivals == pseudonyms[:, None], (rivals + 1) % count, rivals)
     candidates = np.concatenate([pseudonyms[:, None], rivals], axis=1)
@@ -191,7 +233,10 @@ def _true_pairs(month: Sourced, truth: Ints) -> tuple[Ints, Ints]:
 
 def _kept_share(field: str, chosen: Sequence[Sourced], pairs: Sequence[tuple[Ints, Ints]]) -> float:
     """How much of a field the method keeps, on true pairs."""
-    shares = [evidence_of(month.month, field).kept_share(*pair, _START) for month, pair in zip(chosen, pairs, strict=True)]
+    shares = [
+        evidence_of(month.month, field).kept_share(*pair, _START)
+        for month, pair in zip(chosen, pairs, strict=True)
+    ]
     return float(np.mean(shares))
 
 

@@ -43,18 +43,25 @@ class SortedVectors:
         ours, theirs = (_sorted_logs(side, vector) for side in (month.original, month.released))
         sizes = month.original.sizes, month.released.sizes
         shape = len(sizes[0]), len(sizes[1])
-        ratio, comparable = np.zeros(shape, dtype=np.float32), sizes[0][:, None] == sizes[1][None, :]
+        ratio, comparable = (
+            np.zeros(shape, dtype=np.float32),
+            sizes[0][:, None] == sizes[1][None, :],
+        )
         for size in np.intersect1d(*sizes):
             customers, pseudonyms = (np.flatnonzero(side == size) for side in sizes)
             fit = _fit(ours(customers), theirs(pseudonyms), vector.sigma)
             best = fit.max(axis=0)
             # Whose it may be otherwise: the mean over everybody whose basket has this size.
-            ratio[np.ix_(customers, pseudonyms)] = fit - best - np.log(np.exp(fit - best).mean(axis=0))
+            ratio[np.ix_(customers, pseudonyms)] = (
+                fit - best - np.log(np.exp(fit - best).mean(axis=0))
+            )
         return cls(ratio, comparable)
 
     def add_scores(self, total: Scores, rho: float) -> None:
         """Add log((1 - rho) + rho ratio): the vector is the customer's with probability rho, else anybody's."""
-        total += np.where(self.comparable, np.log1p(np.float32(rho) * np.expm1(self.log_ratio)), np.float32(0))
+        total += np.where(
+            self.comparable, np.log1p(np.float32(rho) * np.expm1(self.log_ratio)), np.float32(0)
+        )
 
     def scores(self, rho: float) -> Scores:
         """The scores alone, shape (customers, pseudonyms)."""
@@ -62,9 +69,15 @@ class SortedVectors:
         self.add_scores(total, rho)
         return total
 
-    def kept_share(self, customers: NDArray[np.int64], pseudonyms: NDArray[np.int64], rho: float) -> float:
+    def kept_share(
+        self, customers: NDArray[np.int64], pseudonyms: NDArray[np.int64], rho: float
+    ) -> float:
         """EM estimate of rho on matched pairs of equal size; the lowest where there are none."""
-        ratio = np.exp(self.log_ratio[customers, pseudonyms][self.comparable[customers, pseudonyms]].astype(np.float64))
+        ratio = np.exp(
+            self.log_ratio[customers, pseudonyms][self.comparable[customers, pseudonyms]].astype(
+                np.float64
+            )
+        )
         if not len(ratio):
             return _LOWEST
         for _ in range(_STEPS):
@@ -75,12 +88,16 @@ class SortedVectors:
 def _sorted_logs(side: Side, vector: Vector) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
     """A function from owners of one basket size to the logs of their values in ascending order, shape (owners, size)."""
     values = side.values[vector.field].astype(np.float64)
-    logs = np.log1p(np.maximum(values, 0)) if vector.counted else np.log(np.maximum(values, _SMALLEST))
+    logs = (
+        np.log1p(np.maximum(values, 0)) if vector.counted else np.log(np.maximum(values, _SMALLEST))
+    )
     ascending = logs[np.lexsort((logs, side.owner))].astype(np.float32)
     start = np.cumsum(side.sizes) - side.sizes
 
     def of(owners: NDArray[np.int64]) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = ascending[start[owners][:, None] + np.arange(side.sizes[owners[0]])]
+        found: NDArray[np.float32] = ascending[
+            start[owners][:, None] + np.arange(side.sizes[owners[0]])
+        ]
         return found
 
     return of

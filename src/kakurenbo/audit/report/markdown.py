@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from kakurenbo.audit.report.sections import MOST_LISTED, method_facts
 from kakurenbo.audit.report.words import (
@@ -28,9 +30,11 @@ from kakurenbo.audit.report.words import (
     verdict_sentence,
 )
 from kakurenbo.audit.result import AuditResult, Risk
-from kakurenbo.reporting.markdown import safe, table
-from kakurenbo.reporting.numbers import count
-from kakurenbo.tables import summed_up
+from kakurenbo.core import summed_up
+from kakurenbo.core.messages import escaped
+from kakurenbo.reports.numbers import count
+
+_MARKUP = re.compile(r"([\\`*_\[\]#+|~])")  # without brackets parentheses make no link
 
 
 def markdown_audit(result: AuditResult) -> str:
@@ -69,7 +73,11 @@ def _risks(result: AuditResult) -> Iterator[str]:
     figures = ("figure", "rate", "control", "baseline", "chance", "p_corrected", "limit")
     rows = [_risk_row(risk, result) for risk in result.risks.values() if risk.assessed or risk.why]
     yield from table(_heads("risk", "attack", *figures, "standing"), rows)
-    further = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
+    further = [
+        f"{named('risk', risk.name)}: {figures_told(risk)}"
+        for risk in result.risks.values()
+        if risk.figures
+    ]
     yield from ("", *(f"- {safe(told)}" for told in further)) if further else ()
 
 
@@ -101,12 +109,18 @@ def _attacks(result: AuditResult) -> Iterator[str]:
         for risk in result.risks.values()
         for row in risk.rows
     ]
-    yield from table(_heads("risk", "threat", "attack", "rate", "control", "excess"), rows) if rows else ()
+    yield from (
+        table(_heads("risk", "threat", "attack", "rate", "control", "excess"), rows) if rows else ()
+    )
 
 
 def _files(result: AuditResult) -> Iterator[str]:
     rows = file_rows(result)
-    yield from (safe(said("files_hint")), "", *table(_heads("file", "columns", "order", "linked"), rows)) if rows else ()
+    yield from (
+        (safe(said("files_hint")), "", *table(_heads("file", "columns", "order", "linked"), rows))
+        if rows
+        else ()
+    )
 
 
 def _candidates(result: AuditResult) -> Iterator[str]:
@@ -120,34 +134,64 @@ def _records(result: AuditResult) -> Iterator[str]:
         yield safe(said("records_not_assessed"))
         return
     flagged, tested = count(len(records.flagged)), count(records.tested)
-    yield safe(said("records_flagged", flagged=flagged, tested=tested, level=percent(records.level)))
+    yield safe(
+        said("records_flagged", flagged=flagged, tested=tested, level=percent(records.level))
+    )
     if not records.flagged:
         yield from ("", safe(said("records_fewest", fewest=records.fewest)))
     if records.flagged:
         listed = records.flagged[:MOST_LISTED]
-        rows = [(" · ".join(filter(None, (one.digest, shown_record(one)))), probability(one.p_value)) for one in listed]
+        rows = [
+            (" · ".join(filter(None, (one.digest, shown_record(one)))), probability(one.p_value))
+            for one in listed
+        ]
         yield from ("", *table(_heads("record", "p_value"), rows))
     if len(records.flagged) > MOST_LISTED:
         yield from ("", safe(said("not_listed", count=len(records.flagged) - MOST_LISTED)))
 
 
 def _columns(result: AuditResult) -> Iterator[str]:
-    driving = [(one.column, named("risk", one.risk), percent(one.share), percent(one.without)) for one in result.driving]
+    driving = [
+        (one.column, named("risk", one.risk), percent(one.share), percent(one.without))
+        for one in result.driving
+    ]
     if driving:
-        yield from (safe(columns_sentence(result)), "", *table(_heads("column", "risk", "share", "without"), driving))
+        yield from (
+            safe(columns_sentence(result)),
+            "",
+            *table(_heads("column", "risk", "share", "without"), driving),
+        )
     if result.recoded:
-        rows = [(one.column, named("rule", one.rule), f"{one.recovered} / {one.values}") for one in result.recoded]
-        yield from ("", safe(said("recoded_hint")), "", *table(_heads("column", "rule", "recovered"), rows))
+        rows = [
+            (one.column, named("rule", one.rule), f"{one.recovered} / {one.values}")
+            for one in result.recoded
+        ]
+        yield from (
+            "",
+            safe(said("recoded_hint")),
+            "",
+            *table(_heads("column", "rule", "recovered"), rows),
+        )
 
 
 def _utility(result: AuditResult) -> Iterator[str]:
     utility = result.utility
-    whole = [(said("marginals"), percent(utility.marginals)), (said("pairs"), percent(utility.pairs))]
-    whole += [(said("rows"), count(utility.rows)), (said("columns_kept"), count(utility.columns_kept))]
-    yield from table(_heads("what", "value"), [*whole, *((name, percent(value)) for name, value in utility.by_column.items())])
+    whole = [
+        (said("marginals"), percent(utility.marginals)),
+        (said("pairs"), percent(utility.pairs)),
+    ]
+    whole += [
+        (said("rows"), count(utility.rows)),
+        (said("columns_kept"), count(utility.columns_kept)),
+    ]
+    yield from table(
+        _heads("what", "value"),
+        [*whole, *((name, percent(value)) for name, value in utility.by_column.items())],
+    )
     if utility.models:
         rows = [
-            (one.column, percent(one.on_release), percent(one.on_original), percent(one.majority)) for one in utility.models
+            (one.column, percent(one.on_release), percent(one.on_original), percent(one.majority))
+            for one in utility.models
         ]
         yield from ("", *table(_heads("predicted", "on_release", "on_original", "majority"), rows))
 
@@ -161,7 +205,11 @@ def _regulation(result: AuditResult) -> Iterator[str]:
         )
         for row in result.regulation
     ]
-    yield from (safe(said("regulation_hint")), "", *table(_heads("framework", "term", "risks"), rows)) if rows else ()
+    yield from (
+        (safe(said("regulation_hint")), "", *table(_heads("framework", "term", "risks"), rows))
+        if rows
+        else ()
+    )
 
 
 def _method(result: AuditResult) -> Iterator[str]:
@@ -171,3 +219,23 @@ def _method(result: AuditResult) -> Iterator[str]:
         yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
     for notice in summed_up(result.notices):
         yield from ("", safe(notice))
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A Markdown table whose cells are text, whatever they hold."""
+    lines = [
+        f"| {' | '.join(safe(heading) for heading in headings)} |",
+        "|" + " --- |" * len(headings),
+    ]
+    return lines + [f"| {' | '.join(safe(cell) for cell in row)} |" for row in rows]
+
+
+def safe(text: object) -> str:
+    """Text without effect as Markdown or HTML, and without signs that nobody sees.
+
+    Examples
+    --------
+    >>> print(safe("<b>|x|"), safe("a\\u202eb"))
+    &lt;b&gt;\\|x\\| a\\\\u202eb
+    """
+    return _MARKUP.sub(r"\\\1", html.escape(escaped(" ".join(str(text).split())), quote=False))

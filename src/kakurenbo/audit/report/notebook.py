@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from kakurenbo.audit.report.markup import element, plain
 from kakurenbo.audit.report.pictures import audit_pictures
-from kakurenbo.audit.report.words import caveat_sentences, limited, named, regression_sentence, said, verdict_sentence, why_told
+from kakurenbo.audit.report.words import (
+    caveat_sentences,
+    limited,
+    named,
+    regression_sentence,
+    said,
+    verdict_sentence,
+    why_told,
+)
 from kakurenbo.audit.result import AuditResult
 
 
@@ -19,7 +27,9 @@ def plain_audit(result: AuditResult) -> str:
 
 def notebook_audit(result: AuditResult) -> str:
     """Markup that brings its own style and needs no script."""
-    pictures = (drawn.partition("\n")[2] for drawn in audit_pictures(result).values())  # without the line that makes a file XML
+    pictures = (
+        drawn.partition("\n")[2] for drawn in audit_pictures(result).values()
+    )  # without the line that makes a file XML
     heads = (said(f"heading.{one}") for one in ("risk", "attack", "figure", "standing"))
     rows = (
         element(
@@ -40,7 +50,13 @@ def notebook_audit(result: AuditResult) -> str:
     head = element("tr", *(element("th", plain(one)) for one in heads))
     table = element("table", element("thead", head), element("tbody", *rows))
     told = (element("p", plain(sentence)) for sentence in _below(result))
-    return element("div", element("p", element("strong", plain(verdict_sentence(result)))), *told, *pictures, table)
+    return element(
+        "div",
+        element("p", element("strong", plain(verdict_sentence(result)))),
+        *told,
+        *pictures,
+        table,
+    )
 
 
 def _below(result: AuditResult) -> list[str]:

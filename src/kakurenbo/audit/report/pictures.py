@@ -5,11 +5,11 @@ Each is drawn for a width: what fits a slide does not fit a phone.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from kakurenbo.audit.report.markup import moved, printable, tag, words
 from kakurenbo.audit.report.words import (
     LOOKS,
     candidate_look,
@@ -24,50 +24,29 @@ from kakurenbo.audit.report.words import (
     why_told,
 )
 from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
-from kakurenbo.reporting.drawing import (
+from kakurenbo.reports.assets import pixels
+from kakurenbo.reports.charts import (
+    WIDE,
     Box,
+    Drawing,
+    Scale,
     clipped,
-    moved,
-    picture,
-    pixels,
     placed_labels,
-    printable,
-    tag,
     text_width,
     ticks,
-    words,
     wrapped,
 )
 
-WIDE, NARROW = 868, 330
-_ENDS = ("x1", "y1", "x2", "y2")
 _AIR = 0.08
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Markup of a picture and the room it takes."""
-
-    width: float
-    height: float
-    content: tuple[str, ...]
-
-    def inline(self, title: str) -> str:
-        """As an element of a page, which brings the style."""
-        view_box = f"0 0 {pixels(self.width)} {pixels(self.height)}"
-        label = {"aria-label": title}
-        return tag(
-            "svg", *self.content, class_="figure", role="img", width=self.width, height=self.height, viewBox=view_box, **label
-        )
 
 
 def audit_pictures(result: AuditResult) -> dict[str, str]:
     """SVG texts by file name, in the language of the moment; the same result, the same bytes."""
-    drawn = risk_picture(result, WIDE)
-    pictures = {"risks.svg": picture(drawn.width, drawn.height, drawn.content, said("risks"), [verdict_sentence(result)])}
+    risks = risk_picture(result, WIDE)
+    pictures = {"risks.svg": risks.picture(said("risks"), [verdict_sentence(result)])}
     if result.candidates:
-        drawn = frontier_picture(result, WIDE)
-        pictures["frontier.svg"] = picture(drawn.width, drawn.height, drawn.content, said("frontier"), [said("frontier_hint")])
+        frontier = frontier_picture(result, WIDE)
+        pictures["frontier.svg"] = frontier.picture(said("frontier"), [said("frontier_hint")])
     return pictures
 
 
@@ -91,9 +70,19 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
     axis = _Axis(236, width - 214) if wide else _Axis(8, width - 8)
     row_height = 62 if wide else 92
     # What was undone has neither a limit nor a control to stand beside.
-    risks = [risk for risk in result.risks.values() if (risk.assessed or risk.why) and risk.name != "recoding"]
+    risks = [
+        risk
+        for risk in result.risks.values()
+        if (risk.assessed or risk.why) and risk.name != "recoding"
+    ]
     bottom = row_height * len(risks)
-    stripe: dict[str, str | float] = {"class_": "stripe", "x": 0, "width": width, "height": row_height, "rx": 6}
+    stripe: dict[str, str | float] = {
+        "class_": "stripe",
+        "x": 0,
+        "width": width,
+        "height": row_height,
+        "rx": 6,
+    }
     drawn = [tag("rect", y=row_height * number, **stripe) for number in range(0, len(risks), 2)]
     for tick in (0, 25, 50, 75, 100) if wide else (0, 50, 100):
         x = axis(tick / 100)
@@ -104,25 +93,41 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
         drawn.append(moved(0, row_height * number, _risk_row(risk, result, axis, width, wide=wide)))
     legend, rows = _risk_legend(axis.left if wide else 4, width)
     drawn.append(moved(0, bottom + 30, legend))
-    return Drawing(width, bottom + 34 + 20 * rows, tuple(drawn))
+    return Drawing(width, bottom + 34 + 20 * rows, "".join(drawn))
 
 
-def _risk_row(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+def _risk_row(
+    risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool
+) -> list[str]:
     look = LOOKS.get(risk.standing, "unsure")
     room = axis.left - 30 if wide else width - 150
-    name = words(clipped(named("risk", risk.name), room, 13), class_="number", x=10 if wide else 4, y=20 if wide else 18)
+    name = words(
+        clipped(named("risk", risk.name), room, 13),
+        class_="number",
+        x=10 if wide else 4,
+        y=20 if wide else 18,
+    )
     if not risk.assessed or risk.rate is None:
         return [name, *_not_assessed(risk, result, axis, width, wide=wide)]
     against = [] if risk.limit is None else [said("limit_of", limit=percent(risk.limit))]
-    against += [] if risk.control is None else [said("control_of", control=percent(risk.control.value))]
+    against += (
+        [] if risk.control is None else [said("control_of", control=percent(risk.control.value))]
+    )
     middle = 31 if wide else 40
-    marks = [*_mark(risk.control, axis, middle + 8, "control"), *_mark(risk.rate, axis, middle - 6, look)]
+    marks = [
+        *_mark(risk.control, axis, middle + 8, "control"),
+        *_mark(risk.rate, axis, middle - 6, look),
+    ]
     value, anchor = ((axis.right + 26, 25), "start") if wide else ((width - 4, 18), "end")
     beside = (axis.right + 26, 43) if wide else (4, 84)
     return [
         name,
         *marks,
-        *_lines(named("attack", risk.attack), *((10, 37, room) if wide else (4, 68, width - 8)), most=2 if wide else 1),
+        *_lines(
+            named("attack", risk.attack),
+            *((10, 37, room) if wide else (4, 68, width - 8)),
+            most=2 if wide else 1,
+        ),
         words(limited(risk), class_="number", text_anchor=anchor, x=value[0], y=value[1]),
         words(listing(against), class_="dim small", x=beside[0], y=beside[1]),
     ]
@@ -131,11 +136,20 @@ def _risk_row(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wid
 def _lines(text: str, x: float, y: float, room: float, most: int) -> list[str]:
     """A text in small lines, the last of which may end early."""
     lines = wrapped(text, room, 11)
-    shown = lines[:most] if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip()} …"]
-    return [words(line, class_="dim small", x=x, y=y + 15 * number, title=text) for number, line in enumerate(shown)]
+    shown = (
+        lines[:most]
+        if len(lines) <= most
+        else [*lines[: most - 1], f"{lines[most - 1].rstrip()} …"]
+    )
+    return [
+        words(line, class_="dim small", x=x, y=y + 15 * number, title=text)
+        for number, line in enumerate(shown)
+    ]
 
 
-def _not_assessed(risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool) -> list[str]:
+def _not_assessed(
+    risk: Risk, result: AuditResult, axis: _Axis, width: float, *, wide: bool
+) -> list[str]:
     x, y = (axis.left, 25) if wide else (4.0, 38)
     why = why_told(risk, result) if risk.why else said("standing.not_assessed")
     return _lines(why, x, y, width - x - 10, most=2)
@@ -155,18 +169,23 @@ def _sign(look: str, x: float, y: float, title: str = "") -> str:
     told = [tag("title", escape(printable(title)))] if title else []
     if look == "bad":
         return tag(
-            "path", *told, class_="bad", d=f"M{pixels(x)} {pixels(y - 8)}L{pixels(x + 7)} {pixels(y + 6)}H{pixels(x - 7)}Z"
+            "path",
+            *told,
+            class_="bad",
+            d=f"M{pixels(x)} {pixels(y - 8)}L{pixels(x + 7)} {pixels(y + 6)}H{pixels(x - 7)}Z",
         )
     if look == "unsure":
-        corners = (
-            f"M{pixels(x)} {pixels(y - 7)}L{pixels(x + 7)} {pixels(y)}L{pixels(x)} {pixels(y + 7)}L{pixels(x - 7)} {pixels(y)}Z"
-        )
+        corners = f"M{pixels(x)} {pixels(y - 7)}L{pixels(x + 7)} {pixels(y)}L{pixels(x)} {pixels(y + 7)}L{pixels(x - 7)} {pixels(y)}Z"
         return tag("path", *told, class_="unsure", d=corners)
     return tag("circle", *told, class_=look, cx=x, cy=y, r=4.5 if look == "control" else 6)
 
 
 def _risk_legend(left: float, width: float) -> tuple[list[str], int]:
-    signs = (("bad", said("standing.above")), ("unsure", said("standing.inconclusive")), ("good", said("standing.within")))
+    signs = (
+        ("bad", said("standing.above")),
+        ("unsure", said("standing.inconclusive")),
+        ("good", said("standing.within")),
+    )
     return _legend([*signs, ("control", said("control_meaning"))], left, width)
 
 
@@ -181,7 +200,10 @@ def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tupl
         needed = 26 + max(text_width(line, 11) for line in lines)
         if x > left and x + needed > width:
             x, row = left, row + 1
-        shown = [words(line, class_="dim small", x=18, y=10 + 20 * number) for number, line in enumerate(lines)]
+        shown = [
+            words(line, class_="dim small", x=18, y=10 + 20 * number)
+            for number, line in enumerate(lines)
+        ]
         drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), *shown]))
         x, row = x + needed + 8, row + len(lines) - 1
     return drawn, row + 1
@@ -190,23 +212,10 @@ def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tupl
 # -- candidates ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """From values to pixels."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-
-def _scale(values: Sequence[float], start: float, end: float) -> _Scale:
+def _scale(values: Sequence[float], start: float, end: float) -> Scale:
     low, high = min(values), max(values)
     air = max(high - low, 0.02) * _AIR
-    return _Scale(low - air, high + air, start, end)
+    return Scale(low - air, high + air, start, end)
 
 
 def frontier_picture(result: AuditResult, width: float) -> Drawing:
@@ -217,18 +226,24 @@ def frontier_picture(result: AuditResult, width: float) -> Drawing:
     across = _scale([one.utility for one in result.candidates], left, right)
     up = _scale([0.0, *(one.risk for one in result.candidates)], top, bottom)
     points = [(one, across(one.utility), up(one.risk)) for one in result.candidates]
-    best = sorted(((x, y) for one, x, y in points if one.on_frontier), key=lambda point: (point[0], point[1]))
-    steps = _steps(best)
-    drawn = [*_frontier_axes(across, up, (left, top, right, bottom), wide=wide), *_frontier_line(best)]
-    drawn += _candidate_names(points, (left + 2, top, right, bottom - 2), steps)
+    best = sorted(
+        ((x, y) for one, x, y in points if one.on_frontier), key=lambda point: (point[0], point[1])
+    )
+    drawn = [
+        *_frontier_axes(across, up, (left, top, right, bottom), wide=wide),
+        *_frontier_line(best),
+    ]
+    drawn += _candidate_names(points, (left + 2, top, right, bottom - 2))
     drawn += [_sign(candidate_look(one), x, y, _candidate_told(one)) for one, x, y in points]
-    signs = dict.fromkeys((candidate_look(one), candidate_standing(one)) for one in result.candidates)
+    signs = dict.fromkeys(
+        (candidate_look(one), candidate_standing(one)) for one in result.candidates
+    )
     legend, rows = _legend(list(signs), left if wide else 4, width)
     drawn.append(moved(0, height + 6, legend))
-    return Drawing(width, height + 10 + 20 * rows, tuple(drawn))
+    return Drawing(width, height + 10 + 20 * rows, "".join(drawn))
 
 
-def _frontier_axes(across: _Scale, up: _Scale, box: Box, *, wide: bool) -> list[str]:
+def _frontier_axes(across: Scale, up: Scale, box: Box, *, wide: bool) -> list[str]:
     left, top, right, bottom = box
     drawn = []
     for tick in ticks(max(0.0, across.low), min(1.0, across.high), 8 if wide else 3):
@@ -238,21 +253,21 @@ def _frontier_axes(across: _Scale, up: _Scale, box: Box, *, wide: bool) -> list[
     for tick in ticks(100 * max(0.0, up.low), 100 * min(1.0, up.high), 6 if wide else 4):
         y = up(tick.value / 100)
         drawn.append(tag("line", class_="grid", x1=left, x2=right, y1=y, y2=y))
-        drawn.append(words(f"{tick.text} %", class_="dim small", x=left - 6, y=y + 4, text_anchor="end"))
+        drawn.append(
+            words(f"{tick.text} %", class_="dim small", x=left - 6, y=y + 4, text_anchor="end")
+        )
     return [
         *drawn,
         tag("line", class_="axis", x1=left, x2=right, y1=bottom, y2=bottom),
         tag("line", class_="axis", x1=left, x2=left, y1=top, y2=bottom),
-        words(clipped(said("utility_axis"), right - left), x=(left + right) / 2, y=bottom + 36, text_anchor="middle"),
+        words(
+            clipped(said("utility_axis"), right - left),
+            x=(left + right) / 2,
+            y=bottom + 36,
+            text_anchor="middle",
+        ),
         words(clipped(said("risk_axis"), right - 4), x=4, y=13),
     ]
-
-
-def _steps(best: Sequence[tuple[float, float]]) -> list[Box]:
-    parts: list[Box] = []
-    for (x, y), (x_next, y_next) in itertools.pairwise(best):
-        parts += [(x, y, x, y_next), (x, y_next, x_next, y_next)]
-    return parts
 
 
 def _frontier_line(best: Sequence[tuple[float, float]]) -> list[str]:
@@ -262,16 +277,13 @@ def _frontier_line(best: Sequence[tuple[float, float]]) -> list[str]:
     return [tag("path", class_="frontier", d=f"M{pixels(best[0][0])} {pixels(best[0][1])}{steps}")]
 
 
-def _candidate_names(points: Sequence[tuple[Candidate, float, float]], box: Box, lines: Sequence[Box]) -> list[str]:
-    named_points = [(x, y, clipped(one.name, 150, 11)) for one, x, y in points]
-    drawn = []
-    for place, (_, _, name) in zip(placed_labels(named_points, box, [], lines), named_points, strict=True):
-        if place is None:
-            continue
-        if place.lead is not None:
-            drawn.append(tag("line", class_="leader", **dict(zip(_ENDS, place.lead, strict=True))))
-        drawn.append(words(name, class_="small point-name", x=place.x, y=place.y, text_anchor=place.anchor))
-    return drawn
+def _candidate_names(points: Sequence[tuple[Candidate, float, float]], box: Box) -> list[str]:
+    labels = [(x, y, clipped(one.name, 150, 11)) for one, x, y in points]
+    return [
+        words(name, class_="small point-name", x=place.x, y=place.y, text_anchor=place.anchor)
+        for place, (_, _, name) in zip(placed_labels(labels, box), labels, strict=True)
+        if place is not None
+    ]
 
 
 def _candidate_told(one: Candidate) -> str:

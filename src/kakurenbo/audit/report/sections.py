@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kakurenbo.audit.report.markup import bar, element, folded, listed, marked, paragraph, plain, sheet
+from kakurenbo.audit.report.markup import (
+    bar,
+    element,
+    folded,
+    listed,
+    marked,
+    paragraph,
+    plain,
+    sheet,
+)
 from kakurenbo.audit.report.words import (
     CANDIDATE_HEADINGS,
     LOOKS,
@@ -30,8 +39,8 @@ from kakurenbo.audit.report.words import (
     threats,
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
-from kakurenbo.reporting.numbers import count
-from kakurenbo.tables import summed_up
+from kakurenbo.core import summed_up
+from kakurenbo.reports.numbers import count
 
 _LISTED = 8  # exposed records that are shown at once
 MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
@@ -39,18 +48,36 @@ MOST_LISTED = 100  # and those that are shown at all: the JSON has every one
 
 def risk_table(result: AuditResult) -> str:
     """Every risk with all its figures."""
-    headings = ["risk", "figure", "rate", "control", "baseline", "chance", "p_corrected", "limit", "standing"]
+    headings = [
+        "risk",
+        "figure",
+        "rate",
+        "control",
+        "baseline",
+        "chance",
+        "p_corrected",
+        "limit",
+        "standing",
+    ]
     places = ["main", "figure", *["below"] * 7]
     rows = [_risk_row(risk, result) for risk in result.risks.values() if risk.assessed]
-    extra = [f"{named('risk', risk.name)}: {figures_told(risk)}" for risk in result.risks.values() if risk.figures]
-    return sheet([said(f"heading.{one}") for one in headings], rows, places) + "".join(paragraph(one, "note") for one in extra)
+    extra = [
+        f"{named('risk', risk.name)}: {figures_told(risk)}"
+        for risk in result.risks.values()
+        if risk.figures
+    ]
+    return sheet([said(f"heading.{one}") for one in headings], rows, places) + "".join(
+        paragraph(one, "note") for one in extra
+    )
 
 
 def _risk_row(risk: Risk, result: AuditResult) -> list[str]:
     attack = element("div", plain(named("attack", risk.attack)), class_="method dim")
     notes = (element("div", plain(note), class_="note") for note in beside(risk, result))
     return [
-        element("span", plain(named("risk", risk.name)), class_="team-name") + attack + "".join(notes),
+        element("span", plain(named("risk", risk.name)), class_="team-name")
+        + attack
+        + "".join(notes),
         plain(limited(risk)),
         plain(rated(None if risk.name == "recoding" else risk.rate)),
         plain(rated(risk.control)),
@@ -69,12 +96,17 @@ def matrix_section(result: AuditResult) -> list[str]:
         return []
     headings = [said("heading.risk"), *(named("threat", threat) for threat in tried)]
     rows = [
-        [plain(named("risk", risk.name)), *(_threat_cell(leading(risk, threat)) for threat in tried)]
+        [
+            plain(named("risk", risk.name)),
+            *(_threat_cell(leading(risk, threat)) for threat in tried),
+        ]
         for risk in result.risks.values()
         if risk.rows
     ]
     every = [_tried_row(risk, row) for risk in result.risks.values() for row in risk.rows]
-    columns = [said(f"heading.{one}") for one in ("risk", "threat", "attack", "rate", "control", "excess")]
+    columns = [
+        said(f"heading.{one}") for one in ("risk", "threat", "attack", "rate", "control", "excess")
+    ]
     all_of_them = sheet(columns, every, ["main", "below", "below", "figure", "below", "below"])
     return [
         paragraph(said("matrix_hint")),
@@ -108,7 +140,10 @@ def records_section(result: AuditResult) -> list[str]:
     if not records.assessed:
         return [paragraph(said("records_not_assessed"))]
     told = said(
-        "records_flagged", flagged=count(len(records.flagged)), tested=count(records.tested), level=percent(records.level)
+        "records_flagged",
+        flagged=count(len(records.flagged)),
+        tested=count(records.tested),
+        level=percent(records.level),
     )
     if not records.flagged:
         return [paragraph(told), paragraph(said("records_fewest", fewest=records.fewest), "note")]
@@ -117,9 +152,16 @@ def records_section(result: AuditResult) -> list[str]:
     places = ["main", "below"]
     parts = [element("div", sheet(headings, shown[:_LISTED], places), class_="panel")]
     if len(shown) > _LISTED:
-        parts.append(folded(said("more_records", count=len(shown) - _LISTED), sheet(headings, shown[_LISTED:], places)))
+        parts.append(
+            folded(
+                said("more_records", count=len(shown) - _LISTED),
+                sheet(headings, shown[_LISTED:], places),
+            )
+        )
     if len(records.flagged) > MOST_LISTED:
-        parts.append(paragraph(said("not_listed", count=len(records.flagged) - MOST_LISTED), "note"))
+        parts.append(
+            paragraph(said("not_listed", count=len(records.flagged) - MOST_LISTED), "note")
+        )
     return [paragraph(told), paragraph(said("records_hint"), "note"), *parts]
 
 
@@ -149,11 +191,19 @@ def columns_section(result: AuditResult) -> list[str]:
     if result.recoded:
         headings = [said(f"heading.{one}") for one in ("column", "rule", "recovered")]
         rows = [
-            [plain(one.column), plain(named("rule", one.rule)), plain(f"{one.recovered} / {one.values}")]
+            [
+                plain(one.column),
+                plain(named("rule", one.rule)),
+                plain(f"{one.recovered} / {one.values}"),
+            ]
             for one in result.recoded
         ]
         table = sheet(headings, rows, ["main", "below", "figure"])
-        parts += [element("h3", plain(said("recoded"))), paragraph(said("recoded_hint")), element("div", table, class_="panel")]
+        parts += [
+            element("h3", plain(said("recoded"))),
+            paragraph(said("recoded_hint")),
+            element("div", table, class_="panel"),
+        ]
     return parts
 
 
@@ -172,9 +222,15 @@ def candidates_table(result: AuditResult) -> str:
     looks = [candidate_look(one) for one in result.candidates]
     rows = [
         [plain(name), plain(risk), plain(utility), marked(standing, look), plain(note)]
-        for look, (name, risk, utility, standing, note) in zip(looks, candidate_rows(result), strict=True)
+        for look, (name, risk, utility, standing, note) in zip(
+            looks, candidate_rows(result), strict=True
+        )
     ]
-    return sheet([said(f"heading.{one}") for one in CANDIDATE_HEADINGS], rows, ["main", "figure", *["below"] * 3])
+    return sheet(
+        [said(f"heading.{one}") for one in CANDIDATE_HEADINGS],
+        rows,
+        ["main", "figure", *["below"] * 3],
+    )
 
 
 def utility_section(result: AuditResult) -> list[str]:
@@ -187,14 +243,30 @@ def utility_section(result: AuditResult) -> list[str]:
         (said("columns_kept"), count(utility.columns_kept)),
     )
     cards = (
-        element("div", element("span", plain(name)), element("b", plain(value)), class_="card fact") for name, value in facts
+        element("div", element("span", plain(name)), element("b", plain(value)), class_="card fact")
+        for name, value in facts
     )
-    columns = [[plain(name), bar(value) + plain(percent(value))] for name, value in utility.by_column.items()]
-    parts = [sheet([said("heading.column"), said("heading.similarity")], columns, ["main", "figure"])] if columns else []
+    columns = [
+        [plain(name), bar(value) + plain(percent(value))]
+        for name, value in utility.by_column.items()
+    ]
+    parts = (
+        [sheet([said("heading.column"), said("heading.similarity")], columns, ["main", "figure"])]
+        if columns
+        else []
+    )
     if utility.models:
-        headings = [said(f"heading.{one}") for one in ("predicted", "on_release", "on_original", "majority")]
+        headings = [
+            said(f"heading.{one}") for one in ("predicted", "on_release", "on_original", "majority")
+        ]
         models = [
-            [plain(one.column), *(plain(percent(value)) for value in (one.on_release, one.on_original, one.majority))]
+            [
+                plain(one.column),
+                *(
+                    plain(percent(value))
+                    for value in (one.on_release, one.on_original, one.majority)
+                ),
+            ]
             for one in utility.models
         ]
         parts.append(sheet(headings, models, ["main", "figure", "below", "below"]))
@@ -231,22 +303,34 @@ def _risk_mark(result: AuditResult, name: str) -> str:
 
 
 def not_proved_section(result: AuditResult) -> list[str]:
-    return [element("div", listed(named("not_proved", name) for name in result.not_proved), class_="panel")]
+    return [
+        element(
+            "div", listed(named("not_proved", name) for name in result.not_proved), class_="panel"
+        )
+    ]
 
 
 def method_section(result: AuditResult) -> list[str]:
     """How the figures were made, so that they can be made again."""
     facts = sheet(
         [said("heading.what"), said("heading.value")],
-        ([plain(name), element("span", plain(value), class_="mono")] for name, value in method_facts(result)),
+        (
+            [plain(name), element("span", plain(value), class_="mono")]
+            for name, value in method_facts(result)
+        ),
         ["main", "below"],
     )
     parts = [element("div", facts, class_="panel")]
     if result.self_tests:
-        headings = [said(f"heading.{one}") for one in ("self_test", "attack", "read", "expected", "standing")]
+        headings = [
+            said(f"heading.{one}")
+            for one in ("self_test", "attack", "read", "expected", "standing")
+        ]
         rows = [
             [*map(plain, told), marked(outcome, "good" if test.passed else "bad")]
-            for test, (*told, outcome) in zip(result.self_tests, self_test_rows(result), strict=True)
+            for test, (*told, outcome) in zip(
+                result.self_tests, self_test_rows(result), strict=True
+            )
         ]
         table = sheet(headings, rows, ["main", "below", "below", "below", "figure"])
         parts += [
@@ -271,5 +355,10 @@ def method_facts(result: AuditResult) -> Iterator[tuple[str, str]]:
         columns = columns_in_short([str(name) for name in facts.get("columns", ())])
         yield (
             said(f"role.{role}"),
-            said("file_facts", name=file_name(facts), columns=columns, digest=str(facts.get("sha256", ""))),
+            said(
+                "file_facts",
+                name=file_name(facts),
+                columns=columns,
+                digest=str(facts.get("sha256", "")),
+            ),
         )

@@ -19,9 +19,9 @@ from kakurenbo.audit.result import (
     SelfTest,
     ThreatRow,
 )
-from kakurenbo.contracts import Unit
-from kakurenbo.messages import text, text_or
-from kakurenbo.reporting.numbers import count, figure, shown_value
+from kakurenbo.contest import Unit
+from kakurenbo.core.messages import text, text_or
+from kakurenbo.reports.numbers import count, figure, shown_value
 
 LOOKS = {WITHIN: "good", ABOVE: "bad"}
 """How a risk is marked where it is not just unsure."""
@@ -42,7 +42,9 @@ def said(code: str, **parameters: object) -> str:
 
 def named(kind: str, name: str) -> str:
     """A risk, threat, attack ... in words; one that nobody has words for stays as it is."""
-    return text_or(f"audit.report.{kind}.{name}", text_or(f"audit.{kind}.{name}", name.replace("_", " ")))
+    return text_or(
+        f"audit.report.{kind}.{name}", text_or(f"audit.{kind}.{name}", name.replace("_", " "))
+    )
 
 
 def listing(parts: Iterable[str]) -> str:
@@ -71,7 +73,11 @@ def caveat_sentences(result: AuditResult) -> list[str]:
     ]
     for caveat in result.caveats:
         risks = {"risks": [named("risk", risk) for risk in caveat.parameters.get("risks", ())]}
-        figures = {name: percent(value) for name, value in caveat.parameters.items() if isinstance(value, float)}
+        figures = {
+            name: percent(value)
+            for name, value in caveat.parameters.items()
+            if isinstance(value, float)
+        }
         code = f"{caveat.code}_shown" if "example" in caveat.parameters else caveat.code
         told.append(text(f"audit.caveat.{code}", **{**caveat.parameters, **figures, **risks}))
     return told
@@ -144,14 +150,20 @@ def risk_hints(result: AuditResult) -> list[str]:
 
 def figures_told(risk: Risk) -> str:
     """Further figures of a risk, each after its name; empty where it has none."""
-    shown = (f"{named('figure', name)} {_figure(risk, name)}" for name in risk.figures if name != _BY_CHANCE)
+    shown = (
+        f"{named('figure', name)} {_figure(risk, name)}"
+        for name in risk.figures
+        if name != _BY_CHANCE
+    )
     return listing(shown)
 
 
 def _figure(risk: Risk, name: str) -> str:
     if not name.startswith("top"):
         return percent(risk.figures[name])
-    return said("with_chance", value=count(risk.figures[name]), chance=count(risk.figures[_BY_CHANCE]))
+    return said(
+        "with_chance", value=count(risk.figures[name]), chance=count(risk.figures[_BY_CHANCE])
+    )
 
 
 def why_told(risk: Risk, result: AuditResult) -> str:
@@ -165,14 +177,28 @@ def why_told(risk: Risk, result: AuditResult) -> str:
     if risk.why == "too_few" and small and risk.name != "pseudonyms":
         # The holdout keeps a risk from being assessed only where nothing else does: of the others it is but the control.
         role = small[0]
-        return text("audit.why.too_few_rows", role=said(f"role.{role}"), rows=rows[role], fewest=FEWEST_PEOPLE)
-    return text("audit.why.too_few", fewest=FEWEST_PEOPLE) if risk.why == "too_few" else named("why", risk.why)
+        return text(
+            "audit.why.too_few_rows",
+            role=said(f"role.{role}"),
+            rows=rows[role],
+            fewest=FEWEST_PEOPLE,
+        )
+    return (
+        text("audit.why.too_few", fewest=FEWEST_PEOPLE)
+        if risk.why == "too_few"
+        else named("why", risk.why)
+    )
 
 
 def beside(risk: Risk, result: AuditResult) -> list[str]:
     """What must be said beside the figure of a risk: why there is none, what it hides, and what it is compared with."""
     told = [] if risk.why in ("", _TOLD_ONCE) else [why_told(risk, result)]
-    if risk.name == "singling_out" and risk.control is None and risk.rate is not None and risk.excess is not None:
+    if (
+        risk.name == "singling_out"
+        and risk.control is None
+        and risk.rate is not None
+        and risk.excess is not None
+    ):
         told.append(said("over_luck", luck=percent(risk.rate.value - risk.excess.value)))
     return told
 
@@ -180,7 +206,9 @@ def beside(risk: Risk, result: AuditResult) -> list[str]:
 def option_told(value: object) -> str:
     """What an option was; limits by the names of their risks."""
     if isinstance(value, Mapping):
-        return listing(f"{named('risk', str(name))} {shown_value(part)}" for name, part in value.items())
+        return listing(
+            f"{named('risk', str(name))} {shown_value(part)}" for name, part in value.items()
+        )
     return listing(map(str, value)) if isinstance(value, list) else shown_value(value)
 
 
@@ -207,7 +235,11 @@ def _outcome(test: SelfTest) -> str:
 def columns_sentence(result: AuditResult) -> str:
     """What the figures of the columns that drive the risk are relative to."""
     told = said("columns_hint", whole=percent(result.driving[0].with_all))
-    return told if max(one.share for one in result.driving) >= _SOME_PART else f"{told} {said('columns_none')}"
+    return (
+        told
+        if max(one.share for one in result.driving) >= _SOME_PART
+        else f"{told} {said('columns_none')}"
+    )
 
 
 def probability(value: float | None) -> str:
@@ -235,13 +267,21 @@ def columns_in_short(names: Sequence[str]) -> str:
     """Some column names, and how many more there are."""
     if len(names) <= _SHOWN_COLUMNS:
         return listing(names)
-    return said("columns_and_more", columns=listing(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+    return said(
+        "columns_and_more",
+        columns=listing(names[: _SHOWN_COLUMNS - 1]),
+        count=len(names) - _SHOWN_COLUMNS + 1,
+    )
 
 
 def _files_in_short(names: Sequence[str]) -> str:
     if len(names) <= _SHOWN_COLUMNS:
         return listing(names)
-    return said("files_and_more", files=listing(names[: _SHOWN_COLUMNS - 1]), count=len(names) - _SHOWN_COLUMNS + 1)
+    return said(
+        "files_and_more",
+        files=listing(names[: _SHOWN_COLUMNS - 1]),
+        count=len(names) - _SHOWN_COLUMNS + 1,
+    )
 
 
 def threat_told(row: ThreatRow) -> str:
@@ -273,7 +313,9 @@ def candidate_look(candidate: Candidate) -> str:
 
 def candidate_standing(candidate: Candidate) -> str:
     """Its verdict in a few words."""
-    return said(f"candidate.{'regressed' if candidate.verdict == 'regressed' else candidate_look(candidate)}")
+    return said(
+        f"candidate.{'regressed' if candidate.verdict == 'regressed' else candidate_look(candidate)}"
+    )
 
 
 CANDIDATE_HEADINGS = ("release", "excess", "similarity", "standing", "note")

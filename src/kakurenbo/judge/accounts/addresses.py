@@ -21,7 +21,9 @@ def address_behind(peer: str, forwarded: str) -> str:
     forwarded : str
         The header ``X-Forwarded-For``; its last address is the proxy's own word.
     """
-    if settings.SECURE_PROXY_SSL_HEADER and peer in _LOOPBACK:  # a proxy that speaks TLS for the judge stands on this machine
+    if (
+        settings.SECURE_PROXY_SSL_HEADER and peer in _LOOPBACK
+    ):  # a proxy that speaks TLS for the judge stands on this machine
         return forwarded.rpartition(",")[2].strip() or peer
     return peer
 

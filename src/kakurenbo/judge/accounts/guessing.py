@@ -30,12 +30,18 @@ class Guessing(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
     """Axes' own counting at one account, and beside it that over all accounts from one address."""
 
     def is_locked(self, request: HttpRequest, credentials: Credentials | None = None) -> bool:
-        return bool(super().is_locked(request, credentials)) or is_closed_to_strangers(request, credentials)
+        return bool(super().is_locked(request, credentials)) or is_closed_to_strangers(
+            request, credentials
+        )
 
 
 def address_of(request: HttpRequest) -> str | None:
     """The address as which wrong passwords are counted."""
-    return network_of(address_behind(request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", "")))
+    return network_of(
+        address_behind(
+            request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", "")
+        )
+    )
 
 
 def is_closed_to_strangers(request: HttpRequest, credentials: Credentials | None) -> bool:
@@ -53,7 +59,9 @@ def seconds_closed(request: HttpRequest, credentials: Credentials | None) -> int
         recent, most = recent.filter(username=_account(credentials)), settings.AXES_FAILURE_LIMIT
     left, now = _failures(recent), timezone.now()
     waiting = settings.AXES_COOLOFF_TIME
-    for at, failures in recent.order_by("attempt_time").values_list("attempt_time", "failures_since_start"):
+    for at, failures in recent.order_by("attempt_time").values_list(
+        "attempt_time", "failures_since_start"
+    ):
         left -= failures
         if left < most:
             waiting = at + settings.AXES_COOLOFF_TIME - now
@@ -63,7 +71,9 @@ def seconds_closed(request: HttpRequest, credentials: Credentials | None) -> int
 
 def _recent(address: str | None) -> QuerySet[AccessAttempt]:
     since = timezone.now() - settings.AXES_COOLOFF_TIME
-    recent: QuerySet[AccessAttempt] = AccessAttempt.objects.filter(ip_address=address, attempt_time__gte=since)
+    recent: QuerySet[AccessAttempt] = AccessAttempt.objects.filter(
+        ip_address=address, attempt_time__gte=since
+    )
     return recent
 
 

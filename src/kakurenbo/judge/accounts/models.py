@@ -12,7 +12,9 @@ from django.db.models.functions import Lower
 class UserManager(BaseUserManager["User"]):
     """Makes accounts; addresses that differ in case are one."""
 
-    def create_user(self, email: str, password: str, *, name: str = "", is_organizer: bool = False) -> User:
+    def create_user(
+        self, email: str, password: str, *, name: str = "", is_organizer: bool = False
+    ) -> User:
         user = self.model(email=email.strip().lower(), name=name.strip(), is_organizer=is_organizer)
         user.set_password(password)
         user.save(using=self._db)
@@ -47,7 +49,9 @@ class User(AbstractBaseUser):
     objects = UserManager()
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(Lower("email"), name="one_account_per_address")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(Lower("email"), name="one_account_per_address")
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email

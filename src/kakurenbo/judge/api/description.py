@@ -40,7 +40,10 @@ def description() -> dict[str, Any]:
 
 
 def _refusal(words: str) -> dict[str, Any]:
-    return {"description": words, "content": {_JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
+    return {
+        "description": words,
+        "content": {_JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}},
+    }
 
 
 def _say_bytes(answers: dict[int, Any]) -> None:

@@ -21,7 +21,7 @@ from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import somebody
 from kakurenbo.judge.api.judged import judging_of
 from kakurenbo.judge.api.looking import contest_of, download_blob, round_of
-from kakurenbo.judge.api.refusals import Refused, done, not_there
+from kakurenbo.judge.api.refusals import not_there
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests import queries as contests
 from kakurenbo.judge.contests.models import Entry, Phase
@@ -30,20 +30,27 @@ from kakurenbo.judge.serve.arrival import arrived_at
 from kakurenbo.judge.serve.uploads import LIMIT_HEADER, Question, Received, upload_of
 from kakurenbo.judge.submissions import queries, rules, store
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.tables import Problems
 
 router = Router(tags=["submissions"])
 _BYTES = {"type": "string", "format": "binary"}
 
 
-@router.get("/contests/{slug}/status", response=schemas.TeamStatus, summary="What your team handed in, what counts, tries left")
+@router.get(
+    "/contests/{slug}/status",
+    response=schemas.TeamStatus,
+    summary="What your team handed in, what counts, tries left",
+)
 def status(request: HttpRequest, slug: str) -> dict[str, Any]:
     user = somebody(request)
     contest = contest_of(user, slug)
     own = permissions.membership(user, contest)
     if own is None:
         not_there()
-    phases = [_phase_status(user, entry, phase) for entry in _entries(user, slug) for phase in entry.round.phases.all()]
+    phases = [
+        _phase_status(user, entry, phase)
+        for entry in _entries(user, slug)
+        for phase in entry.round.phases.all()
+    ]
     return {"contest": contest.slug, "team": own.team.number, "phases": phases}
 
 
@@ -55,8 +62,10 @@ def status(request: HttpRequest, slug: str) -> dict[str, Any]:
 def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[str, Any]]:
     user = somebody(request)
     entry = contests.entry_of(user, round_of(user, slug, name)) or not_there()
-    phase = entry.round.phases.select_related("round__contest").filter(kind=kind).first() or not_there()
-    begun = done(rules.begin(user, entry, phase, arrived_at(request)))
+    phase = (
+        entry.round.phases.select_related("round__contest").filter(kind=kind).first() or not_there()
+    )
+    begun = rules.begin(user, entry, phase, arrived_at(request))
     return Status(201, {**_begun(begun), "files": [], "counts": None, "judging": {}})
 
 
@@ -66,18 +75,18 @@ def begin(request: HttpRequest, slug: str, name: str, kind: str) -> Status[dict[
     summary="Send a file of a submission: its bytes are the body",
     openapi_extra={"requestBody": {"content": {"application/octet-stream": {"schema": _BYTES}}}},
 )
-def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dict[str, Any]] | HttpResponse:
+def add_file(
+    request: HttpRequest, submission_id: UUID, name: str
+) -> Status[dict[str, Any]] | HttpResponse:
     submission = _own(somebody(request), submission_id, to_change=True)
     said = upload_of(request)
     if isinstance(said, Received):  # the intake has asked for the limit
         added = rules.add_file(submission, name, store.adopt(said.path, said.digest, said.size))
     else:
-        limit = done(rules.most_bytes(submission, name))
+        limit = rules.most_bytes(submission, name)
         if isinstance(said, Question):
             return HttpResponse(headers={LIMIT_HEADER: str(limit)})
         added = rules.add_file(submission, name, store.put(_body(request, limit)))
-    if isinstance(added, Problems):
-        raise Refused(added)
     return Status(201, _file(added))
 
 
@@ -88,21 +97,33 @@ def add_file(request: HttpRequest, submission_id: UUID, name: str) -> Status[dic
 )
 def finish(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.finish(_own(user, submission_id, to_change=True), arrived_at(request))))
+    return described(
+        user, rules.finish(_own(user, submission_id, to_change=True), arrived_at(request))
+    )
 
 
-@router.get("/submissions/{uuid:submission_id}", response=schemas.SubmissionOut, summary="A submission and its judging")
+@router.get(
+    "/submissions/{uuid:submission_id}",
+    response=schemas.SubmissionOut,
+    summary="A submission and its judging",
+)
 def submission(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
     return described(user, _own(user, submission_id))
 
 
-@router.get("/submissions/{uuid:submission_id}/files/{path:name}", summary="A file as it was handed in", response=bytes)
+@router.get(
+    "/submissions/{uuid:submission_id}/files/{path:name}",
+    summary="A file as it was handed in",
+    response=bytes,
+)
 def submitted_file(request: HttpRequest, submission_id: UUID, name: str) -> StreamingHttpResponse:
     user = somebody(request)
     submission = _own(user, submission_id)
     file = submission.files.select_related("blob").filter(name=name).first()
-    if file is None or not permissions.may_fetch_submitted(user, submission.entry.team, timezone.now()):
+    if file is None or not permissions.may_fetch_submitted(
+        user, submission.entry.team, timezone.now()
+    ):
         not_there()
     return download_blob(request, file.blob.digest, file.name, file.blob.size)
 
@@ -114,7 +135,10 @@ def submitted_file(request: HttpRequest, submission_id: UUID, name: str) -> Stre
 )
 def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.withdraw(user, _own(user, submission_id, to_change=True), arrived_at(request))))
+    return described(
+        user,
+        rules.withdraw(user, _own(user, submission_id, to_change=True), arrived_at(request)),
+    )
 
 
 @router.post(
@@ -124,7 +148,10 @@ def withdraw(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
 )
 def choose(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    return described(user, done(rules.choose(user, _own(user, submission_id, to_change=True), arrived_at(request))))
+    return described(
+        user,
+        rules.choose(user, _own(user, submission_id, to_change=True), arrived_at(request)),
+    )
 
 
 def described(user: User, submission: Submission) -> dict[str, Any]:
@@ -174,7 +201,11 @@ def _phase_status(user: User, entry: Entry, phase: Phase) -> dict[str, Any]:
 
 def _counting(entry: Entry, phase: Phase) -> dict[UUID, str]:
     """What counts and why, as a team is told: nothing of one that is out of the round."""
-    return {} if entry.disqualified else {one.pk: reason for one, reason in queries.counting(entry, phase)}
+    return (
+        {}
+        if entry.disqualified
+        else {one.pk: reason for one, reason in queries.counting(entry, phase)}
+    )
 
 
 def _submission(user: User, submission: Submission, counting: dict[UUID, str]) -> dict[str, Any]:
@@ -203,7 +234,12 @@ def _begun(submission: Submission) -> dict[str, Any]:
 
 
 def _file(file: Any) -> dict[str, Any]:
-    return {"name": file.name, "target": file.target, "size": file.blob.size, "sha256": file.blob.digest}
+    return {
+        "name": file.name,
+        "target": file.target,
+        "size": file.blob.size,
+        "sha256": file.blob.digest,
+    }
 
 
 def _body(request: HttpRequest, limit: int) -> Iterator[bytes]:

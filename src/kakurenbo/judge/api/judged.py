@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from kakurenbo.core.messages import LANGUAGES, language, retold
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.scoring import queries
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import LANGUAGES, language, retold
 
 
 def judging_of(submission: Submission, user: User) -> dict[str, Any]:
@@ -24,7 +24,10 @@ def judging_of(submission: Submission, user: User) -> dict[str, Any]:
         return {}
     refused = found.pop("refused", [])
     total = found.pop("total", 0) + sum(one["total"] for one in refused)
-    problems = [*found.pop("problems", []), *(problem for one in refused for problem in one["problems"])]
+    problems = [
+        *found.pop("problems", []),
+        *(problem for one in refused for problem in one["problems"]),
+    ]
     if "cause" in found:
         found["cause"] = retold(found["cause"])
     if "notices" in found:

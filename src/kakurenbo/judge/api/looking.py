@@ -37,7 +37,12 @@ def round_of(user: Asker, slug: str, name: str) -> Round:
 def me(request: HttpRequest) -> dict[str, Any]:
     user = somebody(request)
     listed = [_line(user, contest) for contest in queries.contests_for(user)]
-    return {"email": user.email, "name": user.name, "is_organizer": permissions.is_organizer(user), "contests": listed}
+    return {
+        "email": user.email,
+        "name": user.name,
+        "is_organizer": permissions.is_organizer(user),
+        "contests": listed,
+    }
 
 
 @router.get("/contests", response=list[schemas.ContestLine], summary="Contests that you may see")
@@ -45,7 +50,11 @@ def contests(request: HttpRequest) -> list[dict[str, Any]]:
     return [_line(asker(request), contest) for contest in queries.contests_for(asker(request))]
 
 
-@router.get("/contests/{slug}", response=schemas.ContestOut, summary="A contest: rounds, phases, teams, announcements")
+@router.get(
+    "/contests/{slug}",
+    response=schemas.ContestOut,
+    summary="A contest: rounds, phases, teams, announcements",
+)
 def contest(request: HttpRequest, slug: str) -> dict[str, Any]:
     user = asker(request)
     found = contest_of(user, slug)
@@ -65,20 +74,30 @@ def contest(request: HttpRequest, slug: str) -> dict[str, Any]:
     }
 
 
-@router.get("/contests/{slug}/log", response=schemas.LogOut, summary="The log: leaves and signed roots; at the end its entries")
+@router.get(
+    "/contests/{slug}/log",
+    response=schemas.LogOut,
+    summary="The log: leaves and signed roots; at the end its entries",
+)
 def log(request: HttpRequest, slug: str) -> dict[str, Any]:
     user = asker(request)
     return archive.log(user, contest_of(user, slug), timezone.now())
 
 
-@router.get("/contests/{slug}/standings", response=schemas.StandingsOut, summary="Standings over all rounds")
+@router.get(
+    "/contests/{slug}/standings", response=schemas.StandingsOut, summary="Standings over all rounds"
+)
 def contest_standings(request: HttpRequest, slug: str) -> dict[str, Any]:
     user = asker(request)
     found = contest_of(user, slug)
     return _standings(found, scoring.standings(found, user, timezone.now()))
 
 
-@router.get("/contests/{slug}/rounds/{name}/standings", response=schemas.StandingsOut, summary="Standings of a round")
+@router.get(
+    "/contests/{slug}/rounds/{name}/standings",
+    response=schemas.StandingsOut,
+    summary="Standings of a round",
+)
 def round_standings(request: HttpRequest, slug: str, name: str) -> dict[str, Any]:
     user = asker(request)
     found = round_of(user, slug, name)
@@ -86,7 +105,9 @@ def round_standings(request: HttpRequest, slug: str, name: str) -> dict[str, Any
 
 
 @router.get(
-    "/contests/{slug}/rounds/{name}/files", response=list[schemas.RoundFileOut], summary="Files of a round that you may fetch"
+    "/contests/{slug}/rounds/{name}/files",
+    response=list[schemas.RoundFileOut],
+    summary="Files of a round that you may fetch",
 )
 def round_files(request: HttpRequest, slug: str, name: str) -> list[dict[str, Any]]:
     user, now = asker(request), timezone.now()
@@ -97,10 +118,17 @@ def round_files(request: HttpRequest, slug: str, name: str) -> list[dict[str, An
     ]
 
 
-@router.get("/contests/{slug}/rounds/{name}/files/{path:path}", summary="One of these files", response=bytes)
+@router.get(
+    "/contests/{slug}/rounds/{name}/files/{path:path}", summary="One of these files", response=bytes
+)
 def round_file(request: HttpRequest, slug: str, name: str, path: str) -> StreamingHttpResponse:
     user = asker(request)
-    file = round_of(user, slug, name).files.select_related("blob", "round__contest").filter(path=path).first()
+    file = (
+        round_of(user, slug, name)
+        .files.select_related("blob", "round__contest")
+        .filter(path=path)
+        .first()
+    )
     if file is None or not permissions.may_fetch(user, file, timezone.now()):
         not_there()
     return download_blob(request, file.blob.digest, path.rsplit("/", 1)[-1], file.blob.size)
@@ -114,7 +142,11 @@ def download_blob(request: HttpRequest, digest: str, name: str, size: int) -> St
 
 def _line(user: Asker, contest: Contest) -> dict[str, Any]:
     own = None if isinstance(user, AnonymousUser) else permissions.membership(user, contest)
-    team = None if own is None else {"number": own.team.number, "name": own.team.name, "role": own.role}
+    team = (
+        None
+        if own is None
+        else {"number": own.team.number, "name": own.team.name, "role": own.role}
+    )
     names = ("slug", "title", "rulebook", "zone", "rehearsal", "ended_at")
     return {**{name: getattr(contest, name) for name in names}, "team": team}
 

@@ -12,7 +12,15 @@ from kakurenbo.judge.operations.logs import request_id
 _PLACE = "/api/"
 _JSON = "application/json"
 _FIRST_REFUSAL, _FIRST_FAULT = 400, 500
-_CODES = {401: "token", 403: "forbidden", 404: "missing", 405: "method", 413: "too_large", 429: "too_fast", 503: "busy"}
+_CODES = {
+    401: "token",
+    403: "forbidden",
+    404: "missing",
+    405: "method",
+    413: "too_large",
+    429: "too_fast",
+    503: "busy",
+}
 _KEPT = ("Allow", "Retry-After", "WWW-Authenticate")
 """Headers of a refusal that tell a program what to do."""
 
@@ -26,7 +34,11 @@ class JsonRefusals:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self._get_response(request)
         status = response.status_code
-        if status < _FIRST_REFUSAL or not request.path_info.startswith(_PLACE) or _is_ours(response):
+        if (
+            status < _FIRST_REFUSAL
+            or not request.path_info.startswith(_PLACE)
+            or _is_ours(response)
+        ):
             return response
         content = refusal(_CODES.get(status, "fault" if status >= _FIRST_FAULT else "malformed"))
         if status >= _FIRST_FAULT:  # by which whoever runs the judge finds it in the log

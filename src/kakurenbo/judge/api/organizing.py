@@ -15,7 +15,7 @@ from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import asker, somebody
 from kakurenbo.judge.api.looking import contest_of
-from kakurenbo.judge.api.refusals import Gone, NotYet, all_there, done, not_there
+from kakurenbo.judge.api.refusals import Gone, NotYet, all_there, not_there
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, permissions
 from kakurenbo.judge.contests.leakage import leaks
@@ -29,12 +29,18 @@ from kakurenbo.judge.scoring.models import Job
 router = Router(tags=["organizers"])
 
 
-@router.get("/contests/{slug}/queue", response=list[schemas.JobOut], summary="Work that waits, runs or is parked")
+@router.get(
+    "/contests/{slug}/queue",
+    response=list[schemas.JobOut],
+    summary="Work that waits, runs or is parked",
+)
 def queue(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
     return [_job(queued.job) for queued in scoring.queue(managed(request, slug), timezone.now())]
 
 
-@router.post("/jobs/{int:job_id}/rerun", response=schemas.JobOut, summary="Do a piece of work again")
+@router.post(
+    "/jobs/{int:job_id}/rerun", response=schemas.JobOut, summary="Do a piece of work again"
+)
 def rerun(request: HttpRequest, job_id: int) -> dict[str, Any]:
     user = somebody(request)
     job = Job.objects.select_related("contest").filter(pk=job_id).first()
@@ -44,7 +50,9 @@ def rerun(request: HttpRequest, job_id: int) -> dict[str, Any]:
 
 
 @router.get(
-    "/contests/{slug}/feedback", response=list[schemas.LeakOut], summary="How much of the answers feedback can tell, by phase"
+    "/contests/{slug}/feedback",
+    response=list[schemas.LeakOut],
+    summary="How much of the answers feedback can tell, by phase",
 )
 def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
     names = ("round", "phase", "questions", "bits_each", "bits", "answer_bits", "share", "warns")
@@ -69,7 +77,11 @@ def archive(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return download(request, archives.archive(user, contest, now), f"{contest.slug}.zip")
 
 
-@router.get("/contests/{slug}/results-site.zip", response=bytes, summary="The results as a site of plain files")
+@router.get(
+    "/contests/{slug}/results-site.zip",
+    response=bytes,
+    summary="The results as a site of plain files",
+)
 def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     user = asker(request)
     contest = contest_of(user, slug)
@@ -85,7 +97,7 @@ def results_site(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     summary="Delete the files of a contest that is long over",
 )
 def erase(request: HttpRequest, slug: str, confirm: str = "") -> Contest:
-    return done(erasing.erase(somebody(request), managed(request, slug), confirm))
+    return erasing.erase(somebody(request), managed(request, slug), confirm)
 
 
 @router.get("/accounts", response=list[schemas.AccountOut], summary="Everybody who can log in")
@@ -101,7 +113,7 @@ def accounts(request: HttpRequest) -> QuerySet[User]:
 )
 def delete_account(request: HttpRequest, account_id: int) -> User:
     _organizer(request)
-    return done(delete(User.objects.filter(pk=account_id, is_active=True).first() or not_there()))
+    return delete(User.objects.filter(pk=account_id, is_active=True).first() or not_there())
 
 
 def _organizer(request: HttpRequest) -> None:
@@ -119,7 +131,17 @@ def managed(request: HttpRequest, slug: str) -> Contest:
 
 
 def _job(job: Job) -> dict[str, Any]:
-    names = ("id", "kind", "state", "subject", "attempts", "worker", "cause", "created_at", "started_at")
+    names = (
+        "id",
+        "kind",
+        "state",
+        "subject",
+        "attempts",
+        "worker",
+        "cause",
+        "created_at",
+        "started_at",
+    )
     return {
         **{name: getattr(job, name) for name in names},
         "round": None if job.round is None else job.round.name,

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, Read
-from kakurenbo.tables import refused as refused_problems
+from kakurenbo.core import InputError, Problems
+from kakurenbo.core.messages import text
 
-T = TypeVar("T")
 BAD_REQUEST, UNPROCESSABLE = 400, 422
 RETRY_SECONDS = 5
 """After so long, what is being made is there as a rule."""
-
-
-class Refused(Exception):
-    """Problems, on their way to the answer."""
-
-    def __init__(self, problems: Problems) -> None:
-        super().__init__(repr(problems))
-        self.problems = problems
 
 
 class Gone(Exception):
@@ -43,13 +33,6 @@ class NotYet(Exception):
     """What is asked for is being made; the message is the code of the refusal."""
 
 
-def done(outcome: Read[T] | Problems) -> T:
-    """What a rule gave; its problems become the answer."""
-    if isinstance(outcome, Problems):
-        raise Refused(outcome)
-    return outcome.value
-
-
 def all_there(lost: Problems) -> None:
     """Go on where no file is lost; else the files that are become the answer."""
     if lost:
@@ -65,17 +48,24 @@ def refusal(code: str, problems: Problems | None = None) -> dict[str, Any]:
     """Every refusal, whatever refuses: a code for programs, a sentence for people, and problems where the rules name some."""
     listed = [] if problems is None else [problem.as_json() for problem in problems]
     total = 0 if problems is None else problems.total
-    return {"error": code, "message": text(f"judge_api.{code}"), "problems": listed, "problem_count": total}
+    return {
+        "error": code,
+        "message": text(f"judge_api.{code}"),
+        "problems": listed,
+        "problem_count": total,
+    }
 
 
 def add_refusals(api: NinjaAPI) -> None:
     """Teach an API to answer refusals."""
 
-    def answer(request: HttpRequest, status: int, code: str, problems: Problems | None = None) -> HttpResponse:
+    def answer(
+        request: HttpRequest, status: int, code: str, problems: Problems | None = None
+    ) -> HttpResponse:
         return api.create_response(request, refusal(code, problems), status=status)
 
-    @api.exception_handler(Refused)
-    def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+    @api.exception_handler(InputError)
+    def refused(request: HttpRequest, error: InputError) -> HttpResponse:
         return answer(request, UNPROCESSABLE, "refused", error.problems)
 
     @api.exception_handler(AuthenticationError)
@@ -102,11 +92,13 @@ def add_refusals(api: NinjaAPI) -> None:
 
     @api.exception_handler(HttpError)
     def other(request: HttpRequest, error: HttpError) -> HttpResponse:
-        code = "malformed" if error.status_code == BAD_REQUEST else str(error)  # a body that cannot be read: not our words
+        code = (
+            "malformed" if error.status_code == BAD_REQUEST else str(error)
+        )  # a body that cannot be read: not our words
         return answer(request, error.status_code, code)
 
     @api.exception_handler(ValidationError)
     def malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:
         places = [".".join(map(str, one["loc"])) for one in error.errors]
-        wrong = (refused_problems("api.bad_field", "", column=place) for place in places)
-        return answer(request, UNPROCESSABLE, "malformed", Problems.of(*wrong))
+        wrong = [Problems.of("api.bad_field", "", column=place) for place in places]
+        return answer(request, UNPROCESSABLE, "malformed", Problems.join(wrong))

@@ -11,7 +11,7 @@ from ninja import Router, Status
 from kakurenbo.judge.api import schemas
 from kakurenbo.judge.api.authentication import somebody
 from kakurenbo.judge.api.organizing import managed
-from kakurenbo.judge.api.refusals import done, not_there
+from kakurenbo.judge.api.refusals import not_there
 from kakurenbo.judge.scoring import queries, rejudging
 from kakurenbo.judge.scoring.models import Rejudging
 from kakurenbo.judge.submissions.models import Submission
@@ -19,11 +19,18 @@ from kakurenbo.judge.submissions.models import Submission
 router = Router(tags=["organizers"])
 
 
-@router.get("/contests/{slug}/rejudgings", response=schemas.RejudgingsOut, summary="Rejudgings, and entries that need one")
+@router.get(
+    "/contests/{slug}/rejudgings",
+    response=schemas.RejudgingsOut,
+    summary="Rejudgings, and entries that need one",
+)
 def every(request: HttpRequest, slug: str) -> dict[str, Any]:
     contest = managed(request, slug)
     found = queries.rejudgings(contest, somebody(request), timezone.now())
-    return {"judged_by_others": queries.judged_by_others(contest), "rejudgings": [_line(one) for one in found]}
+    return {
+        "judged_by_others": queries.judged_by_others(contest),
+        "rejudgings": [_line(one) for one in found],
+    }
 
 
 @router.post(
@@ -37,11 +44,21 @@ def ask(request: HttpRequest, slug: str, asked: schemas.RejudgingIn) -> Status[d
     round_ = None if asked.round is None else next(named, None) or not_there()
     submission = None
     if asked.submission is not None:
-        submission = Submission.objects.filter(pk=asked.submission, entry__team__contest=contest).first() or not_there()
-    return Status(201, _whole(done(rejudging.ask(somebody(request), contest, asked.reason, round_, submission))))
+        submission = (
+            Submission.objects.filter(pk=asked.submission, entry__team__contest=contest).first()
+            or not_there()
+        )
+    return Status(
+        201,
+        _whole(rejudging.ask(somebody(request), contest, asked.reason, round_, submission)),
+    )
 
 
-@router.get("/contests/{slug}/rejudgings/{int:pk}", response=schemas.RejudgingOut, summary="What a rejudging would change")
+@router.get(
+    "/contests/{slug}/rejudgings/{int:pk}",
+    response=schemas.RejudgingOut,
+    summary="What a rejudging would change",
+)
 def one(request: HttpRequest, slug: str, pk: int) -> dict[str, Any]:
     return _whole(_found(request, slug, pk))
 
@@ -52,7 +69,7 @@ def one(request: HttpRequest, slug: str, pk: int) -> dict[str, Any]:
     summary="Let a rejudging count",
 )
 def apply(request: HttpRequest, slug: str, pk: int) -> dict[str, Any]:
-    return _whole(done(rejudging.apply(somebody(request), _found(request, slug, pk))))
+    return _whole(rejudging.apply(somebody(request), _found(request, slug, pk)))
 
 
 @router.post(
@@ -61,7 +78,7 @@ def apply(request: HttpRequest, slug: str, pk: int) -> dict[str, Any]:
     summary="Give a rejudging up",
 )
 def cancel(request: HttpRequest, slug: str, pk: int) -> dict[str, Any]:
-    return _whole(done(rejudging.cancel(somebody(request), _found(request, slug, pk))))
+    return _whole(rejudging.cancel(somebody(request), _found(request, slug, pk)))
 
 
 def _found(request: HttpRequest, slug: str, pk: int) -> Rejudging:
@@ -71,7 +88,10 @@ def _found(request: HttpRequest, slug: str, pk: int) -> Rejudging:
 
 def _line(found: Rejudging) -> dict[str, Any]:
     names = ("id", "state", "reason", "asked_at", "decided_at")
-    about = {"round": None if found.round is None else found.round.name, "submission": found.submission_id}
+    about = {
+        "round": None if found.round is None else found.round.name,
+        "submission": found.submission_id,
+    }
     return {**{name: getattr(found, name) for name in names}, **about}
 
 

@@ -51,7 +51,11 @@ class ConsistencyOut(Schema):
     proof: list[str]
 
 
-@router.get("/contests/{slug}/log/checkpoint", response=SignedRootOut, summary="The latest signed root of the log")
+@router.get(
+    "/contests/{slug}/log/checkpoint",
+    response=SignedRootOut,
+    summary="The latest signed root of the log",
+)
 def checkpoint(request: HttpRequest, slug: str) -> dict[str, Any]:
     found = queries.latest_checkpoint(contest_of(asker(request), slug))
     return not_there() if found is None else found.as_json()
@@ -69,11 +73,19 @@ def consistency(request: HttpRequest, slug: str, first: int, second: int) -> dic
     return {"first": first, "second": second, "proof": [step.hex() for step in proof]}
 
 
-@router.get("/submissions/{uuid:submission_id}/receipt", response=ReceiptOut, summary="The receipt of a submission")
+@router.get(
+    "/submissions/{uuid:submission_id}/receipt",
+    response=ReceiptOut,
+    summary="The receipt of a submission",
+)
 def receipt(request: HttpRequest, submission_id: UUID) -> dict[str, Any]:
     user = somebody(request)
-    submission = Submission.objects.select_related("entry__team__contest").filter(pk=submission_id).first()
-    if submission is None or not permissions.may_see_team(user, submission.entry.team, timezone.now()):
+    submission = (
+        Submission.objects.select_related("entry__team__contest").filter(pk=submission_id).first()
+    )
+    if submission is None or not permissions.may_see_team(
+        user, submission.entry.team, timezone.now()
+    ):
         not_there()
     found = queries.receipt(submission)
     if found is None:

@@ -16,4 +16,8 @@ def description(_request: HttpRequest) -> JsonResponse:
     return JsonResponse(described())
 
 
-urlpatterns = [path("", description), path("openapi.json", description, name="openapi"), path("", api.urls)]
+urlpatterns = [
+    path("", description),
+    path("openapi.json", description, name="openapi"),
+    path("", api.urls),
+]

@@ -14,7 +14,7 @@ from functools import partial
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
 
-from kakurenbo.contracts import ANONYMIZE
+from kakurenbo.contest import ANONYMIZE
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Round
 from kakurenbo.judge.scoring import rules as scoring
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
@@ -42,7 +42,9 @@ def advance(now: datetime) -> list[str]:
             done += _advance_contest(pk, now)
         except (OperationalError, InterfaceError):
             raise  # the database is away: it is away for the others, too
-        except Exception:  # such as a rulebook that is no longer installed: no reason for the others to wait
+        except (
+            Exception
+        ):  # such as a rulebook that is no longer installed: no reason for the others to wait
             _log.exception("contest %s cannot be advanced", pk)
     return done
 
@@ -59,7 +61,11 @@ def end_contest(contest: Contest, now: datetime) -> None:
 def _advance_contest(pk: int, now: datetime) -> Iterable[str]:
     while _next_step(Contest.objects.get(pk=pk), now) is not None:
         with transaction.atomic():
-            contest = Contest.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=pk, ended_at=None).first()
+            contest = (
+                Contest.objects.select_for_update(no_key=True, skip_locked=True)
+                .filter(pk=pk, ended_at=None)
+                .first()
+            )
             step = None if contest is None else _next_step(contest, now)
             if step is None:  # another process is at it, or was faster
                 return
@@ -77,7 +83,9 @@ def _next_step(contest: Contest, now: datetime) -> Step | None:
         step = _preparing(round_, phases, now) or _next_phase_step(phases, now)
         if step is not None:
             return step
-    over = all(phase.state == PhaseState.CLOSED for round_ in rounds for phase in round_.phases.all())
+    over = all(
+        phase.state == PhaseState.CLOSED for round_ in rounds for phase in round_.phases.all()
+    )
     if contest.rehearsal and over and not contest.jobs.filter(state__in=_NOT_DONE).exists():
         return partial(_end_rehearsal, contest, now)
     return None
@@ -87,7 +95,9 @@ def _next_phase_step(phases: Sequence[Phase], now: datetime) -> Step | None:
     for place, phase in enumerate(phases):
         if phase.state == PhaseState.WAITING:
             return _opening(phase, phases[:place], now)
-        find = {PhaseState.OPEN: _closing, PhaseState.SEALING: _sealing}.get(PhaseState(phase.state))
+        find = {PhaseState.OPEN: _closing, PhaseState.SEALING: _sealing}.get(
+            PhaseState(phase.state)
+        )
         step = None if find is None else find(phase, now)
         if step is not None:
             return step
@@ -99,8 +109,14 @@ def _next_phase_step(phases: Sequence[Phase], now: datetime) -> Step | None:
 
 def _preparing(round_: Round, phases: Sequence[Phase], now: datetime) -> Step | None:
     due = bool(phases) and phases[0].opens_at - PREPARED_AHEAD <= now
-    asked = round_.jobs.filter(kind=JobKind.PREPARE)  # one that was put aside waits for an organizer
-    return partial(_prepare, round_) if due and round_.prepared_at is None and not asked.exists() else None
+    asked = round_.jobs.filter(
+        kind=JobKind.PREPARE
+    )  # one that was put aside waits for an organizer
+    return (
+        partial(_prepare, round_)
+        if due and round_.prepared_at is None and not asked.exists()
+        else None
+    )
 
 
 def _prepare(round_: Round) -> str:
@@ -113,7 +129,9 @@ def _prepare(round_: Round) -> str:
 
 def _opening(phase: Phase, earlier: Sequence[Phase], now: datetime) -> Step | None:
     """A phase opens in its time, with data, after those before it; one whose time went by waits for an organizer."""
-    ready = phase.round.prepared_at is not None and all(other.state == PhaseState.CLOSED for other in earlier)
+    ready = phase.round.prepared_at is not None and all(
+        other.state == PhaseState.CLOSED for other in earlier
+    )
     in_time = phase.opens_at <= now and (now < phase.closes_at or phase.round.contest.rehearsal)
     return partial(_open, phase, now) if ready and in_time else None
 
@@ -132,7 +150,9 @@ def _open(phase: Phase, now: datetime) -> str:
 
 def _closing(phase: Phase, now: datetime) -> Step | None:
     if phase.round.contest.rehearsal and _bots_at_work(phase.round):
-        return partial(_wait_for_bots, phase, now) if now >= phase.closes_at - _PATIENCE / 3 else None
+        return (
+            partial(_wait_for_bots, phase, now) if now >= phase.closes_at - _PATIENCE / 3 else None
+        )
     return partial(_close, phase) if now >= phase.closes_at + GRACE else None
 
 
@@ -160,12 +180,22 @@ def _sealing(phase: Phase, now: datetime) -> Step | None:  # noqa: ARG001
     """
     if phase.kind != ANONYMIZE:
         return None if _under_way(phase).exists() else partial(_end, phase)
-    unsealed = list(phase.round.entries.filter(targets=None).select_related("team").order_by("team__number"))
-    asked = set(Job.objects.filter(kind=JobKind.SEAL, round=phase.round).values_list("subject", flat=True))
+    unsealed = list(
+        phase.round.entries.filter(targets=None).select_related("team").order_by("team__number")
+    )
+    asked = set(
+        Job.objects.filter(kind=JobKind.SEAL, round=phase.round).values_list("subject", flat=True)
+    )
     judging = set(_under_way(phase).values_list("entry_id", flat=True))
-    scored = set(Submission.objects.filter(phase=phase, state=State.SCORED).values_list("entry_id", flat=True))
+    scored = set(
+        Submission.objects.filter(phase=phase, state=State.SCORED).values_list(
+            "entry_id", flat=True
+        )
+    )
     expected = [entry for entry in unsealed if not entry.excused or entry.pk in scored]
-    ready = [entry for entry in expected if entry.team.number not in asked and entry.pk not in judging]
+    ready = [
+        entry for entry in expected if entry.team.number not in asked and entry.pk not in judging
+    ]
     if ready:
         return partial(_seal, phase, ready)
     return None if any(not entry.excused for entry in unsealed) else partial(_end, phase)

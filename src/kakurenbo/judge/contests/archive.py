@@ -18,21 +18,28 @@ from typing import Any
 import msgspec
 from zipstream import ZIP_DEFLATED, ZipStream
 
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
-from kakurenbo.contracts.facts import ContestFacts
+from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
+from kakurenbo.contest.commitments import digest
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.core import LISTED_PER_FILE, Problems, json_bytes
 from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
 from kakurenbo.judge.scoring import queries
-from kakurenbo.judge.scoring.models import Earned, Judging, Rejudging, RejudgingState, SecretFile, StandingSnapshot
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    Judging,
+    Rejudging,
+    RejudgingState,
+    SecretFile,
+    StandingSnapshot,
+)
 from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust import queries as trust
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import RELEASES_FILE
-from kakurenbo.tables import LISTED_PER_FILE, Problems, json_bytes, refused
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 16
@@ -53,12 +60,16 @@ def archive(user: Anybody, contest: Contest, now: datetime) -> Iterator[bytes]:
     contest : Contest
     now : datetime
     """
-    return zipped((f"{contest.slug}/{name}", content) for name, content in parts(user, contest, now))
+    return zipped(
+        (f"{contest.slug}/{name}", content) for name, content in parts(user, contest, now)
+    )
 
 
 def may_have(user: Anybody, contest: Contest, now: datetime) -> bool:
     """Organizers at any time, everybody after the end."""
-    return permissions.may_manage(user, contest, now) or permissions.may_see_secrets(user, contest, now)
+    return permissions.may_manage(user, contest, now) or permissions.may_see_secrets(
+        user, contest, now
+    )
 
 
 def is_incomplete(contest: Contest) -> bool:
@@ -66,7 +77,9 @@ def is_incomplete(contest: Contest) -> bool:
 
     An archive of now could not be checked to the end; of one in a moment everything can.
     """
-    return contest.ended_at is not None and (queries.makes_standings(contest) or not trust.is_signed(contest))
+    return contest.ended_at is not None and (
+        queries.makes_standings(contest) or not trust.is_signed(contest)
+    )
 
 
 def zipped(files: Iterable[Part]) -> Iterator[bytes]:
@@ -75,7 +88,9 @@ def zipped(files: Iterable[Part]) -> Iterator[bytes]:
     for name, content in files:
         stream.add(content, name)
         yield from stream.file()
-    for member in stream._filelist:  # the library has no word for it, and its own mode hides files from a web server
+    for member in (
+        stream._filelist
+    ):  # the library has no word for it, and its own mode hides files from a web server
         member.external_attr = (_FOLDER if member.is_dir() else _READABLE) << 16
     yield from stream.footer()
 
@@ -110,9 +125,13 @@ class Kept:
 def lost_parts(user: Anybody, contest: Contest, now: datetime) -> Problems:
     """Files of the archive whose content the stores do not have any more; to be asked before anything of it is sent."""
     ended = permissions.may_see_secrets(user, contest, now)
-    kept = [part for one in contest.rounds.all() for part in _kept_parts(user, one, now, ended=ended)]
+    kept = [
+        part for one in contest.rounds.all() for part in _kept_parts(user, one, now, ended=ended)
+    ]
     secrets = {content.digest for _, content in kept if content.secret}
-    gone = store.missing({content.digest for _, content in kept} - secrets) | store.missing_secrets(secrets)
+    gone = store.missing({content.digest for _, content in kept} - secrets) | store.missing_secrets(
+        secrets
+    )
     return _lost(name for name, content in kept if content.digest in gone)
 
 
@@ -124,9 +143,13 @@ def lost_files(files: Iterable[tuple[str, str]]) -> Problems:
 
 
 def _lost(names: Iterable[str]) -> Problems:
-    problems = Problems.of(*(refused("archive.lost", name) for name in names))
+    problems = Problems.join(Problems.of("archive.lost", name) for name in names)
     if problems:
-        _log.error("the stores lack %d files that somebody asked for, the first of them %s", problems.total, problems[0].file)
+        _log.error(
+            "the stores lack %d files that somebody asked for, the first of them %s",
+            problems.total,
+            problems[0].file,
+        )
     return Problems(problems[:LISTED_PER_FILE], problems.total)
 
 
@@ -142,7 +165,11 @@ def parts(user: Anybody, contest: Contest, now: datetime) -> Iterator[Part]:
     overall = queries.standings(contest, user, now)
     if overall is not None:
         yield "standings.json", json_bytes(_snapshot(overall))
-    applied = contest.rejudgings.filter(state=RejudgingState.APPLIED).select_related("round").order_by("decided_at")
+    applied = (
+        contest.rejudgings.filter(state=RejudgingState.APPLIED)
+        .select_related("round")
+        .order_by("decided_at")
+    )
     if applied.exists():
         yield "rejudgings.json", json_bytes([_rejudged(one) for one in applied])
     yield "log.json", json_bytes(log(user, contest, now))
@@ -157,19 +184,33 @@ def _round_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) ->
     folder = f"rounds/{round_.name}"
     yield from _kept_parts(user, round_, now, ended=ended)
     if round_.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists():
-        yield from ((f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended))
-        yield from ((f"{folder}/guesses/{name}", content) for name, content in _guesses(user, round_, now, ended=ended))
+        yield from (
+            (f"{folder}/phase/{name}", content) for name, content in _releases(round_, ended=ended)
+        )
+        yield from (
+            (f"{folder}/guesses/{name}", content)
+            for name, content in _guesses(user, round_, now, ended=ended)
+        )
     if ended:
-        earned = Earned.objects.filter(target__round=round_).select_related("target", "attacker__team").order_by("pk")
+        earned = (
+            Earned.objects.filter(target__round=round_)
+            .select_related("target", "attacker__team")
+            .order_by("pk")
+        )
         yield f"{folder}/earned.json", json_bytes([_earned(one) for one in earned])
-    judgings = [_judged(submission, place) for submission, place in _handed_in(user, round_, now, ended=ended)]
+    judgings = [
+        _judged(submission, place)
+        for submission, place in _handed_in(user, round_, now, ended=ended)
+    ]
     yield f"{folder}/submissions.json", json_bytes(judgings)
     snapshot = queries.standings(round_, user, now)
     if snapshot is not None:
         yield f"{folder}/standings.json", json_bytes(_snapshot(snapshot))
 
 
-def _kept_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[tuple[str, Kept]]:
+def _kept_parts(
+    user: Anybody, round_: Round, now: datetime, *, ended: bool
+) -> Iterator[tuple[str, Kept]]:
     """What of a round lies in a store: its files and secrets, and what was handed in."""
     folder = f"rounds/{round_.name}"
     for file in round_.files.select_related("blob", "round__contest"):
@@ -184,12 +225,17 @@ def _kept_parts(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> 
             yield f"{place}/{submitted.name}", Kept(submitted.blob_id)
 
 
-def _handed_in(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Iterator[tuple[Submission, str]]:
+def _handed_in(
+    user: Anybody, round_: Round, now: datetime, *, ended: bool
+) -> Iterator[tuple[Submission, str]]:
     """Submissions that this person may have, and where they lie in the archive."""
     for submission in _submissions(round_):
         team = submission.entry.team
         if ended or permissions.may_see_team(user, team, now):
-            yield submission, f"rounds/{round_.name}/submissions/{team.number}/{submission.phase.kind}/{submission.number:04d}"
+            yield (
+                submission,
+                f"rounds/{round_.name}/submissions/{team.number}/{submission.phase.kind}/{submission.number:04d}",
+            )
 
 
 def _places(path: str) -> Iterator[str]:
@@ -205,15 +251,24 @@ def _releases(round_: Round, *, ended: bool) -> Iterator[Part]:
     """What became of every release, as ``publish`` tells it to everybody and, after the end, with its causes."""
     entries = round_.entries.select_related("team").order_by("team__number")
     phase = round_.phases.filter(kind=ANONYMIZE).first()
-    records = [msgspec.convert(one, ReleaseRecord) for entry in entries for one in release_records(entry, phase)]
+    records = [
+        msgspec.convert(one, ReleaseRecord)
+        for entry in entries
+        for one in release_records(entry, phase)
+    ]
     records.sort(key=lambda record: by_number(record.target))
     facts = replace(
         msgspec.convert(round_.facts, ContestFacts),
         commitments=digest(round_.commitments.encode()),
-        unranked=tuple(entry.team.number for entry in entries if entry.team.unranked),  # late ones, too
+        unranked=tuple(
+            entry.team.number for entry in entries if entry.team.unranked
+        ),  # late ones, too
     )
     yield f"public/{CONTEST_FILE}", facts.as_bytes()
-    yield f"public/{RELEASES_FILE}", json_bytes(msgspec.to_builtins([record.public() for record in records]))
+    yield (
+        f"public/{RELEASES_FILE}",
+        json_bytes(msgspec.to_builtins([record.public() for record in records])),
+    )
     if ended:
         yield f"answers/{RELEASES_FILE}", json_bytes(msgspec.to_builtins(records))
 
@@ -224,15 +279,21 @@ def _guesses(user: Anybody, round_: Round, now: datetime, *, ended: bool) -> Ite
         if not ended and not permissions.may_see_team(user, entry.team, now):
             continue
         yield f"{entry.team.number}/", b""
-        scored = Submission.objects.filter(entry=entry, phase__kind=ATTACK, state=State.SCORED).prefetch_related("files")
+        scored = Submission.objects.filter(
+            entry=entry, phase__kind=ATTACK, state=State.SCORED
+        ).prefetch_related("files")
         for place, submission in enumerate(sorted(scored, key=counting_order), start=1):
             for file in submission.files.all():
                 yield f"{entry.team.number}/{place:04d}/{file.name}", Kept(file.blob_id)
 
 
 def _submissions(round_: Round) -> Iterable[Submission]:
-    handed_in = Submission.objects.filter(entry__round=round_, number__isnull=False).exclude(state=State.RECEIVING)
-    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related("files", "judgings__rejudging")
+    handed_in = Submission.objects.filter(entry__round=round_, number__isnull=False).exclude(
+        state=State.RECEIVING
+    )
+    related = handed_in.select_related("entry__team__contest", "phase").prefetch_related(
+        "files", "judgings__rejudging"
+    )
     return related.order_by("entry__team__number", "phase__opens_at", "number")
 
 
@@ -243,15 +304,27 @@ def _facts(contest: Contest) -> dict[str, Any]:
         **{name: getattr(contest, name) for name in names},
         **{name: _text(getattr(contest, name)) for name in times},
         "rounds": [_round_facts(one) for one in contest.rounds.all()],
-        "teams": [{"number": team.number, "name": team.name, "unranked": team.unranked} for team in contest.teams.all()],
+        "teams": [
+            {"number": team.number, "name": team.name, "unranked": team.unranked}
+            for team in contest.teams.all()
+        ],
         "announcements": [
-            {"at": _text(one.created_at), "title": one.title, "text": one.text} for one in contest.announcements.all()
+            {"at": _text(one.created_at), "title": one.title, "text": one.text}
+            for one in contest.announcements.all()
         ],
     }
 
 
 def _round_facts(round_: Round) -> dict[str, Any]:
-    limits = ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour", "kind", "state", "visibility")
+    limits = (
+        "tries_in_all",
+        "tries_per_day",
+        "tries_per_target",
+        "reset_hour",
+        "kind",
+        "state",
+        "visibility",
+    )
     return {
         "name": round_.name,
         "fingerprint": round_.fingerprint,
@@ -265,7 +338,11 @@ def _round_facts(round_: Round) -> dict[str, Any]:
             for phase in round_.phases.all()
         ],
         "entries": [
-            {"team": entry.team.number, "disqualified": entry.disqualified, "excused": entry.excused}
+            {
+                "team": entry.team.number,
+                "disqualified": entry.disqualified,
+                "excused": entry.excused,
+            }
             for entry in round_.entries.select_related("team").order_by("team__number")
         ],
     }
@@ -278,8 +355,13 @@ def _judged(submission: Submission, place: str) -> dict[str, Any]:
         "state": submission.state,
         "received_at": _text(submission.received_at),
         "chosen_at": _text(submission.chosen_at),
-        "files": [{"name": file.name, "target": file.target, "sha256": file.blob_id} for file in submission.files.all()],
-        "judgings": [_judging(one) for one in _newest_first(submission.judgings.all()) if _counted(one)],
+        "files": [
+            {"name": file.name, "target": file.target, "sha256": file.blob_id}
+            for file in submission.files.all()
+        ],
+        "judgings": [
+            _judging(one) for one in _newest_first(submission.judgings.all()) if _counted(one)
+        ],
     }
 
 
@@ -320,7 +402,11 @@ def _earned(earned: Earned) -> dict[str, Any]:
 
 
 def _snapshot(snapshot: StandingSnapshot) -> dict[str, Any]:
-    return {"taken_at": _text(snapshot.taken_at), "standings": snapshot.standings, "results": snapshot.results}
+    return {
+        "taken_at": _text(snapshot.taken_at),
+        "standings": snapshot.standings,
+        "results": snapshot.results,
+    }
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kakurenbo.contracts import ATTACK
+from kakurenbo.contest import ATTACK
+from kakurenbo.core.messages import LANGUAGES, render
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.scoring.models import StandingSnapshot
-from kakurenbo.messages import LANGUAGES, render
 
 NAME = "README.txt"
 
@@ -26,14 +26,18 @@ def commands(contest: Contest) -> Iterator[str]:
         yield f"kakurenbo verify {rulebook} {folder}/preparation"
         yield f"kakurenbo score {rulebook} {folder}/phase {folder}/guesses -o {one.name}.json"
     for one in played:
-        yield _joined("kakurenbo standings", rulebook, f"{one.name}.json", *_out([one], by_round=False))
+        yield _joined(
+            "kakurenbo standings", rulebook, f"{one.name}.json", *_out([one], by_round=False)
+        )
     if len(played) > 1 and StandingSnapshot.objects.filter(contest=contest, round=None).exists():
         files = [f"--{one.name} {one.name}.json" for one in played]
         yield _joined("kakurenbo standings", rulebook, *files, *_out(played, by_round=True))
 
 
 def _told(contest: Contest, spoken: str, made: str) -> str:
-    holds = render("archive.holds", {"title": contest.title, "rulebook": contest.rulebook}, spoken).message
+    holds = render(
+        "archive.holds", {"title": contest.title, "rulebook": contest.rulebook}, spoken
+    ).message
     more = render("archive.again" if made else "archive.later", {}, spoken).message
     return "\n\n".join(filter(None, (holds.strip(), more.strip(), made)))
 
@@ -47,7 +51,9 @@ def _out(rounds: list[Round], *, by_round: bool) -> list[str]:
     named = [
         f"{one.name}:{number}" if by_round else number
         for one in rounds
-        for number in one.entries.exclude(disqualified="").order_by("team__number").values_list("team__number", flat=True)
+        for number in one.entries.exclude(disqualified="")
+        .order_by("team__number")
+        .values_list("team__number", flat=True)
     ]
     return [f"--disqualified {','.join(named)}"] if named else []
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from kakurenbo.core import InputError
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Invite
@@ -19,15 +20,18 @@ from kakurenbo.judge.scoring.models import JobState, RoundFile, SecretFile
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import SubmittedFile
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.tables import Read, Reading, refused
 
 
 def erasable_from(contest: Contest) -> datetime | None:
     """From when on the files of a contest can be deleted, so that everybody has had time to fetch them; None before its end."""
-    return None if contest.ended_at is None else contest.ended_at + timedelta(days=settings.RETAIN_DAYS)
+    return (
+        None
+        if contest.ended_at is None
+        else contest.ended_at + timedelta(days=settings.RETAIN_DAYS)
+    )
 
 
-def erase(by: User, contest: Contest, confirmed: str) -> Reading[Contest]:
+def erase(by: User, contest: Contest, confirmed: str) -> Contest:
     """Decide that the files of a contest are deleted; it cannot be undone, and no archive can be made any more.
 
     Parameters
@@ -43,19 +47,21 @@ def erase(by: User, contest: Contest, confirmed: str) -> Reading[Contest]:
         contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
         when = erasable_from(contest)
         if when is None:
-            return refused("contests.not_ended", "")
+            raise InputError.of("contests.not_ended", "")
         if contest.erased_at is not None:
-            return refused("contests.erased", "")
+            raise InputError.of("contests.erased", "")
         if contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
-            return refused("contests.at_work", "")
+            raise InputError.of("contests.at_work", "")
         if now < when:
-            return refused("contests.erasable_later", "", time=told_time(when, contest.zone))
+            raise InputError.of("contests.erasable_later", "", time=told_time(when, contest.zone))
         if confirmed != contest.slug:
-            return refused("contests.not_confirmed", "", column="confirm", value=confirmed, slug=contest.slug)
+            raise InputError.of(
+                "contests.not_confirmed", "", column="confirm", value=confirmed, slug=contest.slug
+            )
         contest.erased_at = now
         contest.save(update_fields=["erased_at"])
         trust.record(contest, "contest.erased", {"at": now.isoformat()})
-    return Read(contest)
+    return contest
 
 
 def erase_files() -> int:
@@ -64,8 +70,12 @@ def erase_files() -> int:
     secrets = SecretFile.objects.filter(round_id__in=rounds)
     digests = set(secrets.values_list("digest", flat=True))
     removed = SubmittedFile.objects.filter(submission__entry__round__in=rounds).delete()[0]
-    removed += RoundFile.objects.filter(round__in=rounds).delete()[0]  # the store forgets what nothing refers to
-    for digest in digests - set(SecretFile.objects.exclude(round_id__in=rounds).values_list("digest", flat=True)):
+    removed += RoundFile.objects.filter(round__in=rounds).delete()[
+        0
+    ]  # the store forgets what nothing refers to
+    for digest in digests - set(
+        SecretFile.objects.exclude(round_id__in=rounds).values_list("digest", flat=True)
+    ):
         store.forget_secret(digest)
     return removed + secrets.delete()[0]  # last, so that whoever is interrupted goes on
 
@@ -73,5 +83,7 @@ def erase_files() -> int:
 def forget_old_invites(now: datetime, days: int) -> int:
     """Remove links that opened nothing for so many days; says how many."""
     before = now - timedelta(days=days)
-    over = Invite.objects.filter(expires_at__lt=before) | Invite.objects.filter(revoked_at__lt=before)
+    over = Invite.objects.filter(expires_at__lt=before) | Invite.objects.filter(
+        revoked_at__lt=before
+    )
     return over.delete()[0]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from kakurenbo.contracts import ATTACK, AnyRulebook, Feedback
-from kakurenbo.contracts.information import DOUBLE_BITS
+from kakurenbo.contest import ATTACK, AnyRulebook, Feedback
+from kakurenbo.contest.information import DOUBLE_BITS
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.queries import schedule
 from kakurenbo.judge.contests.quotas import RATE, RATE_SPAN, Quota
@@ -80,7 +80,13 @@ class Leak:
         """Of the answer, 0 to 1; None where it is not known how large that is."""
         if not self.questions:
             return 0.0
-        return None if self.answer_bits is None else self.bits / self.answer_bits if self.answer_bits else 1.0
+        return (
+            None
+            if self.answer_bits is None
+            else self.bits / self.answer_bits
+            if self.answer_bits
+            else 1.0
+        )
 
     @property
     def warns(self) -> bool:
@@ -90,7 +96,10 @@ class Leak:
 
 def leaks(contest: Contest) -> list[Leak]:
     """What the phases of a contest can tell, in the order they are played."""
-    return [leak(rules_of(contest, phase.round), phase.round.name, phase, contest.zone) for phase in schedule(contest)]
+    return [
+        leak(rules_of(contest, phase.round), phase.round.name, phase, contest.zone)
+        for phase in schedule(contest)
+    ]
 
 
 def leak(rules: AnyRulebook, round_name: str, phase: Played, zone: str) -> Leak:
@@ -108,7 +117,11 @@ def leak(rules: AnyRulebook, round_name: str, phase: Played, zone: str) -> Leak:
     outcomes = rules.credit_outcomes()
     each = DOUBLE_BITS if outcomes is None else math.log2(max(1, outcomes))
     visible = phase.visibility or (Visibility.HIDDEN if phase.kind == ATTACK else Visibility.LIVE)
-    answered = phase.kind == ATTACK and visible == Visibility.LIVE and rules.phase(ATTACK).feedback is Feedback.SCORES
+    answered = (
+        phase.kind == ATTACK
+        and visible == Visibility.LIVE
+        and rules.phase(ATTACK).feedback is Feedback.SCORES
+    )
     # On a live board stands also what the organizers' attacks found, and everybody can make the guesses they made.
     questions = most_tries(phase, zone) + len(rules.sample_attacks) if answered else 0
     return Leak(round_name, phase.kind, questions, each, rules.answer_bits())

@@ -12,7 +12,8 @@ from django.core.validators import validate_slug
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from kakurenbo.contracts import AnyRulebook
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.core import InputError, Problems, gather
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Phase, Round
@@ -20,7 +21,6 @@ from kakurenbo.judge.contests.planning import SHORTEST, PhasePlan, plan_problems
 from kakurenbo.judge.contests.rulebooks import chosen_options, known_rulebook
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.unseen import is_seen
-from kakurenbo.tables import Problems, Read, Reading, refused
 
 LONGEST_TITLE, LONGEST_SLUG = 200, 50
 
@@ -37,7 +37,7 @@ def make_contest(
     phases: Sequence[PhasePlan],
     rehearsal: bool = False,
     now: datetime | None = None,
-) -> Reading[Contest]:
+) -> Contest:
     """A contest with its rounds and phases; every problem of what was given at once.
 
     Parameters
@@ -60,35 +60,35 @@ def make_contest(
         When it is made; this moment where none is given.
     """
     permissions.demand(permissions.is_organizer(by))
-    known = known_rulebook(rulebook)
-    if isinstance(known, Problems):
-        return known
-    chosen = chosen_options(rulebook, options)
+    rules = known_rulebook(rulebook)
     no_zone = zone_problems(zone)
-    named = Problems.of(words_problems("title", title, LONGEST_TITLE), _slug_problems(slug), no_zone)
     shortest = timedelta(0) if rehearsal else SHORTEST
-    planned = Problems.of(
-        _place_problems(known.value, places),
-        plan_problems(known.value, phases, now or timezone.now(), "UTC" if no_zone else zone, shortest),
+    made_at, told_zone = now or timezone.now(), "UTC" if no_zone else zone
+    with gather() as problems:
+        problems.add(words_problems("title", title, LONGEST_TITLE))
+        problems.add(_slug_problems(slug))
+        problems.add(no_zone)
+        chosen = problems.of(chosen_options, rulebook, options)
+        problems.add(_place_problems(rules, places))
+        problems.add(plan_problems(rules, phases, made_at, told_zone, shortest))
+    contest = Contest(
+        title=title.strip(), slug=slug, rulebook=rulebook, zone=zone, places=places, made_by=by
     )
-    if isinstance(chosen, Problems) or named or planned:
-        return Problems.of(named, chosen, planned)
-    contest = Contest(title=title.strip(), slug=slug, rulebook=rulebook, zone=zone, places=places, made_by=by)
-    contest.options, contest.rehearsal = chosen.value, rehearsal
+    contest.options, contest.rehearsal = chosen, rehearsal
     try:
         with transaction.atomic():
             contest.save(force_insert=True)
-            _complete(contest, known.value, phases)
-    except IntegrityError:
-        return refused("contests.slug_taken", "", column="slug", value=slug)
-    return Read(contest)
+            _complete(contest, rules, phases)
+    except IntegrityError as error:
+        raise InputError.of("contests.slug_taken", "", column="slug", value=slug) from error
+    return contest
 
 
 def words_problems(column: str, words: str, longest: int) -> Problems:
     """What is wrong with a title or a name."""
     if words.strip() and len(words.strip()) <= longest and is_seen(words.strip()):
         return Problems([])
-    return refused("contests.bad_words", "", column=column, value=words, longest=longest)
+    return Problems.of("contests.bad_words", "", column=column, value=words, longest=longest)
 
 
 def _complete(contest: Contest, rulebook: type[AnyRulebook], plans: Sequence[PhasePlan]) -> None:
@@ -112,14 +112,22 @@ def _complete(contest: Contest, rulebook: type[AnyRulebook], plans: Sequence[Pha
 
 
 def _told_plan(plan: PhasePlan) -> dict[str, Any]:
-    limits = {name: getattr(plan, name) for name in ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour")}
+    limits = {
+        name: getattr(plan, name)
+        for name in ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour")
+    }
     times = told_phase(plan.round, plan.kind, plan.opens_at, plan.closes_at)
     return {**times, **limits, "visibility": str(plan.visibility)}
 
 
 def told_phase(round_name: str, kind: str, opens_at: Any, closes_at: Any) -> dict[str, str]:
     """A phase and its times, as the log has them."""
-    return {"round": round_name, "phase": kind, "opens_at": opens_at.isoformat(), "closes_at": closes_at.isoformat()}
+    return {
+        "round": round_name,
+        "phase": kind,
+        "opens_at": opens_at.isoformat(),
+        "closes_at": closes_at.isoformat(),
+    }
 
 
 def _phase(round_: Round, plan: PhasePlan) -> Phase:
@@ -140,12 +148,18 @@ def _slug_problems(slug: str) -> Problems:
     try:
         validate_slug(slug)
     except ValidationError:
-        return refused("contests.bad_slug", "", column="slug", value=slug, longest=LONGEST_SLUG)
+        return Problems.of("contests.bad_slug", "", column="slug", value=slug, longest=LONGEST_SLUG)
     fits = len(slug) <= LONGEST_SLUG
-    return Problems([]) if fits else refused("contests.bad_slug", "", column="slug", value=slug, longest=LONGEST_SLUG)
+    return (
+        Problems([])
+        if fits
+        else Problems.of("contests.bad_slug", "", column="slug", value=slug, longest=LONGEST_SLUG)
+    )
 
 
 def _place_problems(rulebook: type[AnyRulebook], places: int) -> Problems:
     if 1 <= places <= rulebook.max_teams:
         return Problems([])
-    return refused("contests.bad_places", "", column="places", value=str(places), most=rulebook.max_teams)
+    return Problems.of(
+        "contests.bad_places", "", column="places", value=str(places), most=rulebook.max_teams
+    )

@@ -48,7 +48,9 @@ class Contest(models.Model):
     places = models.PositiveSmallIntegerField(default=10)
     rehearsal = models.BooleanField(default=False)
     public_key = models.BinaryField(default=bytes)
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="contests"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True)
@@ -126,7 +128,9 @@ class Phase(models.Model):
         ordering: ClassVar = ["opens_at"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["round", "kind"], name="one_phase_of_a_kind"),
-            models.CheckConstraint(condition=Q(opens_at__lt=F("closes_at")), name="a_phase_opens_before_it_closes"),
+            models.CheckConstraint(
+                condition=Q(opens_at__lt=F("closes_at")), name="a_phase_opens_before_it_closes"
+            ),
             models.CheckConstraint(condition=Q(reset_hour__lt=24), name="a_reset_hour_is_an_hour"),
         ]
 
@@ -172,12 +176,16 @@ class Membership(models.Model):
     """Somebody in a team."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     role = models.CharField(max_length=12, choices=Role, default=Role.MEMBER)
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["team", "user"], name="once_in_a_team")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["team", "user"], name="once_in_a_team")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team} ({self.role})"
@@ -216,7 +224,9 @@ class Entry(models.Model):
 
     class Meta:
         verbose_name_plural = "entries"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["round", "team"], name="one_entry_to_a_round")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["round", "team"], name="one_entry_to_a_round")
+        ]
 
     def __str__(self) -> str:
         return f"{self.team} in {self.round}"

@@ -12,9 +12,19 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.judge.contests.models import Contest, Entry, Membership, Phase, PhaseState, Role, Round, Team, Visibility
+from kakurenbo.judge.contests.models import (
+    Contest,
+    Entry,
+    Membership,
+    Phase,
+    PhaseState,
+    Role,
+    Round,
+    Team,
+    Visibility,
+)
 from kakurenbo.judge.scoring.models import RoundFile, Visible
 
 Anybody = User | AnonymousUser
@@ -34,12 +44,20 @@ def membership(user: Anybody, contest: Contest) -> Membership | None:
     """Somebody's part in a contest; everybody has one at most."""
     if not isinstance(user, User) or not user.is_active:
         return None
-    return Membership.objects.select_related("team__contest").filter(user=user, team__contest=contest).first()
+    return (
+        Membership.objects.select_related("team__contest")
+        .filter(user=user, team__contest=contest)
+        .first()
+    )
 
 
 def may_see_contest(user: Anybody, contest: Contest, now: datetime) -> bool:  # noqa: ARG001
     """Whether somebody may know of a contest: rehearsals are the organizers' own affair, but for that of a demo."""
-    return not contest.rehearsal or is_organizer(user) or (settings.SHOW_REHEARSALS and contest.slug == SHOWN_REHEARSAL)
+    return (
+        not contest.rehearsal
+        or is_organizer(user)
+        or (settings.SHOW_REHEARSALS and contest.slug == SHOWN_REHEARSAL)
+    )
 
 
 def may_manage(user: Anybody, contest: Contest, now: datetime) -> bool:  # noqa: ARG001
@@ -86,12 +104,20 @@ def may_fetch(user: Anybody, file: RoundFile, now: datetime) -> bool:
     """
     round_ = file.round
     contest = round_.contest
-    if round_.prepared_at is None or contest.erased_at is not None or not may_see_contest(user, contest, now):
+    if (
+        round_.prepared_at is None
+        or contest.erased_at is not None
+        or not may_see_contest(user, contest, now)
+    ):
         return False
     if file.visible == Visible.PUBLIC or is_organizer(user) or has_ended(contest, now):
         return True
     own = membership(user, contest)
-    entry = None if own is None else Entry.objects.filter(round=round_, team=own.team, disqualified="").first()
+    entry = (
+        None
+        if own is None
+        else Entry.objects.filter(round=round_, team=own.team, disqualified="").first()
+    )
     if own is None or entry is None:
         return False
     if file.visible == Visible.TEAM:
@@ -117,7 +143,9 @@ def may_see_standings(user: Anybody, round: Round, now: datetime) -> bool:
     if not may_see_contest(user, round.contest, now):
         return False
     under_way = round.phases.filter(state__in=[PhaseState.OPEN, PhaseState.SEALING])
-    return has_ended(round.contest, now) or not under_way.filter(visibility=Visibility.HIDDEN).exists()
+    return (
+        has_ended(round.contest, now) or not under_way.filter(visibility=Visibility.HIDDEN).exists()
+    )
 
 
 def has_ended(contest: Contest, now: datetime) -> bool:

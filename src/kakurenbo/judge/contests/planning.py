@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK, AnyRulebook, Tries
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Tries
+from kakurenbo.core import Problems
 from kakurenbo.judge.contests.models import Visibility
-from kakurenbo.judge.contests.rulebooks import known_rulebook
-from kakurenbo.tables import Problems, refused
+from kakurenbo.judge.contests.rulebooks import find_rulebook
 
 _DAYS = {ANONYMIZE: 14, ATTACK: 7}
 _BETWEEN = timedelta(hours=1)  # for sealing what was handed in, and for people
@@ -50,7 +50,9 @@ class PhasePlan:
 
     def __post_init__(self) -> None:
         if not self.visibility:
-            object.__setattr__(self, "visibility", Visibility.HIDDEN if self.kind == ATTACK else Visibility.LIVE)
+            object.__setattr__(
+                self, "visibility", Visibility.HIDDEN if self.kind == ATTACK else Visibility.LIVE
+            )
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,13 @@ def default_plan(rulebook: str, starts_at: datetime, zone: str) -> list[PhasePla
     zone : str
         Of the contest.
     """
-    known = known_rulebook(rulebook)
-    if isinstance(known, Problems):
+    known = find_rulebook(rulebook)
+    if known is None:
         return []
     plan: list[PhasePlan] = []
     opens = starts_at.astimezone(ZoneInfo(zone))  # arithmetic on it is that of the wall clock
-    for round_name in known.value.rounds:
-        for phase in known.value.phases:
+    for round_name in known.rounds:
+        for phase in known.phases:
             closes = opens + timedelta(days=_DAYS.get(phase.name, _DAYS[ATTACK]))
             plan.append(
                 PhasePlan(
@@ -111,7 +113,11 @@ def told_time(moment: datetime, zone: str) -> str:
 
 
 def plan_problems(
-    rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], now: datetime, zone: str, shortest: timedelta = SHORTEST
+    rulebook: type[AnyRulebook],
+    plans: Sequence[PhasePlan],
+    now: datetime,
+    zone: str,
+    shortest: timedelta = SHORTEST,
 ) -> Problems:
     """Everything that is wrong with a plan: rounds, phases, order, times, numbers; empty where nothing is.
 
@@ -127,38 +133,64 @@ def plan_problems(
         How long a phase must last.
     """
     if not plans:
-        return refused("contests.no_phases", "")
+        return Problems.of("contests.no_phases", "")
     wrong: list[Problems] = []
     kinds = [phase.name for phase in rulebook.phases]
     for round_name in dict.fromkeys(plan.round for plan in plans):
         own = [plan for plan in plans if plan.round == round_name]
         if round_name not in rulebook.rounds:
-            wrong.append(refused("contests.unknown_round", "", value=round_name, rounds=list(rulebook.rounds)))
+            wrong.append(
+                Problems.of(
+                    "contests.unknown_round", "", value=round_name, rounds=list(rulebook.rounds)
+                )
+            )
         if sorted(plan.kind for plan in own) != sorted(kinds):
-            wrong.append(refused("contests.wrong_phases", "", round=round_name, phases=kinds))
-        wrong += [problems for plan in own for problems in (*_number_problems(plan), _span_problems(plan, now, zone, shortest))]
-    whole = [plan for plan in plans if sorted(one.kind for one in plans if one.round == plan.round) == sorted(kinds)]
-    return Problems.of(*wrong, order_problems(rulebook, whole, zone))
+            wrong.append(Problems.of("contests.wrong_phases", "", round=round_name, phases=kinds))
+        wrong += [
+            problems
+            for plan in own
+            for problems in (*_number_problems(plan), _span_problems(plan, now, zone, shortest))
+        ]
+    whole = [
+        plan
+        for plan in plans
+        if sorted(one.kind for one in plans if one.round == plan.round) == sorted(kinds)
+    ]
+    return Problems.join([*wrong, order_problems(rulebook, whole, zone)])
 
 
 def zone_problems(zone: str) -> Problems:
     """What is wrong with the name of a time zone."""
     try:
         ZoneInfo(zone)
-    except (ValueError, KeyError, OSError):  # no such name; a folder of names; a path that leads elsewhere
-        return refused("contests.unknown_zone", "", value=zone)
+    except (
+        ValueError,
+        KeyError,
+        OSError,
+    ):  # no such name; a folder of names; a path that leads elsewhere
+        return Problems.of("contests.unknown_zone", "", value=zone)
     return Problems([])
 
 
 def times_problems(
-    round_name: str, kind: str, opens_at: datetime, closes_at: datetime, shortest: timedelta = SHORTEST
+    round_name: str,
+    kind: str,
+    opens_at: datetime,
+    closes_at: datetime,
+    shortest: timedelta = SHORTEST,
 ) -> Problems:
     """What is wrong with the times of one phase by itself."""
-    if opens_at.tzinfo is None or closes_at.tzinfo is None or not opens_at < closes_at <= opens_at + _LONGEST:
-        return refused("contests.closes_before_it_opens", "", round=round_name, phase=kind)
+    if (
+        opens_at.tzinfo is None
+        or closes_at.tzinfo is None
+        or not opens_at < closes_at <= opens_at + _LONGEST
+    ):
+        return Problems.of("contests.closes_before_it_opens", "", round=round_name, phase=kind)
     if closes_at - opens_at < shortest:
         seconds = int(shortest.total_seconds())
-        return refused("contests.phase_too_short", "", round=round_name, phase=kind, seconds=seconds)
+        return Problems.of(
+            "contests.phase_too_short", "", round=round_name, phase=kind, seconds=seconds
+        )
     return Problems([])
 
 
@@ -166,7 +198,7 @@ def overlap_problems(before: Span, after: Span, zone: str) -> Problems:
     """What is wrong with two phases of which one comes after the other; both are named, and what to do about it."""
     if after.opens_at >= before.closes_at:
         return Problems([])
-    return refused(
+    return Problems.of(
         "contests.phases_overlap",
         "",
         before=before.title,
@@ -186,8 +218,13 @@ def order_problems(rulebook: type[AnyRulebook], plans: Sequence[PhasePlan], zone
         and plan.kind in kinds
         and not times_problems(plan.round, plan.kind, plan.opens_at, plan.closes_at, timedelta(0))
     ]
-    in_order = sorted(known, key=lambda plan: (rulebook.rounds.index(plan.round), kinds.index(plan.kind)))
-    return Problems.of(*(overlap_problems(Span.of(before), Span.of(after), zone) for before, after in pairwise(in_order)))
+    in_order = sorted(
+        known, key=lambda plan: (rulebook.rounds.index(plan.round), kinds.index(plan.kind))
+    )
+    return Problems.join(
+        overlap_problems(Span.of(before), Span.of(after), zone)
+        for before, after in pairwise(in_order)
+    )
 
 
 def _span_problems(plan: PhasePlan, now: datetime, zone: str, shortest: timedelta) -> Problems:
@@ -195,18 +232,30 @@ def _span_problems(plan: PhasePlan, now: datetime, zone: str, shortest: timedelt
     if wrong or plan.closes_at > now:
         return wrong
     time = told_time(plan.closes_at, zone)
-    return refused("contests.closes_in_the_past", "", round=plan.round, phase=plan.kind, time=time)
+    return Problems.of(
+        "contests.closes_in_the_past", "", round=plan.round, phase=plan.kind, time=time
+    )
 
 
 def _number_problems(plan: PhasePlan) -> Iterable[Problems]:
-    tries = {"in_all": plan.tries_in_all, "per_day": plan.tries_per_day, "per_target": plan.tries_per_target}
+    tries = {
+        "in_all": plan.tries_in_all,
+        "per_day": plan.tries_per_day,
+        "per_target": plan.tries_per_target,
+    }
     for name, number in tries.items():
         if number is not None and not 1 <= number <= 1_000_000:
-            yield refused("contests.bad_tries", "", column=f"tries_{name}", value=str(number))
+            yield Problems.of("contests.bad_tries", "", column=f"tries_{name}", value=str(number))
     if not 0 <= plan.reset_hour <= 23:
-        yield refused("contests.bad_hour", "", column="reset_hour", value=str(plan.reset_hour))
+        yield Problems.of("contests.bad_hour", "", column="reset_hour", value=str(plan.reset_hour))
     if plan.visibility not in Visibility.values:
-        yield refused("contests.bad_visibility", "", column="visibility", value=plan.visibility, known=list(Visibility.values))
+        yield Problems.of(
+            "contests.bad_visibility",
+            "",
+            column="visibility",
+            value=plan.visibility,
+            known=list(Visibility.values),
+        )
 
 
 def _hour_in(zone: str, tries: Tries, day: datetime) -> int:

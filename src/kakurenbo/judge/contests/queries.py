@@ -9,7 +9,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import Min, Q, QuerySet
 
-from kakurenbo.contracts import ANONYMIZE
+from kakurenbo.contest import ANONYMIZE
 from kakurenbo.judge.accounts.rules import digest_of
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
@@ -45,7 +45,11 @@ def entry_of(user: Anybody, round: Round) -> Entry | None:
     own = permissions.membership(user, round.contest)
     if own is None:
         return None
-    return Entry.objects.select_related("team__contest", "round__contest").filter(round=round, team=own.team).first()
+    return (
+        Entry.objects.select_related("team__contest", "round__contest")
+        .filter(round=round, team=own.team)
+        .first()
+    )
 
 
 def team_list(contest: Contest) -> QuerySet[Team]:
@@ -66,7 +70,11 @@ def free_places(contest: Contest) -> list[str]:
 
 def schedule(contest: Contest) -> QuerySet[Phase]:
     """The phases of a contest in the order they are played."""
-    return Phase.objects.select_related("round__contest").filter(round__contest=contest).order_by("round__position", "opens_at")
+    return (
+        Phase.objects.select_related("round__contest")
+        .filter(round__contest=contest)
+        .order_by("round__position", "opens_at")
+    )
 
 
 def begun_rounds(contest: Contest) -> dict[int, datetime]:
@@ -76,13 +84,18 @@ def begun_rounds(contest: Contest) -> dict[int, datetime]:
     come earlier, it is a tenth of the phase after its first team came: teams that are added together play together.
     """
     opened = schedule(contest).filter(kind=ANONYMIZE).exclude(state=PhaseState.WAITING)
-    return {phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal}
+    return {
+        phase.round_id: _too_late_since(contest, phase) for phase in opened if not contest.rehearsal
+    }
 
 
 def _too_late_since(contest: Contest, phase: Phase) -> datetime:
     if phase.opens_at <= contest.created_at:
         first = contest.teams.aggregate(first=Min("created_at"))["first"] or contest.created_at
-        return min(phase.closes_at, max(first, phase.opens_at) + (phase.closes_at - phase.opens_at) / _TOGETHER)
+        return min(
+            phase.closes_at,
+            max(first, phase.opens_at) + (phase.closes_at - phase.opens_at) / _TOGETHER,
+        )
     return max(phase.opens_at, phase.round.prepared_at or phase.opens_at)
 
 
@@ -90,21 +103,29 @@ def neighbours(phase: Phase) -> Neighbours:
     """The phases that limit the times of one, by the order of rounds and of the phases that the rulebook declares."""
     contest = phase.round.contest
     kinds = [declared.name for declared in rules_of(contest).phases]
-    in_order = sorted(schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind)))
+    in_order = sorted(
+        schedule(contest), key=lambda one: (one.round.position, kinds.index(one.kind))
+    )
     place = [one.pk for one in in_order].index(phase.pk)
-    return Neighbours(in_order[place - 1] if place else None, next(iter(in_order[place + 1 :]), None))
+    return Neighbours(
+        in_order[place - 1] if place else None, next(iter(in_order[place + 1 :]), None)
+    )
 
 
 def open_invite(text: str, now: datetime) -> Invite | None:
     """The invite that a link stands for, while it is good."""
     known = Invite.objects.select_related("team__contest")
-    return known.filter(digest=digest_of(text), revoked_at=None, expires_at__gt=now, team__contest__ended_at=None).first()
+    return known.filter(
+        digest=digest_of(text), revoked_at=None, expires_at__gt=now, team__contest__ended_at=None
+    ).first()
 
 
 def quota_of(phase: Phase) -> Quota:
     """What a phase allows."""
     zone = phase.round.contest.zone
-    return Quota(phase.tries_in_all, phase.tries_per_day, phase.tries_per_target, phase.reset_hour, zone)
+    return Quota(
+        phase.tries_in_all, phase.tries_per_day, phase.tries_per_target, phase.reset_hour, zone
+    )
 
 
 def quota_left(entry: Entry, phase: Phase, now: datetime, target: str = "") -> Left:
@@ -113,7 +134,9 @@ def quota_left(entry: Entry, phase: Phase, now: datetime, target: str = "") -> L
     What is refused, failed or withdrawn costs nothing.
     """
     tries = Submission.objects.filter(entry=entry, phase=phase, state__in=TAKES_A_TRY)
-    moments = [moment for moment in tries.values_list("received_at", flat=True) if moment is not None]
+    moments = [
+        moment for moment in tries.values_list("received_at", flat=True) if moment is not None
+    ]
     left = quota_of(phase).left(moments, now).until(phase.closes_at)
     if not target or phase.tries_per_target is None:
         return left
@@ -122,7 +145,11 @@ def quota_left(entry: Entry, phase: Phase, now: datetime, target: str = "") -> L
 
 def left_to_use(entry: Entry, phase: Phase, now: datetime, target: str = "") -> Left:
     """What a team may still use of its tries; one that is disqualified nothing."""
-    return Left(0, None, None, used_up=True) if entry.disqualified else quota_left(entry, phase, now, target)
+    return (
+        Left(0, None, None, used_up=True)
+        if entry.disqualified
+        else quota_left(entry, phase, now, target)
+    )
 
 
 def tries_on(entry: Entry, phase: Phase, target: str) -> int:

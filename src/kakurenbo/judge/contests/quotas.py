@@ -69,7 +69,9 @@ class Quota:
             return []
         wanted = Counter(named) or Counter({*tries, ""})
         return [
-            target for target, count in sorted(wanted.items()) if tries[target] + (tries[""] if target else 0) + count > limit
+            target
+            for target, count in sorted(wanted.items())
+            if tries[target] + (tries[""] if target else 0) + count > limit
         ]
 
     def _reset(self, local: datetime, zone: ZoneInfo, days: int) -> datetime:
@@ -106,7 +108,10 @@ class Left:
 
     def until(self, end: datetime) -> Left:
         """The same in a phase that ends: a day that begins afterwards brings nothing."""
-        again, resets = (moment if moment is not None and moment < end else None for moment in (self.again_at, self.resets_at))
+        again, resets = (
+            moment if moment is not None and moment < end else None
+            for moment in (self.again_at, self.resets_at)
+        )
         return Left(self.count, again, resets, self.used_up)
 
     def at_most(self, count: int) -> Left:

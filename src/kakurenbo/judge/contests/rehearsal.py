@@ -10,16 +10,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from kakurenbo.arena.teams_file import Entrant, default_teams
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.judge.accounts.rules import Refused
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.making import LONGEST_SLUG, LONGEST_TITLE, make_contest
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.planning import PhasePlan
 from kakurenbo.judge.contests.rulebooks import chosen_options, rules_of
 from kakurenbo.judge.contests.rules import add_team
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
 
 _FEWEST_BOTS = 3
 _LONGEST_SUFFIX = 16
@@ -33,14 +31,12 @@ def rehearse(by: User, contest: Contest, minutes: float = 5) -> Contest:
 
     Raises
     ------
-    Refused
+    InputError
         Where the contest cannot be made again as it is, such as with a rulebook that was changed since.
     """
     now = timezone.now()
     permissions.demand(permissions.may_manage(by, contest, now))
-    chosen = chosen_options(contest.rulebook, contest.options)
-    if isinstance(chosen, Problems):
-        raise Refused(chosen)
+    chosen_options(contest.rulebook, contest.options)  # of a rulebook that may have been changed
     bots = bots_of(contest)
     plans = squeezed(list(queries.schedule(contest)), now, timedelta(minutes=minutes))
     with transaction.atomic():
@@ -55,13 +51,9 @@ def rehearse(by: User, contest: Contest, minutes: float = 5) -> Contest:
             phases=plans,
             rehearsal=True,
         )
-        if isinstance(made, Problems):
-            raise Refused(made)
         for bot in bots:
-            added = add_team(by, made.value, bot.name)
-            if isinstance(added, Problems):
-                raise Refused(added)
-    return made.value
+            add_team(by, made, bot.name)
+    return made
 
 
 def bots_of(contest: Contest) -> tuple[Entrant, ...]:
@@ -98,7 +90,9 @@ def squeezed(phases: Sequence[Phase], start: datetime, length: timedelta) -> lis
 
 def rehearsals_of(contest: Contest) -> QuerySet[Contest]:
     """The rehearsals of a contest, the latest first."""
-    return Contest.objects.filter(rehearsal=True, slug__regex=rf"^{_stem(contest.slug)}[0-9]+$").order_by("-created_at")
+    return Contest.objects.filter(
+        rehearsal=True, slug__regex=rf"^{_stem(contest.slug)}[0-9]+$"
+    ).order_by("-created_at")
 
 
 def _stem(slug: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kakurenbo import registry
-from kakurenbo.contracts import AnyRulebook
-from kakurenbo.contracts import Phase as DeclaredPhase
-from kakurenbo.errors import ParameterError, UsageError
+from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest import Phase as DeclaredPhase
+from kakurenbo.core import InputError, Problems
+from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.judge.contests.models import Contest, Phase, Round
-from kakurenbo.parameters import Parameter, parameters_of
-from kakurenbo.tables import Problems, Read, Reading, refused
+from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import Parameter, parameters_of
 
 _VERBS = ("prepare", "standings")
 """What these verbs take makes a contest; what others take beside it is about files that the judge lays there itself."""
@@ -40,7 +40,7 @@ def contest_options(rulebook: str) -> tuple[Parameter, ...]:
     return tuple(described for described in parameters_of(cls) if described.name in wanted)
 
 
-def chosen_options(rulebook: str, given: Mapping[str, Any]) -> Reading[dict[str, Any]]:
+def chosen_options(rulebook: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options as a contest keeps them, from texts of a form or from values; problems name the option."""
     known = {described.name: described for described in contest_options(rulebook)}
     chosen: dict[str, Any] = {}
@@ -48,24 +48,51 @@ def chosen_options(rulebook: str, given: Mapping[str, Any]) -> Reading[dict[str,
     for name, value in given.items():
         described = known.get(name)
         if described is None:
-            wrong.append(refused("contests.unknown_option", "", column=name, options=list(known)))
+            wrong.append(
+                Problems.of("contests.unknown_option", "", column=name, options=list(known))
+            )
             continue
         try:
-            parsed = described.parse(value) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+            parsed = (
+                described.parse(value)
+                if isinstance(value, str)
+                else tuple(value)
+                if isinstance(value, list)
+                else value
+            )
             described.check(parsed)
         except ParameterError as error:
-            wrong.append(refused("contests.bad_option", "", column=name, value=str(value), expectation=error.expectation))
+            wrong.append(
+                Problems.of(
+                    "contests.bad_option",
+                    "",
+                    column=name,
+                    value=str(value),
+                    expectation=error.expectation,
+                )
+            )
         else:
             chosen[name] = list(parsed) if isinstance(parsed, tuple) else parsed
-    return Problems.of(*wrong) or Read(chosen)
+    Problems.join(wrong).check()
+    return chosen
 
 
-def known_rulebook(name: str) -> Reading[type[AnyRulebook]]:
-    """The class of an installed rulebook."""
+def find_rulebook(name: str) -> type[AnyRulebook] | None:
+    """The class of an installed rulebook; None where there is no such."""
     try:
-        return Read(_rulebook(name))
+        rulebook: type[AnyRulebook] = _rulebook(name)
     except UsageError:
-        return refused("contests.unknown_rulebook", "", value=name, rulebooks=list(registry.names("rulebooks")))
+        return None
+    return rulebook
+
+
+def known_rulebook(name: str) -> type[AnyRulebook]:
+    """The class of an installed rulebook."""
+    rulebook = find_rulebook(name)
+    if rulebook is None:
+        names = list(registry.names("rulebooks"))
+        raise InputError.of("contests.unknown_rulebook", "", value=name, rulebooks=names)
+    return rulebook
 
 
 def _rulebook(name: str) -> Any:
@@ -74,4 +101,6 @@ def _rulebook(name: str) -> Any:
 
 def _constructed(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options from JSON as a constructor takes them."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
+    }

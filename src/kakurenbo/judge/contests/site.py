@@ -1,4 +1,4 @@
-"""The results of a contest as a site of plain files: the report with its charts, and the same in JSON, CSV and Markdown.
+"""The results of a contest as a site of plain files: the report with its charts, and the same in JSON and CSV.
 
 Everything in it is public: what releases were measured as, what attackers found, who ranks where. It needs no server and no
 network, so that it can be read years later.
@@ -15,8 +15,8 @@ from kakurenbo.judge.contests.archive import Part, zipped
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import StandingSnapshot
 from kakurenbo.judge.scoring.queries import made_anew
-from kakurenbo.reporting import Document, figures, html_report, markdown_report, results_csv
-from kakurenbo.reporting.document import FORMAT
+from kakurenbo.reports import Document, figures, html_report, results_csv
+from kakurenbo.reports.document import FORMAT
 
 
 def site(contest: Contest) -> Iterator[bytes] | None:
@@ -34,7 +34,6 @@ def pages(contest: Contest, document: Document) -> Iterator[Part]:
     yield f"{folder}/index.html", html_report(document, {}).encode()
     yield f"{folder}/results.json", document.as_bytes()
     yield f"{folder}/results.csv", results_csv(document).encode()
-    yield f"{folder}/results.md", markdown_report(document, {}).encode()
     for name, picture in figures(document).items():
         yield f"{folder}/figures/{name}", picture.encode()
 
@@ -45,7 +44,10 @@ def results_document(contest: Contest) -> Document | None:
     Those that an older version of the software wrote are passed over, and asked for anew.
     """
     taken = StandingSnapshot.objects.filter(contest=contest, format=FORMAT).exclude(document={})
-    snapshot = taken.filter(round=None).first() or taken.order_by("-round__position", "-taken_at", "-pk").first()
+    snapshot = (
+        taken.filter(round=None).first()
+        or taken.order_by("-round__position", "-taken_at", "-pk").first()
+    )
     if snapshot is None:
         made_anew(contest)
         return None

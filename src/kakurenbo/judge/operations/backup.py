@@ -15,12 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kakurenbo import __version__
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.container import Writer, written
 from kakurenbo.judge.operations.database import Moment, moment_of, running_database
-from kakurenbo.judge.operations.manifest import DATABASE, FORMAT, OPEN_FOLDER, SECRET_FOLDER, SECRET_KEY, Manifest
+from kakurenbo.judge.operations.manifest import (
+    DATABASE,
+    FORMAT,
+    OPEN_FOLDER,
+    SECRET_FOLDER,
+    SECRET_KEY,
+    Manifest,
+)
 from kakurenbo.judge.operations.stores import load_django, store
-from kakurenbo.messages import text
 
 if TYPE_CHECKING:
     from django.core.files import File
@@ -48,7 +55,10 @@ def back_up(home: Path, out: Path) -> Manifest:
 
 def write_backup(home: Path, dsn: str, out: Path) -> Manifest:
     """Write a backup of a judge whose database is reached by ``dsn``, and whose stores Django knows."""
-    with tempfile.TemporaryDirectory(prefix=".kakurenbo-", dir=out.parent) as folder, written(out) as writer:
+    with (
+        tempfile.TemporaryDirectory(prefix=".kakurenbo-", dir=out.parent) as folder,
+        written(out) as writer,
+    ):
         dump = Path(folder) / DATABASE
         with moment_of(dsn) as moment:
             moment.dump(dump)
@@ -101,4 +111,6 @@ def _opened(name: str, digest: str) -> File[bytes] | None:
 
 def _manifest(home: Path, moment: Moment, writer: Writer) -> Manifest:
     demo = (home / "demo").exists()
-    return Manifest(FORMAT, __version__, moment.postgres, moment.at, demo, moment.trees, tuple(writer.parts))
+    return Manifest(
+        FORMAT, __version__, moment.postgres, moment.at, demo, moment.trees, tuple(writer.parts)
+    )

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
 from kakurenbo.judge.halves import keep_names
 from kakurenbo.judge.operations.manifest import Manifest, Part
-from kakurenbo.messages import retold, text
 
 _CHUNK = 1 << 20
 _MANIFEST = "manifest-{}.json"
@@ -94,7 +94,9 @@ class Backup:
         try:
             self._file = path.open("rb")
         except OSError as error:
-            raise UsageError(text("backup.unreadable", path=str(path), error=retold(str(error.strerror)))) from None
+            raise UsageError(
+                text("backup.unreadable", path=str(path), error=retold(str(error.strerror)))
+            ) from None
 
     def checked(self) -> Manifest:
         """What it holds, when every byte of it was looked at.
@@ -193,7 +195,9 @@ class Backup:
         """Of a header that cannot be read: the part that it names, as far as it still does, and the one before."""
         self._file.seek(start)
         name = self._file.read(_NAME_BYTES).partition(b"\0")[0].decode("utf-8", "backslashreplace")
-        return self._damaged(text("backup.header", name=name, part=last) if last else text("backup.beginning"), start)
+        return self._damaged(
+            text("backup.header", name=name, part=last) if last else text("backup.beginning"), start
+        )
 
     def _damaged(self, part: str, start: int) -> UsageError:
         return UsageError(text("backup.damaged", path=str(self.path), part=part, start=start))

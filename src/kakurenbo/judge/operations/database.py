@@ -14,10 +14,10 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.manifest import Tree
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres, binary, check_given
-from kakurenbo.messages import text
 from kakurenbo.trust import Tree as MerkleTree
 
 _TABLES_OF_A_JUDGE = "SELECT count(*) FROM pg_tables WHERE schemaname IN ('public', 'secret')"
@@ -85,7 +85,13 @@ class Moment:
 
     def dump(self, place: Path) -> None:
         """Everything in it, as ``pg_restore`` reads it; without accounts and rights, which each start makes anew."""
-        what = ("--format=custom", "--no-owner", "--no-privileges", "--no-policies", f"--snapshot={self.snapshot}")
+        what = (
+            "--format=custom",
+            "--no-owner",
+            "--no-privileges",
+            "--no-policies",
+            f"--snapshot={self.snapshot}",
+        )
         _run("pg_dump", self.dsn, *what, f"--file={place}")
 
 
@@ -101,7 +107,9 @@ def moment_of(dsn: str) -> Iterator[Moment]:
         snapshot = _value(connection, "SELECT pg_export_snapshot()")
         version = str(connection.info.server_version // 10000)
         open_blobs = _sizes(connection, "SELECT digest, size FROM submissions_blob ORDER BY digest")
-        secret_blobs = _sizes(connection, "SELECT DISTINCT digest, size FROM secret.file ORDER BY digest")
+        secret_blobs = _sizes(
+            connection, "SELECT DISTINCT digest, size FROM secret.file ORDER BY digest"
+        )
         yield Moment(dsn, snapshot, at, version, _trees(connection), open_blobs, secret_blobs)
 
 
@@ -120,7 +128,13 @@ def check_empty(dsn: str) -> None:
 
 def load(dsn: str, dump: Path) -> None:
     """Put a dump into an empty database, all of it or nothing."""
-    what = ("--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--no-policies")
+    what = (
+        "--exit-on-error",
+        "--single-transaction",
+        "--no-owner",
+        "--no-privileges",
+        "--no-policies",
+    )
     _run("pg_restore", dsn, *what, str(dump))
 
 
@@ -152,9 +166,20 @@ def _run(program: str, dsn: str, *arguments: str) -> None:
     """A program of PostgreSQL; the password goes by its environment, which nobody else reads."""
     password = conninfo_to_dict(dsn).get("password")
     environment = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
-    known = {name: value for name, value in conninfo_to_dict(dsn).items() if name != "password" and value is not None}
-    command = [str(binary(program)), "--no-password", f"--dbname={make_conninfo('', **known)}", *arguments]
+    known = {
+        name: value
+        for name, value in conninfo_to_dict(dsn).items()
+        if name != "password" and value is not None
+    }
+    command = [
+        str(binary(program)),
+        "--no-password",
+        f"--dbname={make_conninfo('', **known)}",
+        *arguments,
+    ]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     if done.returncode:
-        told = [line for line in done.stderr.strip().splitlines() if "error" in line.lower()] or ["?"]
+        told = [line for line in done.stderr.strip().splitlines() if "error" in line.lower()] or [
+            "?"
+        ]
         raise UsageError(text("backup.program_failed", program=program, error=told[0]))

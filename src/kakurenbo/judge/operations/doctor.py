@@ -17,10 +17,13 @@ from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
+from kakurenbo.core.messages import language, text
 from kakurenbo.judge.serve.postgres import address_in, dsn_in
-from kakurenbo.messages import language, text
 
-_PATIENCE: dict[str, str | int | None] = {"connect_timeout": 5, "options": "-c statement_timeout=60000"}
+_PATIENCE: dict[str, str | int | None] = {
+    "connect_timeout": 5,
+    "options": "-c statement_timeout=60000",
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ def tried(name: str, check: Check, order: Order) -> Finding:
         return Finding(name, *check(order))
     except Exception as error:
         told = (str(error).strip().splitlines() or [""])[0]
-        return Finding(name, ok=False, detail=text("doctor.broke", error=f"{type(error).__name__}: {told}"))
+        return Finding(
+            name, ok=False, detail=text("doctor.broke", error=f"{type(error).__name__}: {told}")
+        )
 
 
 def _settle(home: Path) -> None:

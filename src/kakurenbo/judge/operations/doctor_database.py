@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError, ProgrammingError
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.operations import probing
 from kakurenbo.judge.operations.doctor import Order
@@ -16,7 +17,6 @@ from kakurenbo.judge.scoring.models import Job, JobState, Judging
 from kakurenbo.judge.serve.roles import WEB
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.judge.trust.queries import latest_checkpoint
-from kakurenbo.messages import text
 from kakurenbo.trust import NotWhatItSays, Tree, entry_bytes, leaf_of
 
 Found = tuple[bool, str]
@@ -45,17 +45,27 @@ def answers(order: Order) -> Found:
     except DatabaseError as error:
         told = (str(error).strip().splitlines() or [""])[0]
         return False, text("doctor.no_database", home=order.home, error=told)
-    return True, text("doctor.database", version=version.split()[0], milliseconds=round((time.monotonic() - began) * 1000))
+    return True, text(
+        "doctor.database",
+        version=version.split()[0],
+        milliseconds=round((time.monotonic() - began) * 1000),
+    )
 
 
 def tables(_order: Order) -> Found:
     executor = MigrationExecutor(connection)
     loader = executor.loader
-    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in loader.graph.nodes]
+    unknown = [
+        key
+        for key in loader.applied_migrations
+        if key[0] in loader.migrated_apps and key not in loader.graph.nodes
+    ]
     if unknown:
         return False, text("doctor.newer_database")
     missing = executor.migration_plan(loader.graph.leaf_nodes())
-    return not missing, text("doctor.tables_missing", count=len(missing)) if missing else text("doctor.tables")
+    return not missing, text("doctor.tables_missing", count=len(missing)) if missing else text(
+        "doctor.tables"
+    )
 
 
 def roles(_order: Order) -> Found:
@@ -76,7 +86,9 @@ def roles(_order: Order) -> Found:
         cursor.execute(_EARLY_SECRETS)
         seen = cursor.fetchone()[0]
         cursor.execute("RESET ROLE")
-    return not seen, text("doctor.web_sees", role=WEB, count=seen) if seen else text("doctor.roles", count=len(_FORBIDDEN) + 1)
+    return not seen, text("doctor.web_sees", role=WEB, count=seen) if seen else text(
+        "doctor.roles", count=len(_FORBIDDEN) + 1
+    )
 
 
 def _may(statement: str) -> bool:
@@ -106,7 +118,9 @@ def _roles_by_rights() -> Found:
         )
         closed = cursor.fetchone()[0]
     well = not keys and not log and bool(closed)
-    return well, text("doctor.roles_by_rights") if well else text("doctor.web_may", role=WEB, what=["secret", "trust_logentry"])
+    return well, text("doctor.roles_by_rights") if well else text(
+        "doctor.web_may", role=WEB, what=["secret", "trust_logentry"]
+    )
 
 
 def workers(order: Order) -> Found:
@@ -129,7 +143,9 @@ def queue(_order: Order) -> Found:
         return False, text("doctor.parked", count=len(parked), jobs=named)
     state = probing.state()
     if state.oldest_waiting is not None and state.oldest_waiting > _LONG_WAIT:
-        return False, text("doctor.long_wait", minutes=int(state.oldest_waiting / timedelta(minutes=1)))
+        return False, text(
+            "doctor.long_wait", minutes=int(state.oldest_waiting / timedelta(minutes=1))
+        )
     under_way = sum(state.jobs.values())
     return True, text("doctor.queue", count=under_way) if under_way else text("doctor.queue_empty")
 
@@ -150,7 +166,9 @@ def clock(_order: Order) -> Found:
     if abs(state.clock) > probing.CLOCKS_APART:
         return False, text("doctor.clocks_apart", seconds=ahead)
     if not state.clock_is_right and state.last_event is not None:
-        return False, text("doctor.clock_back", event=state.last_event.isoformat(timespec="seconds"))
+        return False, text(
+            "doctor.clock_back", event=state.last_event.isoformat(timespec="seconds")
+        )
     return True, text("doctor.clock", seconds=ahead)
 
 
@@ -159,11 +177,19 @@ def fingerprints(_order: Order) -> Found:
     from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
 
     other: list[str] = []
-    rounds = list(Round.objects.filter(contest__ended_at=None).exclude(fingerprint="").select_related("contest"))
+    rounds = list(
+        Round.objects.filter(contest__ended_at=None)
+        .exclude(fingerprint="")
+        .select_related("contest")
+    )
     for one in rounds:
         here = fingerprint_of({"name": one.contest.rulebook, "options": one.contest.options})
-        in_effect = Judging.objects.filter(submission__entry__round=one, in_effect=True).values_list("fingerprint", flat=True)
-        if set(in_effect.distinct() or [one.fingerprint]) != {here}:  # a round that was judged again was drawn by another
+        in_effect = Judging.objects.filter(
+            submission__entry__round=one, in_effect=True
+        ).values_list("fingerprint", flat=True)
+        if set(in_effect.distinct() or [one.fingerprint]) != {
+            here
+        }:  # a round that was judged again was drawn by another
             other.append(f"{one.contest.slug}/{one.name}")
     return not other, text("doctor.other_fingerprint", rounds=other) if other else text(
         "doctor.fingerprints", count=len(rounds)
@@ -187,11 +213,16 @@ def logs(_order: Order) -> Found:
 def _fault_in_log(contest: Contest) -> tuple[str, int]:
     """What is wrong with a log, empty for nothing; and how many entries it has."""
     tree = Tree()
-    for place, entry in enumerate(LogEntry.objects.filter(contest=contest).order_by("number").iterator()):
+    for place, entry in enumerate(
+        LogEntry.objects.filter(contest=contest).order_by("number").iterator()
+    ):
         leaf = bytes(entry.leaf)
         if entry.number != place:
             return text("doctor.log_gap", number=place), place
-        if leaf_of(bytes(entry.salt), entry_bytes(entry.number, entry.kind, entry.body, entry.at)) != leaf:
+        if (
+            leaf_of(bytes(entry.salt), entry_bytes(entry.number, entry.kind, entry.body, entry.at))
+            != leaf
+        ):
             return text("doctor.log_entry", number=place), place
         tree.append(leaf)
     signed = latest_checkpoint(contest)

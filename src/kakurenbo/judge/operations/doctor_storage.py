@@ -12,13 +12,13 @@ from pathlib import Path
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, storages
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge import confinement
 from kakurenbo.judge.operations.doctor import Order
 from kakurenbo.judge.scoring.models import SecretFile
 from kakurenbo.judge.serve.health import LEAST_DISK
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Blob
-from kakurenbo.messages import text
 
 Found = tuple[bool, str]
 _FOLDERS, _FILES = (
@@ -35,7 +35,9 @@ _GIB = 2**30
 
 def kernel(_order: Order) -> Found:
     version = confinement.version()
-    return version > 0, text("doctor.kernel", version=version) if version else text("doctor.no_kernel")
+    return version > 0, text("doctor.kernel", version=version) if version else text(
+        "doctor.no_kernel"
+    )
 
 
 def rights(order: Order) -> Found:
@@ -64,9 +66,9 @@ def room(order: Order) -> Found:
     home = Path(order.home)
     usage = shutil.disk_usage(next(one for one in (home, *home.resolve().parents) if one.exists()))
     free = f"{usage.free / _GIB:.1f}"
-    return usage.free > LEAST_DISK, text("doctor.room", free=free) if usage.free > LEAST_DISK else text(
-        "doctor.no_room", free=free
-    )
+    return usage.free > LEAST_DISK, text(
+        "doctor.room", free=free
+    ) if usage.free > LEAST_DISK else text("doctor.no_room", free=free)
 
 
 def stores(_order: Order) -> Found:
@@ -104,7 +106,10 @@ def files(order: Order) -> Found:
 
 
 def _drawn(everything: bool) -> Iterator[tuple[str, int, str]]:
-    known = {store.OPEN: Blob.objects.order_by("digest"), store.SECRET: SecretFile.objects.order_by("digest")}
+    known = {
+        store.OPEN: Blob.objects.order_by("digest"),
+        store.SECRET: SecretFile.objects.order_by("digest"),
+    }
     start = secrets.token_hex(hashlib.sha256().digest_size)
     for of, rows in known.items():
         told = rows.values_list("digest", "size")

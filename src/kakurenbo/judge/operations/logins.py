@@ -25,5 +25,10 @@ def _failed(**_: object) -> None:
 
 
 def _locked_out(**_: object) -> None:
-    fields = {"failures": settings.AXES_FAILURE_LIMIT, "seconds": round(settings.AXES_COOLOFF_TIME.total_seconds())}
-    _log.warning("log-ins to an account from an address are refused for a while", extra={"fields": fields})
+    fields = {
+        "failures": settings.AXES_FAILURE_LIMIT,
+        "seconds": round(settings.AXES_COOLOFF_TIME.total_seconds()),
+    }
+    _log.warning(
+        "log-ins to an account from an address are refused for a while", extra={"fields": fields}
+    )

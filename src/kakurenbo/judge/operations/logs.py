@@ -108,9 +108,15 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         told = _told(record)
-        request = f" (request {told['request']} {told.get('route', '')})" if "request" in told else ""
-        fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
-        lines = [f"{told['time']} {told['process']} {told['level']} {told['logger']}: {told['event']}{fields}{request}"]
+        request = (
+            f" (request {told['request']} {told.get('route', '')})" if "request" in told else ""
+        )
+        fields = "".join(
+            f" {name}={value}" for name, value in getattr(record, "fields", {}).items()
+        )
+        lines = [
+            f"{told['time']} {told['process']} {told['level']} {told['logger']}: {told['event']}{fields}{request}"
+        ]
         if "error" in told:
             lines += [f"  {told['error']}", *(f"    {frame}" for frame in told["frames"])]
         return "\n".join(lines)
@@ -120,7 +126,9 @@ class JsonLines(logging.Formatter):
     """A line for programs: one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return json.dumps({**_told(record), **getattr(record, "fields", {})}, ensure_ascii=False, default=str)
+        return json.dumps(
+            {**_told(record), **getattr(record, "fields", {})}, ensure_ascii=False, default=str
+        )
 
 
 def _told(record: logging.LogRecord) -> dict[str, Any]:
@@ -133,7 +141,11 @@ def _told(record: logging.LogRecord) -> dict[str, Any]:
     }
     noted = current.get()
     if noted is not None:
-        told |= {"request": noted.id, **({"route": noted.route} if noted.route else {}), **noted.about}
+        told |= {
+            "request": noted.id,
+            **({"route": noted.route} if noted.route else {}),
+            **noted.about,
+        }
     match = getattr(getattr(record, "request", None), "resolver_match", None)
     if match is not None:
         told["route"] = route_of(match)
@@ -164,7 +176,10 @@ def _kinds(error: BaseException) -> str:
 def _frames(error: BaseException) -> list[str]:
     """Where it came from: files, lines and functions, without their values."""
     frames = traceback.extract_tb(error.__traceback__, limit=-_MOST_FRAMES)
-    return [f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
+    return [
+        f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}"
+        for frame in frames
+    ]
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -178,4 +193,7 @@ def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
 
 def _unraisable(told: sys.UnraisableHookArgs) -> None:
     if told.exc_value is not None:
-        log.error("something failed while it was cleared away", exc_info=(told.exc_type, told.exc_value, told.exc_traceback))
+        log.error(
+            "something failed while it was cleared away",
+            exc_info=(told.exc_type, told.exc_value, told.exc_traceback),
+        )

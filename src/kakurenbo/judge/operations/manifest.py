@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 FORMAT = 1
 DATABASE, SECRET_KEY = "database.dump", "secret-key"
@@ -64,7 +64,9 @@ class Manifest(Struct, frozen=True):
         try:
             told = msgspec.json.decode(content)
             if isinstance(told, dict) and told.get("format") != FORMAT:
-                raise UsageError(text("backup.other_format", path=path, version=str(told.get("kakurenbo", "?"))))
+                raise UsageError(
+                    text("backup.other_format", path=path, version=str(told.get("kakurenbo", "?")))
+                )
             return msgspec.convert(told, cls)
         except msgspec.MsgspecError:
             raise UsageError(text("backup.foreign", path=path, part="manifest")) from None

@@ -22,7 +22,12 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from kakurenbo.judge.operations import probing
@@ -43,14 +48,21 @@ _NOTHING_IS_ZERO = ("oldest_waiting_job_seconds", "unsigned_log_seconds")
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series beside each, of when it began, which nobody looks at
 registry = CollectorRegistry()
-_requests = Counter("kakurenbo_requests", "Requests that were answered.", ["route", "method", "status"], registry=registry)
+_requests = Counter(
+    "kakurenbo_requests",
+    "Requests that were answered.",
+    ["route", "method", "status"],
+    registry=registry,
+)
 _latency = Histogram(
     "kakurenbo_request_seconds", "From the first byte of a request to the last of its answer.", ["route"],
     buckets=_SECONDS, registry=registry,
 )  # fmt: skip
 _uploads = Counter("kakurenbo_uploads", "Files that were received.", registry=registry)
 _upload_bytes = Counter("kakurenbo_upload_bytes", "Their bytes.", registry=registry)
-_failed_logins = Counter("kakurenbo_login_failures", "Log-ins with a wrong password or name.", registry=registry)
+_failed_logins = Counter(
+    "kakurenbo_login_failures", "Log-ins with a wrong password or name.", registry=registry
+)
 
 
 def count_request(route: str, method: str, status: int, seconds: float, received: int) -> None:
@@ -99,7 +111,10 @@ def _of_state(state: probing.State) -> Iterable[Metric]:
         jobs.add_metric([kind, at], count)
     yield jobs
     ages = {
-        "oldest_waiting_job_seconds": ("Age of the oldest job that waits; 0 where none does.", state.oldest_waiting),
+        "oldest_waiting_job_seconds": (
+            "Age of the oldest job that waits; 0 where none does.",
+            state.oldest_waiting,
+        ),
         "checkpoint_age_seconds": ("Since the last signature under a log.", state.last_checkpoint),
         "unsigned_log_seconds": (
             "How long the oldest entry waits for a signature; 0 where none does.",
@@ -115,16 +130,22 @@ def _of_state(state: probing.State) -> Iterable[Metric]:
             family.add_metric([], age.total_seconds() if age is not None else 0)
         yield family
     yield _gauge("parked_jobs", "Jobs that wait for an organizer.", state.parked)
-    yield _gauge("workers", "Workers of which something was heard lately, within seconds.", state.workers)
+    yield _gauge(
+        "workers", "Workers of which something was heard lately, within seconds.", state.workers
+    )
     yield _gauge("log_entries", "Entries in the logs of all contests.", state.log_entries)
 
 
 def _of_work(work: list[tuple[str, str, int, float]], deaths: float) -> Iterable[Metric]:
-    seconds = SummaryMetricFamily("kakurenbo_job_seconds", "What finished jobs took.", labels=["kind", "rulebook"])
+    seconds = SummaryMetricFamily(
+        "kakurenbo_job_seconds", "What finished jobs took.", labels=["kind", "rulebook"]
+    )
     for kind, rulebook, count, took in work:
         seconds.add_metric([kind, rulebook], count_value=count, sum_value=took)
     yield seconds
-    yield _gauge("job_deaths", "How often the process of a job that is not done died of it.", deaths)
+    yield _gauge(
+        "job_deaths", "How often the process of a job that is not done died of it.", deaths
+    )
 
 
 def _pool() -> Iterable[Metric]:
@@ -135,8 +156,14 @@ def _pool() -> Iterable[Metric]:
     told = pool.get_stats()
     yield _gauge("database_connections", "Connections of the web.", told.get("pool_size", 0))
     yield _gauge("database_connections_free", "Of these, free ones.", told.get("pool_available", 0))
-    yield _gauge("database_requests_waiting", "Requests that wait for a connection.", told.get("requests_waiting", 0))
-    waited = CounterMetricFamily("kakurenbo_database_wait_seconds", "What requests have waited for connections.")
+    yield _gauge(
+        "database_requests_waiting",
+        "Requests that wait for a connection.",
+        told.get("requests_waiting", 0),
+    )
+    waited = CounterMetricFamily(
+        "kakurenbo_database_wait_seconds", "What requests have waited for connections."
+    )
     waited.add_metric([], told.get("requests_wait_ms", 0) / 1000)
     yield waited
 
@@ -162,5 +189,7 @@ def _may_look(request: HttpRequest) -> bool:
     wanted: str = settings.METRICS_TOKEN
     if wanted and hmac.compare_digest(given.encode(), wanted.encode()):
         return True
-    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None or any(name in request.headers for name in _FORWARDED)
+    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None or any(
+        name in request.headers for name in _FORWARDED
+    )
     return not behind_proxy and request.META.get("REMOTE_ADDR") in _LOOPBACK

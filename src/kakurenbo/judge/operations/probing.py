@@ -104,7 +104,9 @@ def state() -> State:
     with connection.cursor() as cursor:
         before = timezone.now()
         cursor.execute(_STATE, {"silent": WORKER_SILENT.total_seconds()})
-        now, event, waiting, workers, heard, sweep, unsigned, checkpoint, entries = cursor.fetchone()
+        now, event, waiting, workers, heard, sweep, unsigned, checkpoint, entries = (
+            cursor.fetchone()
+        )
         here = before + (timezone.now() - before) / 2
         cursor.execute(_JOBS)
         jobs = {(kind, state): count for kind, state, count in cursor.fetchall()}
@@ -152,7 +154,10 @@ class Asked:
     def _answered(self, question: Callable[[], Any]) -> Any:
         try:
             with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(PATIENCE_SECONDS * 1000))])
+                cursor.execute(
+                    "SELECT set_config('statement_timeout', %s, true)",
+                    [str(int(PATIENCE_SECONDS * 1000))],
+                )
                 return question()
         finally:
             with self._lock:

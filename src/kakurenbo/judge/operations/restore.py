@@ -9,13 +9,13 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.container import Backup, Readable
 from kakurenbo.judge.operations.database import check_empty, load, trees_of
 from kakurenbo.judge.operations.manifest import DATABASE, SECRET_KEY, Manifest, Tree
 from kakurenbo.judge.operations.stores import STORES, load_django, make_empty, store
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres, check_given
-from kakurenbo.messages import text
 
 _WORK = "new"
 _CHUNK = 1 << 20
@@ -82,7 +82,9 @@ def _kept_or_removed(backup: Backup) -> Iterator[Callable[[Path, str, Readable],
         raise
 
 
-def _keep(backup: Backup, brought: list[tuple[str, str]], work: Path, name: str, content: Readable) -> None:
+def _keep(
+    backup: Backup, brought: list[tuple[str, str]], work: Path, name: str, content: Readable
+) -> None:
     from kakurenbo.judge.submissions.store import bring_back, name_of
 
     folder, _, place = name.partition("/")
@@ -92,7 +94,9 @@ def _keep(backup: Backup, brought: list[tuple[str, str]], work: Path, name: str,
         if name_of(digest) != place:
             raise UsageError(text("backup.foreign", path=str(backup.path), part=name))
     elif name in (DATABASE, SECRET_KEY):
-        with os.fdopen(os.open(work / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(work / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
+        ) as file:
             shutil.copyfileobj(content, file, _CHUNK)
             file.flush()
             os.fsync(file.fileno())
@@ -119,4 +123,8 @@ def _load_database(work: Path, given: str) -> tuple[Tree, ...]:
 def _check_trees(here: tuple[Tree, ...], manifest: Manifest) -> None:
     for found, told in zip(here, manifest.trees, strict=True):
         if found != told:
-            raise UsageError(text("restore.other_tree", contest=told.contest, here=found.root, should_be=told.root))
+            raise UsageError(
+                text(
+                    "restore.other_tree", contest=told.contest, here=found.root, should_be=told.root
+                )
+            )

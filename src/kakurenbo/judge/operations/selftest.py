@@ -15,9 +15,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from kakurenbo import registry
-from kakurenbo.contracts import ANONYMIZE, ATTACK, PreparedRound
-from kakurenbo.contracts.measure import Utility
+from kakurenbo.contest import ANONYMIZE, ATTACK, PreparedRound
+from kakurenbo.contest.measure import Utility
+from kakurenbo.core import InputError, Source
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.advancing import advance
@@ -42,8 +43,7 @@ from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems, Read, Source
+from kakurenbo.methods import registry
 
 _ZONE, _SMALL = "UTC", "small"
 STEPS = PREPARE, RELEASES, GUESSES = "prepare", "releases", "guesses"
@@ -100,36 +100,56 @@ def play(rulebook: str, worker: Worker, tell: Callable[[str], None] = lambda _st
 
 def _release(stage: _Stage, prepared: PreparedRound[Any], played: Played) -> None:
     """Every team hands in its release; what the judge says of it is what the rules say."""
-    files = {entry: files_of(entry, prepared, team.team.number) for entry, team in stage.teams.items()}
-    handed_in = {entry: stage.hand_in(team, ANONYMIZE, files[entry]) for entry, team in stage.teams.items()}
+    files = {
+        entry: files_of(entry, prepared, team.team.number) for entry, team in stage.teams.items()
+    }
+    handed_in = {
+        entry: stage.hand_in(team, ANONYMIZE, files[entry]) for entry, team in stage.teams.items()
+    }
     stage.worker.drain()
     records: dict[str, Mapping[str, Any] | None] = {}
     for entry, team in stage.teams.items():
         handout = prepared.handout(team.team.number)
-        known = prepared.rules.check_release(handout, [Source(*file) for file in files[entry].items()])
+        sources, codes, release = [Source(*file) for file in files[entry].items()], [], None
+        try:
+            release = prepared.rules.check_release(handout, sources)
+        except InputError as error:
+            codes = sorted({problem.code for problem in error.problems})
         judging = _judging(handed_in[entry])
-        if isinstance(known, Problems) or entry in (EMPTY, BROKEN):
-            _expect_refusal(entry, known, judging, played)
+        if codes or entry in (EMPTY, BROKEN):
+            _expect_refusal(entry, codes, judging, played)
             records[entry] = None
         else:
-            records[entry] = _expect_scores(entry, prepared.rules.measure(handout, known.value), judging, played)
+            records[entry] = _expect_scores(
+                entry, prepared.rules.measure(handout, release), judging, played
+            )
     _compare(records, played)
 
 
-def _expect_refusal(entry: str, known: Read[Any] | Problems, judging: Judging, played: Played) -> None:
-    codes = sorted({problem.code for problem in known}) if isinstance(known, Problems) else []
+def _expect_refusal(entry: str, codes: list[str], judging: Judging, played: Played) -> None:
     found = sorted({problem["code"] for problem in judging.result["problems"]})
     refused = judging.verdict == INVALID and found == codes and bool(codes)
-    played.expect(refused, text("doctor.test_refused", entry=entry, codes=codes, found=found or judging.verdict))
+    played.expect(
+        refused,
+        text("doctor.test_refused", entry=entry, codes=codes, found=found or judging.verdict),
+    )
 
 
-def _expect_scores(entry: str, measured: Utility, judging: Judging, played: Played) -> Mapping[str, Any]:
+def _expect_scores(
+    entry: str, measured: Utility, judging: Judging, played: Played
+) -> Mapping[str, Any]:
     """The record of a release that was scored; its digits are those that are measured here."""
     record: Mapping[str, Any] = judging.result["record"]
     here = {one.name: one.value for one in measured.measurements()}
     judged = {one["name"]: one["value"] for one in record["measurements"] if one["name"] in here}
-    other = [f"{name}: {judged.get(name)} ≠ {value}" for name, value in here.items() if judged.get(name) != value]
-    played.expect(not other, text("doctor.test_digits", entry=entry, count=len(here), other=other or "-"))
+    other = [
+        f"{name}: {judged.get(name)} ≠ {value}"
+        for name, value in here.items()
+        if judged.get(name) != value
+    ]
+    played.expect(
+        not other, text("doctor.test_digits", entry=entry, count=len(here), other=other or "-")
+    )
     return record
 
 
@@ -144,7 +164,8 @@ def _compare(records: Mapping[str, Mapping[str, Any] | None], played: Played) ->
         other = records[entry]
         if other is not None:
             worse = all(
-                _not_better(mine, theirs) for mine, theirs in zip(own["measurements"], other["measurements"], strict=True)
+                _not_better(mine, theirs)
+                for mine, theirs in zip(own["measurements"], other["measurements"], strict=True)
             )
             played.expect(worse, text("doctor.test_not_better", entry=entry))
 
@@ -168,27 +189,45 @@ def _attack(stage: _Stage, folder: Path, played: Played) -> None:
         return
     stage.worker.workspace.link_phase(folder, stage.round, names.values(), answers=True)
     targets = Targets(rules_of(stage.contest, stage.round), folder / "phase", names.values())
-    right = {name: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name) for name in names.values()}
+    right = {
+        name: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name)
+        for name in names.values()
+    }
     own, twin = names[IDENTITY], names[TWIN]
-    if any(guess is None for guess in right.values()):  # an answer of this contest does not look like a guess
+    if any(
+        guess is None for guess in right.values()
+    ):  # an answer of this contest does not look like a guess
         return
-    answers = stage.hand_in_guesses(targets, TWIN, {name: guess for name, guess in right.items() if name != twin})
-    foreign = {name: _same_guess_at(targets, name, right[own]) for name in names.values() if name != own}
+    answers = stage.hand_in_guesses(
+        targets, TWIN, {name: guess for name, guess in right.items() if name != twin}
+    )
+    foreign = {
+        name: _same_guess_at(targets, name, right[own]) for name in names.values() if name != own
+    }
     tells_apart = targets.rules.guess_bytes(right[own]) != targets.rules.guess_bytes(right[twin])
     fits = tells_apart and all(guess is not None for guess in foreign.values())
     others = stage.hand_in_guesses(targets, IDENTITY, foreign) if fits else None
     stage.worker.drain()
     credit = _credit(answers, own)
-    played.expect(credit is not None and credit["hits"] == credit["of"], text("doctor.test_all_hits", **_figures(credit)))
+    played.expect(
+        credit is not None and credit["hits"] == credit["of"],
+        text("doctor.test_all_hits", **_figures(credit)),
+    )
     if others is not None:
         credit = _credit(others, twin)
-        played.expect(credit is not None and _is_chance(credit), text("doctor.test_chance", **_figures(credit)))
+        played.expect(
+            credit is not None and _is_chance(credit),
+            text("doctor.test_chance", **_figures(credit)),
+        )
 
 
 def _same_guess_at(targets: Targets, name: str, guess: Any) -> Any | None:
     """A guess at one target, given for another; None where it cannot be."""
-    read = targets.rules.check_guess(targets[name].form, Source("guess", targets.rules.guess_bytes(guess)))
-    return read.value if isinstance(read, Read) else None
+    source = Source("guess", targets.rules.guess_bytes(guess))
+    try:
+        return targets.rules.check_guess(targets[name].form, source)
+    except InputError:
+        return None
 
 
 def _credit(submission: Submission, target: str) -> Mapping[str, Any] | None:
@@ -199,11 +238,15 @@ def _credit(submission: Submission, target: str) -> Mapping[str, Any] | None:
 
 def _is_chance(credit: Mapping[str, Any]) -> bool:
     chance = credit["chance"]
-    return chance is None or bool(credit["hits"] <= chance["mean"] + _BANDS * (chance["high"] - chance["mean"]) + 1)
+    return chance is None or bool(
+        credit["hits"] <= chance["mean"] + _BANDS * (chance["high"] - chance["mean"]) + 1
+    )
 
 
 def _figures(credit: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"hits": "-", "of": "-"} if credit is None else {"hits": credit["hits"], "of": credit["of"]}
+    return (
+        {"hits": "-", "of": "-"} if credit is None else {"hits": credit["hits"], "of": credit["of"]}
+    )
 
 
 # -- the contest ---------------------------------------------------------------------------------------------------------
@@ -229,15 +272,14 @@ class _Stage:
         """Hand files in for a team, while a phase is open."""
         phase = self.phase(kind)
         now = _during(phase)
-        submission: Submission = _done(submissions.begin(team.team.memberships.get().user, team, phase, now))
+        submission = submissions.begin(team.team.memberships.get().user, team, phase, now)
         for name, data in files.items():
-            added = submissions.add_file(submission, name, store.put(data))
-            if isinstance(added, Problems):
-                raise RuntimeError(repr(added))
-        handed_in: Submission = _done(submissions.finish(submission, now))
-        return handed_in
+            submissions.add_file(submission, name, store.put(data))
+        return submissions.finish(submission, now)
 
-    def hand_in_guesses(self, targets: Targets, attacker: str, guesses: Mapping[str, Any]) -> Submission:
+    def hand_in_guesses(
+        self, targets: Targets, attacker: str, guesses: Mapping[str, Any]
+    ) -> Submission:
         """Hand in for a team what it guesses at each target."""
         team = self.teams[attacker]
         return self.hand_in(team, ATTACK, targets.rules.guess_files(guesses, team.team.number))
@@ -248,10 +290,14 @@ class _Stage:
         return made.name if made is not None and made.record["state"] == "published" else ""
 
     def _team(self, name: str) -> Entry:
-        team = _done(rules.add_team(self.contest.made_by, self.contest, name))
-        member = User.objects.create(email=f"{self.contest.slug}-{team.number}@invalid.example", name=name)
-        _done(rules.join(member, rules.invite(self.contest.made_by, team, Role.MEMBER)[1]))
-        return Entry.objects.select_related("team__contest", "round__contest").get(team=team, round=self.round)
+        team = rules.add_team(self.contest.made_by, self.contest, name)
+        member = User.objects.create(
+            email=f"{self.contest.slug}-{team.number}@invalid.example", name=name
+        )
+        rules.join(member, rules.invite(self.contest.made_by, team, Role.MEMBER)[1])
+        return Entry.objects.select_related("team__contest", "round__contest").get(
+            team=team, round=self.round
+        )
 
 
 def _contest(rulebook: str) -> Contest:
@@ -261,8 +307,10 @@ def _contest(rulebook: str) -> Contest:
     small = {"scale": _SMALL} if _SMALL in (offered.get("scale") or ()) else {}
     wanted = {**(declared.demo_settings or {}), **small}
     planned = default_plan(rulebook, timezone.now() + timedelta(days=1), _ZONE)
-    organizer, _ = User.objects.get_or_create(email="doctor@invalid.example", defaults={"name": "doctor", "is_organizer": True})
-    made = make_contest(
+    organizer, _ = User.objects.get_or_create(
+        email="doctor@invalid.example", defaults={"name": "doctor", "is_organizer": True}
+    )
+    return make_contest(
         organizer,
         title="self-test",
         slug=f"self-test-{rulebook}".replace("_", "-")[:40],
@@ -272,8 +320,6 @@ def _contest(rulebook: str) -> Contest:
         places=len(ENTRIES),
         phases=[phase for phase in planned if phase.round == planned[0].round],
     )
-    contest: Contest = _done(made)
-    return contest
 
 
 def _judging(submission: Submission) -> Judging:
@@ -282,12 +328,6 @@ def _judging(submission: Submission) -> Judging:
 
 def _during(phase: Phase) -> datetime:
     return phase.opens_at + timedelta(minutes=1)
-
-
-def _done(outcome: Read[Any] | Problems) -> Any:
-    if isinstance(outcome, Problems):
-        raise RuntimeError(repr(outcome))
-    return outcome.value
 
 
 def rulebooks() -> Iterator[str]:

@@ -9,12 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.contracts import Anonymizer, AnyRulebook, PreparedRound, Release
+from kakurenbo.contest import Anonymizer, AnyRulebook, PreparedRound, Release
+from kakurenbo.core import InputError, Source, Table, read_file
+from kakurenbo.core.rng import stream
 from kakurenbo.judge.scoring.steps import Targets, under_asked_names
-from kakurenbo.rng import stream
-from kakurenbo.tables import Problems, Source, Table, read_file
 
-IDENTITY, TWIN, SHUFFLED, RANDOM, EMPTY, BROKEN = "identity", "identity again", "shuffled", "random", "empty", "broken"
+IDENTITY, TWIN, SHUFFLED, RANDOM, EMPTY, BROKEN = (
+    "identity",
+    "identity again",
+    "shuffled",
+    "random",
+    "empty",
+    "broken",
+)
 ENTRIES = (IDENTITY, TWIN, SHUFFLED, RANDOM, EMPTY, BROKEN)
 _SEED = 1
 _CONTENTS = {EMPTY: b"", BROKEN: b"\0\xff\x00 no table"}
@@ -33,7 +40,11 @@ class Shuffled(Anonymizer):
     """Every column in another order: each value stays as often as it is, and nothing belongs together."""
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
-        return Release.of(table.with_codes({name: rng.permutation(table.codes[name]) for name in table.schema.names}))
+        return Release.of(
+            table.with_codes(
+                {name: rng.permutation(table.codes[name]) for name in table.schema.names}
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -42,13 +53,20 @@ class Random(Anonymizer):
 
     def __call__(self, table: Table, rng: np.random.Generator) -> Release:
         drawn = {
-            column.name: rng.choice(table.codes[column.name] if column.size is None else column.size, len(table))
+            column.name: rng.choice(
+                table.codes[column.name] if column.size is None else column.size, len(table)
+            )
             for column in table.schema
         }
         return Release.of(table.with_codes(drawn))
 
 
-_METHODS: Mapping[str, Anonymizer] = {IDENTITY: Identity(), TWIN: Identity(), SHUFFLED: Shuffled(), RANDOM: Random()}
+_METHODS: Mapping[str, Anonymizer] = {
+    IDENTITY: Identity(),
+    TWIN: Identity(),
+    SHUFFLED: Shuffled(),
+    RANDOM: Random(),
+}
 
 
 def files_of(entry: str, prepared: PreparedRound[Any], team: str) -> Mapping[str, bytes]:
@@ -64,14 +82,30 @@ def right_guess(rules: AnyRulebook, targets: Targets, name: str, answer: Path) -
     form = targets[name].form
     sample = next(iter(rules.sample_attacks.values()))
     files = {path.name: read_file(path) for path in sorted(answer.iterdir()) if path.is_file()}
-    whole = next((read for file, data in files.items() if (read := _guess(rules, form, file, data)) is not None), None)
+    whole = next(
+        (
+            read
+            for file, data in files.items()
+            if (read := _guess(rules, form, file, data)) is not None
+        ),
+        None,
+    )
     if whole is not None:
         return whole
     lines = rules.guess_bytes(sample(targets[name].knowledge, stream(_SEED, "guess"))).count(b"\n")
     cut = {file: b"".join(data.splitlines(keepends=True)[:lines]) for file, data in files.items()}
-    return next((read for file, data in cut.items() if (read := _guess(rules, form, file, data)) is not None), None)
+    return next(
+        (
+            read
+            for file, data in cut.items()
+            if (read := _guess(rules, form, file, data)) is not None
+        ),
+        None,
+    )
 
 
 def _guess(rules: AnyRulebook, form: Any, file: str, data: bytes) -> Any | None:
-    read = rules.check_guess(form, Source(file, data))
-    return None if isinstance(read, Problems) else read.value
+    try:
+        return rules.check_guess(form, Source(file, data))
+    except InputError:
+        return None

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kakurenbo.core.messages import language, text
 from kakurenbo.judge.operations.doctor import Finding
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
-from kakurenbo.messages import language, text
 
 NAME = "self-test"
 _STEP = "step "
@@ -41,23 +41,33 @@ def tested_apart(tell: Callable[[Step], None]) -> list[dict[str, Any]]:
     """The findings, as ``doctor`` prints them: one for each rulebook; ``tell`` is called with each step that begins."""
     with tempfile.TemporaryDirectory(prefix="kk") as folder:  # a short path: it holds a socket
         Path(folder).chmod(0o711)  # under root the database has another account
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)
+        }
         environment["KAKURENBO_LANG"] = language()
         command = [sys.executable, "-P", "-m", __spec__.name, str(Path(folder) / "home")]
         code, last, errors = _listened(command, environment, tell)
     if code:
         told = (errors.strip().splitlines() or [""])[-1]
-        return [dataclasses.asdict(Finding(NAME, ok=False, detail=text("doctor.broke", error=told)))]
+        return [
+            dataclasses.asdict(Finding(NAME, ok=False, detail=text("doctor.broke", error=told)))
+        ]
     found: list[dict[str, Any]] = json.loads(last)
     return found
 
 
-def _listened(command: list[str], environment: dict[str, str], tell: Callable[[Step], None]) -> tuple[int, str, str]:
+def _listened(
+    command: list[str], environment: dict[str, str], tell: Callable[[Step], None]
+) -> tuple[int, str, str]:
     """The exit code of a process, its last line, and its errors; its steps are told while it runs."""
     last = ""
     with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,  # not a pipe, which would be full some time
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment) as process,
+        tempfile.TemporaryFile(
+            "w+", encoding="utf-8"
+        ) as errors,  # not a pipe, which would be full some time
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
+        ) as process,
     ):
         assert process.stdout is not None
         for last in process.stdout:
@@ -94,7 +104,10 @@ def played_in(home: Path) -> list[Finding]:
         worker = Worker()
         try:
             names = list(rulebooks())
-            return [found(name, worker, partial(_say, name, number, len(names))) for number, name in enumerate(names, start=1)]
+            return [
+                found(name, worker, partial(_say, name, number, len(names)))
+                for number, name in enumerate(names, start=1)
+            ]
         finally:
             worker.close()
     finally:
@@ -110,7 +123,9 @@ def found(rulebook: str, worker: Any, tell: Callable[[str], None] = lambda _step
         played = play(rulebook, worker, tell)
     except Exception as error:  # whatever is wrong with a rulebook is a finding
         told = (str(error).strip().splitlines() or [""])[0]
-        return Finding(name, ok=False, detail=text("doctor.broke", error=f"{type(error).__name__}: {told}"))
+        return Finding(
+            name, ok=False, detail=text("doctor.broke", error=f"{type(error).__name__}: {told}")
+        )
     if played.wrong:
         return Finding(name, ok=False, detail=text("doctor.test_fails", wrong=played.wrong))
     return Finding(name, ok=True, detail=text("doctor.test", seen=played.seen))

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.manifest import OPEN_FOLDER, SECRET_FOLDER
-from kakurenbo.messages import text
 
 if TYPE_CHECKING:
     from django.core.files.storage import Storage

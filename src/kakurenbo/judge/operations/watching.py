@@ -52,7 +52,10 @@ class Watched:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], (HEADER.lower().encode(), noted.id.encode())]}
+                message = {
+                    **message,
+                    "headers": [*message["headers"], (HEADER.lower().encode(), noted.id.encode())],
+                }
             await send(message)
 
         token = current.set(noted)
@@ -68,7 +71,12 @@ def _note(scope: Scope, noted: Noted, status: int, seconds: float, received: int
     route = noted.route or (_STATIC if scope["path"].startswith("/static/") else _NOWHERE)
     metrics.count_request(route, scope["method"], status, seconds, received)
     if route not in _QUIET:
-        fields = {"method": _method(scope), "status": status, "seconds": round(seconds, 4), "received": received}
+        fields = {
+            "method": _method(scope),
+            "status": status,
+            "seconds": round(seconds, 4),
+            "received": received,
+        }
         _log.info("request", extra={"fields": fields})
 
 
@@ -94,8 +102,12 @@ class RouteNotes:
         match = request.resolver_match
         if match is not None:
             noted.route = route_of(match)
-            if response.status_code != HTTPStatus.NOT_FOUND:  # of what there is not, an address may hold anything
-                noted.about |= {_IDS[name]: str(value) for name, value in match.kwargs.items() if name in _IDS}
+            if (
+                response.status_code != HTTPStatus.NOT_FOUND
+            ):  # of what there is not, an address may hold anything
+                noted.about |= {
+                    _IDS[name]: str(value) for name, value in match.kwargs.items() if name in _IDS
+                }
         if by_door is None:
             response.headers[HEADER] = noted.id
         return response

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec
 from uuid import UUID
@@ -14,12 +15,12 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.models import Contest, Membership, Phase, Round, Team
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
 
 P = ParamSpec("P")
 
@@ -80,7 +81,10 @@ def round_of(contest: Contest, name: str) -> Round:
 def phase_of(contest: Contest, round_name: str, kind: str) -> Phase:
     """A phase by the names of its round and kind."""
     return get_object_or_404(
-        Phase.objects.select_related("round__contest"), round__contest=contest, round__name=round_name, kind=kind
+        Phase.objects.select_related("round__contest"),
+        round__contest=contest,
+        round__name=round_name,
+        kind=kind,
     )
 
 
@@ -89,19 +93,24 @@ def team_of(contest: Contest, number: str) -> Team:
     return get_object_or_404(contest.teams, number=number)
 
 
-def said(request: HttpRequest, outcome: object, code: str, **parameters: object) -> bool:
+@contextmanager
+def telling(request: HttpRequest, code: str, **parameters: object) -> Iterator[None]:
     """Tell the viewer how it went: every problem, or that it is done."""
-    if isinstance(outcome, Problems):
-        for problem in outcome:
+    try:
+        yield
+    except InputError as error:
+        for problem in error.problems:
             messages.error(request, str(problem) if problem.file else problem.sentence)
-        return False
-    messages.success(request, text(code, **parameters))
-    return True
+    else:
+        messages.success(request, text(code, **parameters))
 
 
 def own_submission(request: UserRequest, pk: UUID) -> Submission:
     """A submission of a team that the viewer may look into; others do not learn whether it is there."""
-    found = get_object_or_404(Submission.objects.select_related("entry__team__contest", "phase__round__contest", "user"), pk=pk)
+    found = get_object_or_404(
+        Submission.objects.select_related("entry__team__contest", "phase__round__contest", "user"),
+        pk=pk,
+    )
     if not permissions.may_see_team(request.user, found.entry.team, timezone.now()):
         raise Http404
     return found

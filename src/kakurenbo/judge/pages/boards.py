@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 from django.utils.safestring import SafeString, mark_safe
 
-from kakurenbo.contracts import Credit, Figure, RoundResults, Unit
-from kakurenbo.contracts.results import DISQUALIFIED, team_of
+from kakurenbo.contest import Credit, Figure, RoundResults, Unit
+from kakurenbo.contest.results import DISQUALIFIED, team_of
+from kakurenbo.core.messages import language, retold, text, text_or
 from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
 from kakurenbo.judge.scoring.models import StandingSnapshot
-from kakurenbo.messages import language, retold, text, text_or
-from kakurenbo.reporting import Document, figures
-from kakurenbo.reporting.numbers import apart, figure, share
+from kakurenbo.reports import Document, figures
+from kakurenbo.reports.numbers import apart, figure, share
 
 _OWN_STYLE = re.compile(r"<\?xml.*?\?>\s*|<style>.*?</style>", re.DOTALL)
 
@@ -124,7 +124,11 @@ def found_rows(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -
     results = msgspec.convert(snapshot.results, RoundResults)
     names, only_shown = _names(contest), rules_of(contest).only_shown
     counting = results.unranked - only_shown
-    return [_found(results, target, names, own, counting) for target in results.in_play if results.credits.get(target)]
+    return [
+        _found(results, target, names, own, counting)
+        for target in results.in_play
+        if results.credits.get(target)
+    ]
 
 
 def parts(contest: Contest, snapshot: StandingSnapshot) -> Parts | None:
@@ -137,11 +141,17 @@ def parts(contest: Contest, snapshot: StandingSnapshot) -> Parts | None:
         return None
     declared, names = rules_of(contest).figures, _names(contest)
     figures_ = list(dict.fromkeys(name for found in tables.values() for name in found))
-    columns = [apart([found.get(name) for found in tables.values()], declared.get(name, Figure()).unit) for name in figures_]
+    columns = [
+        apart([found.get(name) for found in tables.values()], declared.get(name, Figure()).unit)
+        for name in figures_
+    ]
     cells = zip(*columns, strict=True)
     return Parts(
         [text_or(f"table.of.{name}", name) for name in figures_],
-        [(target, names.get(team_of(target), ""), list(row)) for target, row in zip(tables, cells, strict=True)],
+        [
+            (target, names.get(team_of(target), ""), list(row))
+            for target, row in zip(tables, cells, strict=True)
+        ],
     )
 
 
@@ -157,9 +167,13 @@ def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have
         return []
     try:
         document = msgspec.convert(found.document, Document)
-    except msgspec.ValidationError:  # an earlier version made it; the next standings have pictures again
+    except (
+        msgspec.ValidationError
+    ):  # an earlier version made it; the next standings have pictures again
         return []
-    return [Chart(_chart_title(name), _inline(picture)) for name, picture in figures(document).items()]
+    return [
+        Chart(_chart_title(name), _inline(picture)) for name, picture in figures(document).items()
+    ]
 
 
 def _chart_title(name: str) -> str:
@@ -182,12 +196,25 @@ def _inline(picture: str) -> SafeString:
 def _causes(snapshot: StandingSnapshot) -> dict[str, str]:
     """Why a team's release is out of play, as far as the viewer may know: thresholds that it misses, an organizer's reason."""
     rounds = snapshot.document.get("rounds", ())
-    releases = [release for one in rounds for release in one["releases"].values() if release["state"] == DISQUALIFIED]
+    releases = [
+        release
+        for one in rounds
+        for release in one["releases"].values()
+        if release["state"] == DISQUALIFIED
+    ]
     return {release["team"]: retold(release["cause"]) for release in releases if release["cause"]}
 
 
-def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: Team | None, causes: Mapping[str, str]) -> Line:
-    score = line.get("shown") or ("–" if line["score"] is None else figure(line["score"], what.unit))
+def _line(
+    line: Mapping[str, Any],
+    what: Figure,
+    names: Mapping[str, str],
+    own: Team | None,
+    causes: Mapping[str, str],
+) -> Line:
+    score = line.get("shown") or (
+        "–" if line["score"] is None else figure(line["score"], what.unit)
+    )
     team, note = line["team"], line.get("note", "")
     cause = causes.get(team, "") if DISQUALIFIED in note else ""
     return Line(
@@ -201,11 +228,21 @@ def _line(line: Mapping[str, Any], what: Figure, names: Mapping[str, str], own: 
     )
 
 
-def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Team | None, counting: frozenset[str]) -> Found:
+def _found(
+    results: RoundResults,
+    target: str,
+    names: Mapping[str, str],
+    own: Team | None,
+    counting: frozenset[str],
+) -> Found:
     """How much was found in a release, beside the best of the organizers' attacks that are ``counting`` by the rules."""
     credits = results.credits[target]
     team = team_of(target)
-    others = {name: credit for name, credit in credits.items() if name not in results.unranked and name != team}
+    others = {
+        name: credit
+        for name, credit in credits.items()
+        if name not in results.unranked and name != team
+    }
     samples = [credit for name, credit in credits.items() if name in counting]
     best = max(others, key=lambda name: others[name].accuracy, default=None)
     known = next((credit for credit in credits.values() if credit.chance is not None), None)
@@ -215,7 +252,9 @@ def _found(results: RoundResults, target: str, names: Mapping[str, str], own: Te
         best="–" if best is None else _earned(others[best]),
         attacker="–" if best is None else f"{best} {names.get(best, '')}",
         sample=_earned(max(samples, key=lambda credit: credit.accuracy)) if samples else "–",
-        chance="–" if known is None or known.chance is None else share(known.share(known.chance.mean)),
+        chance="–"
+        if known is None or known.chance is None
+        else share(known.share(known.chance.mean)),
         own=own is not None and team == own.number,
     )
 

@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from kakurenbo import __version__
+from kakurenbo.core.messages import language
 from kakurenbo.judge.contests.permissions import is_organizer
-from kakurenbo.messages import language
 
 THEMES = ("light", "dark")
 THEME_COOKIE = "theme"

@@ -13,11 +13,11 @@ from typing import Any
 
 from django import forms
 
+from kakurenbo.core.messages import text_or
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions import store
-from kakurenbo.messages import text_or
 
 _LONGEST = 500
 _MOST_FIELDS = 200
@@ -34,7 +34,9 @@ class BlankFile:
 
 def blank_files(files: Iterable[RoundFile], phase: Phase, entry: Entry) -> list[BlankFile]:
     """The blank files among those of a team's own handout."""
-    patterns = [pattern for pattern in declared_phase(phase).files if pattern.template.endswith(".json")]
+    patterns = [
+        pattern for pattern in declared_phase(phase).files if pattern.template.endswith(".json")
+    ]
     found = []
     for file in files:
         name = file.path.rpartition("/")[2]
@@ -66,7 +68,9 @@ class FilledForm(forms.Form):
         label, hint = self._worded(path, "", key), self._worded(path, ".hint", "")
         if label != key:
             self.keys[".".join(path)] = ".".join(path)
-        return forms.CharField(required=False, max_length=_LONGEST, label=label, help_text=hint, initial=_shown(value))
+        return forms.CharField(
+            required=False, max_length=_LONGEST, label=label, help_text=hint, initial=_shown(value)
+        )
 
     def _worded(self, path: Path, end: str, otherwise: str) -> str:
         shorter = text_or(f"form.{self._rulebook}.{path[-1]}{end}", otherwise)
@@ -77,7 +81,9 @@ class FilledForm(forms.Form):
         parts: dict[str, list[forms.BoundField]] = {}
         for name in self.fields:
             path = name.split(".")[:-1]
-            title = " · ".join(self._worded(tuple(path[: end + 1]), "", part) for end, part in enumerate(path))
+            title = " · ".join(
+                self._worded(tuple(path[: end + 1]), "", part) for end, part in enumerate(path)
+            )
             parts.setdefault(title, []).append(self[name])
         return list(parts.items())
 
@@ -101,7 +107,9 @@ def _shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _filled(content: Mapping[str, Any], given: Mapping[str, str], path: Path = ()) -> dict[str, Any]:
+def _filled(
+    content: Mapping[str, Any], given: Mapping[str, str], path: Path = ()
+) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     for key, value in content.items():
         place = (*path, key)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.contracts import Figure, Threshold
+from kakurenbo.contest import Figure, Threshold
+from kakurenbo.core.messages import language, retold
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.rejudged import changed_lines
-from kakurenbo.messages import language, retold
-from kakurenbo.reporting.numbers import against, figure, shown_value
+from kakurenbo.reports.numbers import against, figure, shown_value
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,22 @@ def judged_context(contest: Contest, judged: Mapping[str, Any]) -> dict[str, Any
     if not judged:
         return {}
     refused = judged.get("refused", [])
-    problems = [*judged.get("problems", []), *(problem for one in refused for problem in one["problems"])]
+    problems = [
+        *judged.get("problems", []),
+        *(problem for one in refused for problem in one["problems"]),
+    ]
     total = judged.get("total", 0) + sum(one["total"] for one in refused)
     return {
         "cause": retold(judged.get("cause", "")) if not problems else "",
         "problems": [_problem(one) for one in problems],
         "problem_total": total,
-        "problems_left": total - len(problems),
+        "problems_left": total - sum(problem.get("count", 1) for problem in problems),
         "notices": [_notice(one) for one in judged.get("notices", [])],
         "measurements": _measurements(contest, judged.get("measurements", [])),
         "guesses": _guesses(judged),
-        "rejudged": [{**one, "lines": list(changed_lines(one["changes"]))} for one in judged["rejudged"]],
+        "rejudged": [
+            {**one, "lines": list(changed_lines(one["changes"]))} for one in judged["rejudged"]
+        ],
     }
 
 
@@ -84,8 +89,13 @@ def _measurements(contest: Contest, measured: Sequence[Mapping[str, Any]]) -> li
 
 def _measurement(measured: Mapping[str, Any], what: Figure) -> MeasureRow:
     value = measured["value"]
-    limits = {kind: measured[kind] for kind in ("minimum", "maximum") if measured.get(kind) is not None}
-    sides = [against(value, Threshold(limit, minimum=kind == "minimum"), what.unit) for kind, limit in limits.items()]
+    limits = {
+        kind: measured[kind] for kind in ("minimum", "maximum") if measured.get(kind) is not None
+    }
+    sides = [
+        against(value, Threshold(limit, minimum=kind == "minimum"), what.unit)
+        for kind, limit in limits.items()
+    ]
     return MeasureRow(
         name=measured["name"],
         meaning=what.definitions.get(language(), ""),
@@ -100,10 +110,18 @@ def _measurement(measured: Mapping[str, Any], what: Figure) -> MeasureRow:
 def _guesses(judged: Mapping[str, Any]) -> list[GuessRow]:
     earned = {(one["target"], one["file"]): one["credit"] for one in judged.get("earned", [])}
     accepted = [
-        GuessRow(one["target"], one["file"], refused=False, earned=_earned(earned.get((one["target"], one["file"]))))
+        GuessRow(
+            one["target"],
+            one["file"],
+            refused=False,
+            earned=_earned(earned.get((one["target"], one["file"]))),
+        )
         for one in judged.get("targets", [])
     ]
-    return [*accepted, *(GuessRow("", one["file"], refused=True) for one in judged.get("refused", []))]
+    return [
+        *accepted,
+        *(GuessRow("", one["file"], refused=True) for one in judged.get("refused", [])),
+    ]
 
 
 def _earned(credit: Mapping[str, Any] | None) -> str:

@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotA
 from django.shortcuts import render
 from django.utils import translation
 
+from kakurenbo.core.messages import LANGUAGES, speaking_to
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.messages import LANGUAGES, speaking_to
 
 
 def spoken_language(request: HttpRequest) -> str:
@@ -54,7 +54,11 @@ class WordedRefusalsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self._get_response(request)
-        if isinstance(response, HttpResponseNotAllowed) and not response.content and request.method in ("GET", "HEAD"):
+        if (
+            isinstance(response, HttpResponseNotAllowed)
+            and not response.content
+            and request.method in ("GET", "HEAD")
+        ):
             page = render(request, "405.html", status=response.status_code)
             page.headers["Allow"] = response.headers["Allow"]
             return page

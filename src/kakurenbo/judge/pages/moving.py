@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from kakurenbo.core import gather
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.models import Phase, PhaseState
-from kakurenbo.tables import Problems
 
 OPEN, CLOSE = "open", "close"
 _SOON = timedelta(seconds=10)  # what is being sent at this moment still arrives
@@ -48,16 +48,12 @@ def moves(phase: Phase, now: datetime) -> list[Move]:
     return [Move(how, _moved(phase, how, now)) for how in _possible(phase, now)]
 
 
-def move(by: User, chosen: Move) -> Problems:
+def move(by: User, chosen: Move) -> None:
     """Do it: all that has to move moves, or nothing does."""
-    with transaction.atomic():
+    with transaction.atomic(), gather() as problems:
         # The last first: it makes room for the one before it.
-        problems = Problems.of(
-            *(rules.reschedule(by, one.phase, one.opens_at, one.closes_at) for one in reversed(chosen.moved))
-        )
-        if problems:
-            transaction.set_rollback(True)
-    return problems
+        for one in reversed(chosen.moved):
+            problems.of(rules.reschedule, by, one.phase, one.opens_at, one.closes_at)
 
 
 def _possible(phase: Phase, now: datetime) -> tuple[str, ...]:

@@ -34,7 +34,10 @@ def shown_on(page: str, request: UserRequest, secret: str) -> HttpResponse:
 
 def secret_of(request: UserRequest, page: str) -> str:
     """The secret that a page is to show; empty for another user, for another page and after a few minutes."""
-    return request.get_signed_cookie(_COOKIE, default="", salt=_salt(request, page), max_age=_SECONDS) or ""
+    return (
+        request.get_signed_cookie(_COOKIE, default="", salt=_salt(request, page), max_age=_SECONDS)
+        or ""
+    )
 
 
 def forgotten_on(page: str) -> HttpResponse:

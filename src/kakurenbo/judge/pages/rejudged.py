@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from kakurenbo.core.messages import language, retold, text
 from kakurenbo.judge.pages.boards import sample_name
 from kakurenbo.judge.pages.shown import ranking_title
-from kakurenbo.messages import language, retold, text
 
 _ALL = ""
 _SHOWN_OF_A_FINGERPRINT = 12
@@ -30,9 +30,14 @@ def entry_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
     """Verdicts, figures and credits of entries, and what the organizers' attacks earn."""
     rows = []
     for entry in preview.get("entries", []):
-        kind, number = text(f"page.kind.{entry['phase']}"), text("page.entry_no", number=entry["number"])
+        kind, number = (
+            text(f"page.kind.{entry['phase']}"),
+            text("page.entry_no", number=entry["number"]),
+        )
         about = f"{entry['round']} · {entry['team']} · {kind} · {number}"
-        rows += [ChangeRow(about, *line, address=entry["submission"]) for line in changed_lines(entry)]
+        rows += [
+            ChangeRow(about, *line, address=entry["submission"]) for line in changed_lines(entry)
+        ]
     for sample in preview.get("samples", []):
         about, what = f"{sample['round']} · {sample['target']}", sample_name(sample["attack"])
         rows.append(ChangeRow(about, what, *map(_credit, _sides(sample))))
@@ -67,7 +72,10 @@ def rank_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
     rows = []
     for line in preview.get("ranks", []):
         about = f"{_round(line['round'])} · {ranking_title(line['ranking'])} · {line['team']}"
-        for name, (old, new) in {text("page.rank"): line["rank"], text("page.score"): line["score"]}.items():
+        for name, (old, new) in {
+            text("page.rank"): line["rank"],
+            text("page.score"): line["score"],
+        }.items():
             if old != new:
                 rows.append(ChangeRow(about, name, _plain(old), _plain(new)))
     return rows
@@ -76,7 +84,11 @@ def rank_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
 def award_rows(preview: Mapping[str, Any]) -> list[ChangeRow]:
     """Who wins what."""
     return [
-        ChangeRow(_round(line["round"]), ranking_title(line["award"]), *(_listed(teams) for teams in _sides(line)))
+        ChangeRow(
+            _round(line["round"]),
+            ranking_title(line["award"]),
+            *(_listed(teams) for teams in _sides(line)),
+        )
         for line in preview.get("awards", [])
     ]
 
@@ -86,7 +98,10 @@ def effects(preview: Mapping[str, Any]) -> dict[str, int]:
     ranks = preview.get("ranks", [])
     return {
         "entries": len(preview.get("entries", [])),
-        **{f"{name}s": sum(old != new for old, new in (line[name] for line in ranks)) for name in ("score", "rank")},
+        **{
+            f"{name}s": sum(old != new for old, new in (line[name] for line in ranks))
+            for name in ("score", "rank")
+        },
         "awards": len(preview.get("awards", [])),
     }
 

@@ -33,9 +33,15 @@ def scene(request: HttpRequest, contest: Contest, tab: str, **more: Any) -> dict
 
 def _rounds_in_play(out: Entry) -> list[str]:
     """The rounds that a team still plays in which it is not disqualified."""
-    entries = out.team.entries.filter(disqualified="").exclude(round=out.round).select_related("round")
+    entries = (
+        out.team.entries.filter(disqualified="").exclude(round=out.round).select_related("round")
+    )
     under_way = set(Phase.objects.exclude(state=PhaseState.CLOSED).values_list("round", flat=True))
-    return [entry.round.name for entry in entries.order_by("round__position") if entry.round_id in under_way]
+    return [
+        entry.round.name
+        for entry in entries.order_by("round__position")
+        if entry.round_id in under_way
+    ]
 
 
 def current_phase(phases: list[Phase]) -> Phase | None:

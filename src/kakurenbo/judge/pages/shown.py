@@ -10,8 +10,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK, Counting
-from kakurenbo.contracts import Phase as Declared
+from kakurenbo.contest import ANONYMIZE, ATTACK, Counting
+from kakurenbo.contest import Phase as Declared
+from kakurenbo.core.messages import retold, text, text_or
 from kakurenbo.judge.contests import queries
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Team, Visibility
 from kakurenbo.judge.pages.spans import in_words
@@ -19,7 +20,6 @@ from kakurenbo.judge.scoring.models import Job, StandingSnapshot, Target
 from kakurenbo.judge.scoring.queries import QueuedJob
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.submissions.queries import name_fields, why_it_counts
-from kakurenbo.messages import retold, text, text_or
 
 RANKINGS = ("overall", "anonymization", "attack")
 """In the order they are shown."""
@@ -80,7 +80,13 @@ def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
     """The queue with ages in words."""
     return [
         JobRow(
-            one.job.pk, one.job.kind, one.job.state, _about(one.job), in_words(one.age), one.job.worker, retold(one.job.cause)
+            one.job.pk,
+            one.job.kind,
+            one.job.state,
+            _about(one.job),
+            in_words(one.age),
+            one.job.worker,
+            retold(one.job.cause),
         )
         for one in queue
     ]
@@ -109,10 +115,15 @@ def target_rows(phase: Phase, entry: Entry, targets: Iterable[Target]) -> list[T
 
 def counts_rule(declared: Declared) -> str:
     """Which of a team's entries count, in words."""
-    if declared.name != ANONYMIZE and declared.counts is not Counting.CHOSEN:  # guesses count for each release by itself
+    if (
+        declared.name != ANONYMIZE and declared.counts is not Counting.CHOSEN
+    ):  # guesses count for each release by itself
         each = Counting.BEST if declared.counts is Counting.BEST else Counting.LATEST
         return text(f"page.counts_rule.{each.value}_on_targets")
-    return text(f"page.counts_rule.{declared.counts.value}", **({"keep": declared.keep} if declared.keep > 1 else {}))
+    return text(
+        f"page.counts_rule.{declared.counts.value}",
+        **({"keep": declared.keep} if declared.keep > 1 else {}),
+    )
 
 
 @dataclass(frozen=True)
@@ -138,7 +149,10 @@ def file_parts(declared: Declared, entry: Entry) -> list[FilePart]:
     parts = []
     for patterns in declared.ways():
         named = [(pattern.names(**fields), pattern) for pattern in patterns]
-        ways = [FileWay(names[0], names[-1] if names[1:] else "", pattern.max_bytes) for names, pattern in named]
+        ways = [
+            FileWay(names[0], names[-1] if names[1:] else "", pattern.max_bytes)
+            for names, pattern in named
+        ]
         parts.append(FilePart(ways, patterns[0].optional))
     return parts
 
@@ -148,8 +162,13 @@ def submit_ways(declared: Declared, entry: Entry) -> list[str]:
     fields = name_fields(entry)
     needed = [patterns for patterns in declared.ways() if not patterns[0].optional]
     longest = max(map(len, needed), default=0)
-    chosen = ([patterns[min(place, len(patterns) - 1)] for patterns in needed] for place in range(longest))
-    return [" ".join(name for pattern in patterns for name in pattern.names(**fields)) for patterns in chosen]
+    chosen = (
+        [patterns[min(place, len(patterns) - 1)] for patterns in needed] for place in range(longest)
+    )
+    return [
+        " ".join(name for pattern in patterns for name in pattern.names(**fields))
+        for patterns in chosen
+    ]
 
 
 @dataclass(frozen=True)
@@ -166,25 +185,48 @@ def awards(contest: Contest, snapshot: StandingSnapshot | None) -> Awards | None
     attacks = Phase.objects.filter(round__contest=contest, kind=ATTACK)
     left = attacks.exclude(state=PhaseState.CLOSED)
     attacked = Submission.objects.filter(phase__in=attacks, state=State.SCORED).exists()
-    if not known or not attacked or left.exclude(state=PhaseState.OPEN, visibility=Visibility.LIVE).exists():
+    if (
+        not known
+        or not attacked
+        or left.exclude(state=PhaseState.OPEN, visibility=Visibility.LIVE).exists()
+    ):
         return None
     names = {team.number: f"{team.number} {team.name}" for team in contest.teams.all()}
-    order = sorted(known, key=lambda ranking: (ranking not in RANKINGS, RANKINGS.index(ranking) if ranking in RANKINGS else 0))
-    winners = [(ranking_title(ranking), [names.get(team, team) for team in known[ranking]]) for ranking in order]
+    order = sorted(
+        known,
+        key=lambda ranking: (
+            ranking not in RANKINGS,
+            RANKINGS.index(ranking) if ranking in RANKINGS else 0,
+        ),
+    )
+    winners = [
+        (ranking_title(ranking), [names.get(team, team) for team in known[ranking]])
+        for ranking in order
+    ]
     return Awards(winners, so_far=left.exists())
 
 
 def ranking_title(name: str) -> str:
     """A ranking's own word, or what the rulebook calls it."""
-    return text(f"page.ranking.{name}") if name in RANKINGS else text_or(f"award.{name}", name.replace("_", " "))
+    return (
+        text(f"page.ranking.{name}")
+        if name in RANKINGS
+        else text_or(f"award.{name}", name.replace("_", " "))
+    )
 
 
 def _team_row(team: Team, begun: Mapping[int, datetime]) -> TeamRow:
     entries = sorted(team.entries.all(), key=lambda entry: entry.round.position)
-    late = any(team.created_at > begun[entry.round_id] for entry in entries if entry.round_id in begun)
+    late = any(
+        team.created_at > begun[entry.round_id] for entry in entries if entry.round_id in begun
+    )
     return TeamRow(team.number, team, len(team.memberships.all()), late, entries)
 
 
 def _about(job: Job) -> str:
-    parts = [job.round.name if job.round else "", job.submission.entry.team.number if job.submission else "", job.subject]
+    parts = [
+        job.round.name if job.round else "",
+        job.submission.entry.team.number if job.submission else "",
+        job.subject,
+    ]
     return " ".join(filter(None, parts))

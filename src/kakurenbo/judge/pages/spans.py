@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from kakurenbo.messages import text
+from kakurenbo.core.messages import text
 
 UNITS = ("days", "hours", "minutes", "seconds")
 

@@ -22,7 +22,10 @@ from kakurenbo.judge.pages.views import (
     trust,
 )
 
-_CONTEST, _PHASE = "contests/<slug:slug>/", "contests/<slug:slug>/play/<slug:round_name>/<slug:kind>/"
+_CONTEST, _PHASE = (
+    "contests/<slug:slug>/",
+    "contests/<slug:slug>/play/<slug:round_name>/<slug:kind>/",
+)
 
 urlpatterns: list[URLPattern] = [
     path("", contests.home, name="home"),
@@ -60,7 +63,11 @@ urlpatterns: list[URLPattern] = [
     path("submissions/<uuid:pk>/choose", submissions.choose, name="choose"),
     path("submissions/<uuid:pk>/receipt.json", trust.receipt, name="receipt"),
     path("submissions/<uuid:pk>/files/<str:name>", downloads.submitted_file, name="submitted-file"),
-    path(_CONTEST + "rounds/<slug:round_name>/files/<path:file>", downloads.round_file, name="round-file"),
+    path(
+        _CONTEST + "rounds/<slug:round_name>/files/<path:file>",
+        downloads.round_file,
+        name="round-file",
+    ),
     path(_CONTEST + "rounds/<slug:round_name>/handout.zip", downloads.handout, name="handout"),
     path(_CONTEST + "rounds/<slug:round_name>/targets.zip", downloads.targets, name="targets"),
     # organizers

@@ -21,21 +21,48 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.messages import render
+from kakurenbo.core.messages import render
 
-REQUEST, RESULT, SUBMITTED, OUT, HANDOUT = "request.json", "result.json", "submitted", "out", "handout"
+REQUEST, RESULT, SUBMITTED, OUT, HANDOUT = (
+    "request.json",
+    "result.json",
+    "submitted",
+    "out",
+    "handout",
+)
 """What a step reads and writes in its folder: the request, its result, files that were handed in, and those that it made."""
 ONE_THREAD = {
     **dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+        (
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+            "NUMBA_NUM_THREADS",
+            "POLARS_MAX_THREADS",
+        ),
+        "1",
     ),
     "JOBLIB_MULTIPROCESSING": "0",
 }
 PLAYERS_STEPS = frozenset(("sample", "anonymize", "attack"))
 """Steps that run methods and attacks, and see what a player sees; all others are the judge's own."""
 _KEPT = frozenset(
-    ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    (
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "TZ",
+        "TMPDIR",
+        "PYTHONPATH",
+        "VIRTUAL_ENV",
+        "XDG_CACHE_HOME",
+        "XDG_DATA_HOME",
+        "OPENBLAS_CORETYPE",
+        "OPENBLAS_L2_SIZE",
+    )
 )
+"""What locates files and libraries, and what chooses kernels of linear algebra: they decide the last digits of a score."""
 _OWN_PREFIX, _SECRET_PREFIXES = "KAKURENBO_", ("KAKURENBO_JUDGE_", "KAKURENBO_TOKEN")
 _TICK_SECONDS = 1.0
 _STOP_SECONDS = 5.0
@@ -78,7 +105,9 @@ class ForkServer:
         self.loaded: list[str] = []
         """Modules that the last child had to load; the server has them now."""
         self._used_at = time.monotonic()
-        self._lock = threading.Lock()  # the worker's thread runs steps, another may warm or retire the server
+        self._lock = (
+            threading.Lock()
+        )  # the worker's thread runs steps, another may warm or retire the server
 
     @property
     def running(self) -> bool:
@@ -128,7 +157,12 @@ class ForkServer:
             Where the process ended without a result, or the step failed.
         """
         (folder / REQUEST).write_text(json.dumps(request), encoding="utf-8")
-        order = {"step": step, "folder": str(folder.resolve()), "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+        order = {
+            "step": step,
+            "folder": str(folder.resolve()),
+            "seconds": limits.seconds,
+            "memory_mb": limits.memory_mb,
+        }
         with self._lock:
             if not self.running:
                 self._start(modules)
@@ -152,7 +186,14 @@ class ForkServer:
 
     def _start(self, modules: Iterable[str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "kakurenbo.judge.scoring.forkserver", json.dumps(self._places), *modules],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "kakurenbo.judge.scoring.forkserver",
+                json.dumps(self._places),
+                *modules,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=clean_environment(os.environ),
@@ -213,8 +254,12 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _result_in(folder: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     place = folder / RESULT
-    if place.is_symlink() or any(path.is_symlink() for path in (folder / OUT, *(folder / OUT).rglob("*"))):
-        raise ChildDied(cause("scoring.made_a_link"))  # whoever reads it would be led to what the step could not see
+    if place.is_symlink() or any(
+        path.is_symlink() for path in (folder / OUT, *(folder / OUT).rglob("*"))
+    ):
+        raise ChildDied(
+            cause("scoring.made_a_link")
+        )  # whoever reads it would be led to what the step could not see
     if told["exit"] == 0 and place.is_file():
         result: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
         if "error" not in result:

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kakurenbo.judge.scoring.models import Earned, Judging, RejudgedCredit, Rejudging, StandingSnapshot
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    Judging,
+    RejudgedCredit,
+    Rejudging,
+    StandingSnapshot,
+)
 
 RANKINGS = ("anonymization", "attack", "overall")
 _PLACE = ("rank", "score")
@@ -16,7 +22,9 @@ _KEPT = "kept"
 Changes = list[dict[str, Any]]
 
 
-def changes(rejudging: Rejudging, ranked: Mapping[str, Mapping[str, Any]], unsealed: Sequence[str]) -> dict[str, Any]:
+def changes(
+    rejudging: Rejudging, ranked: Mapping[str, Mapping[str, Any]], unsealed: Sequence[str]
+) -> dict[str, Any]:
     """Old and new of everything that differs, while the old still counts.
 
     Parameters
@@ -28,31 +36,51 @@ def changes(rejudging: Rejudging, ranked: Mapping[str, Mapping[str, Any]], unsea
     unsealed : sequence of str
         ``ROUND/TEAM`` of releases that would be published after all.
     """
-    judged = list(rejudging.judgings.select_related("submission__entry__team", "submission__entry__round", "submission__phase"))
+    judged = list(
+        rejudging.judgings.select_related(
+            "submission__entry__team", "submission__entry__round", "submission__phase"
+        )
+    )
     before = _in_effect(judged)
     return {
         "judged": len(judged),
         "fingerprints": sorted({one.fingerprint for one in judged}),
-        "earlier": sorted({one.fingerprint for one in before.values()} - {one.fingerprint for one in judged}),
+        "earlier": sorted(
+            {one.fingerprint for one in before.values()} - {one.fingerprint for one in judged}
+        ),
         "entries": list(_entries(rejudging, judged, before)),
         "samples": list(_samples(rejudging)),
         "published": list(unsealed),
-        "ranks": [line for name, made in ranked.items() for line in _ranks(name, _standings(rejudging, name), made)],
-        "awards": [line for name, made in ranked.items() for line in _awards(name, _standings(rejudging, name), made)],
+        "ranks": [
+            line
+            for name, made in ranked.items()
+            for line in _ranks(name, _standings(rejudging, name), made)
+        ],
+        "awards": [
+            line
+            for name, made in ranked.items()
+            for line in _awards(name, _standings(rejudging, name), made)
+        ],
     }
 
 
 def is_nothing(preview: Mapping[str, Any]) -> bool:
     """Whether everything stays as it is."""
-    return not any(preview.get(name) for name in ("entries", "samples", "published", "ranks", "awards"))
+    return not any(
+        preview.get(name) for name in ("entries", "samples", "published", "ranks", "awards")
+    )
 
 
 def _in_effect(judged: Sequence[Judging]) -> dict[Any, Judging]:
-    found = Judging.objects.filter(submission__in=[one.submission_id for one in judged], in_effect=True)
+    found = Judging.objects.filter(
+        submission__in=[one.submission_id for one in judged], in_effect=True
+    )
     return {one.submission_id: one for one in found}
 
 
-def _entries(rejudging: Rejudging, judged: Sequence[Judging], before: Mapping[Any, Judging]) -> Iterator[dict[str, Any]]:
+def _entries(
+    rejudging: Rejudging, judged: Sequence[Judging], before: Mapping[Any, Judging]
+) -> Iterator[dict[str, Any]]:
     credits = _credits(rejudging)
     for new in sorted(judged, key=_order):
         submission, old = new.submission, before.get(new.submission_id)
@@ -65,21 +93,37 @@ def _entries(rejudging: Rejudging, judged: Sequence[Judging], before: Mapping[An
         }
         if any(differs.values()):
             entry = submission.entry
-            about = {"submission": str(submission.pk), "round": entry.round.name, "team": entry.team.number}
-            yield {**about, "phase": submission.phase.kind, "number": submission.number, **differs, **_why(old, new, differs)}
+            about = {
+                "submission": str(submission.pk),
+                "round": entry.round.name,
+                "team": entry.team.number,
+            }
+            yield {
+                **about,
+                "phase": submission.phase.kind,
+                "number": submission.number,
+                **differs,
+                **_why(old, new, differs),
+            }
 
 
 def _why(old: Judging | None, new: Judging, differs: Mapping[str, Any]) -> dict[str, Any]:
     """Why another verdict was reached: the first problem of each side, and by which scorers."""
     if not any(differs[name] for name in ("verdict", "state", "files")):
         return {"why": [], "scorers": []}
-    return {"why": _pair(_found_wrong(old), _found_wrong(new)), "scorers": _pair(old and old.fingerprint, new.fingerprint)}
+    return {
+        "why": _pair(_found_wrong(old), _found_wrong(new)),
+        "scorers": _pair(old and old.fingerprint, new.fingerprint),
+    }
 
 
 def _found_wrong(judging: Judging | None) -> dict[str, Any] | None:
     """The first problem, with its words in every language, or the cause in a sentence; None where nothing was wrong."""
     result = {} if judging is None else judging.result
-    problems = [*result.get("problems", []), *(problem for one in result.get("refused", []) for problem in one["problems"])]
+    problems = [
+        *result.get("problems", []),
+        *(problem for one in result.get("refused", []) for problem in one["problems"]),
+    ]
     cause = result.get("record", {}).get("cause", "")
     first: dict[str, Any] | None = problems[0] if problems else {"cause": cause} if cause else None
     return first
@@ -111,9 +155,14 @@ def _files(judging: Judging | None) -> dict[str, str]:
 def _credits(rejudging: Rejudging) -> dict[Any, Changes]:
     """What guesses of teams earn otherwise, by submission."""
     every = [one.submission_id for one in rejudging.judgings.all()]
-    old, new = Earned.objects.filter(submission__in=every), RejudgedCredit.objects.filter(rejudging=rejudging)
+    old, new = (
+        Earned.objects.filter(submission__in=every),
+        RejudgedCredit.objects.filter(rejudging=rejudging),
+    )
     found: dict[Any, Changes] = {}
-    for (submission, target, file), pair in _by_key(old, new.exclude(submission=None), _of_team).items():
+    for (submission, target, file), pair in _by_key(
+        old, new.exclude(submission=None), _of_team
+    ).items():
         found.setdefault(submission, []).append({"target": target, "file": file, **pair})
     return found
 
@@ -138,9 +187,16 @@ def _of_sample(one: Any) -> tuple[Any, ...]:
 
 def _by_key(old: Any, new: Any, key: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Credits that differ, by what they are for, in order."""
-    sides = [{key(one): _open(one.credit) for one in rows.select_related("target__round")} for rows in (old, new)]
+    sides = [
+        {key(one): _open(one.credit) for one in rows.select_related("target__round")}
+        for rows in (old, new)
+    ]
     keys = sorted({*sides[0], *sides[1]}, key=str)
-    return {one: {"old": sides[0].get(one), "new": sides[1].get(one)} for one in keys if sides[0].get(one) != sides[1].get(one)}
+    return {
+        one: {"old": sides[0].get(one), "new": sides[1].get(one)}
+        for one in keys
+        if sides[0].get(one) != sides[1].get(one)
+    }
 
 
 def _open(credit: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +214,10 @@ def _standings(rejudging: Rejudging, name: str) -> Mapping[str, Any]:
 def _ranks(name: str, old: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     new = made.get("standings", {})
     for ranking in RANKINGS:
-        sides = [{line["team"]: line for line in standings.get(ranking) or []} for standings in (old, new)]
+        sides = [
+            {line["team"]: line for line in standings.get(ranking) or []}
+            for standings in (old, new)
+        ]
         for team in sorted({*sides[0], *sides[1]}):
             one, other = (_place(side.get(team)) for side in sides)
             if one != other:

@@ -18,17 +18,30 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from kakurenbo import __version__, registry
+from kakurenbo import __version__
 from kakurenbo.arena.calls import MethodCall, as_text
+from kakurenbo.methods import registry
 
 _OWN = "kakurenbo"
 _NOT_SCORING = ("cli", "arena", "judge", "verification", "trust")
 """Parts of this project whose code changes no score."""
-_NO_SCORES = re.compile(r"messages/\w+/(judge_|cli|click|help|usage|verification)|reporting/assets/")
+_NO_SCORES = re.compile(
+    r"messages/\w+/(judge_|cli|click|help|usage|verification)|reports/(assets|templates)/"
+)
 """Words of pages, commands and reports."""
 _SCORING = ("judge/scoring/steps.py", "judge/scoring/ranking.py")
 """The files of the judge that do."""
-_LIBRARIES = ("llvmlite", "msgspec", "numba", "numpy", "pandas", "polars", "pyarrow", "scikit-learn", "scipy")
+_LIBRARIES = (
+    "llvmlite",
+    "msgspec",
+    "numba",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scikit-learn",
+    "scipy",
+)
 _COMPILED = (".pyc", ".nbi", ".nbc")
 
 
@@ -50,7 +63,12 @@ def fingerprint_of(described: Mapping[str, Any]) -> str:
 def own_software() -> dict[str, str]:
     """This project's code, and the versions of what it computes with, as they were when a process first asked."""
     python = ".".join(map(str, sys.version_info[:2]))
-    return {_OWN: _package_digest(_OWN), "version": __version__, "python": python, **_versions(_LIBRARIES)}
+    return {
+        _OWN: _package_digest(_OWN),
+        "version": __version__,
+        "python": python,
+        **_versions(_LIBRARIES),
+    }
 
 
 def _versions(names: Iterable[str]) -> dict[str, str]:
@@ -68,7 +86,12 @@ def _packages_behind(call: MethodCall) -> set[str]:
     method = call.make()
     classes = [type(method), *(registry.load(group, name) for group, name in method.parts())]
     modules = (base.__module__ for cls in classes for base in getattr(cls, "__mro__", (cls,)))
-    return {module.partition(".")[0] for module in modules} - {_OWN} - sys.stdlib_module_names - {"builtins"}
+    return (
+        {module.partition(".")[0] for module in modules}
+        - {_OWN}
+        - sys.stdlib_module_names
+        - {"builtins"}
+    )
 
 
 @cache
@@ -98,4 +121,6 @@ def _files_of(package: str) -> Iterator[tuple[str, Path]]:
 
 def _scores(name: str) -> bool:
     """Whether a file of this project can change a score, or the words of a judging."""
-    return name in _SCORING or (name.split("/")[0] not in _NOT_SCORING and not _NO_SCORES.match(name))
+    return name in _SCORING or (
+        name.split("/")[0] not in _NOT_SCORING and not _NO_SCORES.match(name)
+    )

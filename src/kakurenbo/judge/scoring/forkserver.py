@@ -28,7 +28,19 @@ from kakurenbo.judge.titles import call_oneself
 
 MODULES = "modules.json"
 _ALWAYS = ("kakurenbo.judge.scoring.steps",)
-_COMMON = frozenset(("joblib", "llvmlite", "numba", "numpy", "pandas", "polars", "scipy", "sklearn", "threadpoolctl"))
+_COMMON = frozenset(
+    (
+        "joblib",
+        "llvmlite",
+        "numba",
+        "numpy",
+        "pandas",
+        "polars",
+        "scipy",
+        "sklearn",
+        "threadpoolctl",
+    )
+)
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_CHILD_SUBREAPER = 1, 38, 36
 _MB = 1 << 20
 _COMPILED = "NUMBA_CACHE_DIR"
@@ -43,8 +55,15 @@ def main() -> None:
     for module in _ALWAYS:
         _load(module)
     closed = [Path(places["home"])] if places["home"] else []
-    if places["root"]:  # its children are to see their own entry of all processes, which nobody knows yet
-        _confined([*libraries(), *_data_sets(), PROCESSES], [places["root"], *loops.values()], closed, links=True)
+    if places[
+        "root"
+    ]:  # its children are to see their own entry of all processes, which nobody knows yet
+        _confined(
+            [*libraries(), *_data_sets(), PROCESSES],
+            [places["root"], *loops.values()],
+            closed,
+            links=True,
+        )
     for module in filter(_is_trusted, sys.argv[2:]):
         _load(module)
     _serve(loops, closed)
@@ -82,7 +101,9 @@ def _served(order: Mapping[str, Any], be_child: Callable[[], NoReturn]) -> dict[
         _end_orphans()
     finally:
         os.close(watched)
-    if ready and watched not in ready:  # the pipe has nothing to say while a child runs but that it was closed
+    if (
+        ready and watched not in ready
+    ):  # the pipe has nothing to say while a child runs but that it was closed
         return None
     return {"exit": status, "timed_out": not ready, "seconds": time.monotonic() - began}
 
@@ -132,7 +153,9 @@ def _be_child(order: Mapping[str, Any], loops: Path, closed: list[Path]) -> NoRe
         os._exit(code)
 
 
-def _confined(read: Iterable[Path | str], write: Iterable[Path | str], closed: list[Path], *, links: bool) -> None:
+def _confined(
+    read: Iterable[Path | str], write: Iterable[Path | str], closed: list[Path], *, links: bool
+) -> None:
     """Nothing of the judge's folder but what is named below it, and no network."""
     paths = [*map(Path, read)]
     own = [path for path in paths if any(path.is_relative_to(one) for one in closed)]
@@ -141,11 +164,16 @@ def _confined(read: Iterable[Path | str], write: Iterable[Path | str], closed: l
 
 def _linked(folder: Path) -> list[Path]:
     """What the worker linked into the folder of a step, before the step had it."""
-    return [path.resolve() for pattern in ("*", "phase/*", "phase/*/*") for path in folder.glob(pattern) if path.is_symlink()]
+    return [
+        path.resolve()
+        for pattern in ("*", "phase/*", "phase/*/*")
+        for path in folder.glob(pattern)
+        if path.is_symlink()
+    ]
 
 
 def _data_sets() -> list[Path]:
-    from kakurenbo.datasets.store import imported_names, store_folder
+    from kakurenbo.data.store import imported_names, store_folder
 
     return [store_folder() / name for name in imported_names()]
 
@@ -197,7 +225,9 @@ def _needed_by(folder: Path) -> list[str]:
 
 def _is_trusted(module: str, *, of_players: bool = False) -> bool:
     package = module.partition(".")[0]
-    return package in _COMMON or (not of_players and (package == "kakurenbo" or package in sys.stdlib_module_names))
+    return package in _COMMON or (
+        not of_players and (package == "kakurenbo" or package in sys.stdlib_module_names)
+    )
 
 
 def _load(module: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from kakurenbo.core import InputError, gather
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.scoring import rejudge_handling
@@ -32,7 +33,17 @@ from kakurenbo.judge.scoring.judging import (
     sampled,
     told_judging,
 )
-from kakurenbo.judge.scoring.models import Earned, Job, JobKind, JobState, Judging, RoundFile, SecretFile, Target, Visible
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    Job,
+    JobKind,
+    JobState,
+    Judging,
+    RoundFile,
+    SecretFile,
+    Target,
+    Visible,
+)
 from kakurenbo.judge.scoring.results import ANONYMIZE, gathered, take_snapshot
 from kakurenbo.judge.scoring.rules import enqueue, park
 from kakurenbo.judge.submissions import queries as submission_queries
@@ -40,7 +51,6 @@ from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.tables import Problems
 from kakurenbo.trust import content_digest
 
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
@@ -58,20 +68,30 @@ def handle(job: Job, bench: Bench) -> Change:
 def _prepare(job: Job, bench: Bench) -> Change:
     contest, round = job.contest, round_of(job)
     teams = [f"{number:02d}" for number in range(1, contest.places + 1)]
-    unranked = contest.teams.filter(unranked=True, number__in=teams).values_list("number", flat=True)
+    unranked = contest.teams.filter(unranked=True, number__in=teams).values_list(
+        "number", flat=True
+    )
     with bench.folder() as folder:
         request = {"rulebook": rulebook_of(job), "teams": teams, "unranked": list(unranked)}
         result = bench.run("prepare", folder, request)
         files = _Stored.of(folder / OUT)
 
     def change() -> None:
-        told = {"facts": result["facts"], "commitments": result["commitments"], "fingerprint": result["fingerprint"]}
+        told = {
+            "facts": result["facts"],
+            "commitments": result["commitments"],
+            "fingerprint": result["fingerprint"],
+        }
         now = timezone.now()
         if not Round.objects.filter(pk=round.pk, prepared_at=None).update(**told, prepared_at=now):
             return
         files.keep(round)
         committed = hashlib.sha256(result["commitments"].encode()).hexdigest()
-        logged = {"fingerprint": result["fingerprint"], "prepared_at": now.isoformat(), "files": len(files)}
+        logged = {
+            "fingerprint": result["fingerprint"],
+            "prepared_at": now.isoformat(),
+            "files": len(files),
+        }
         record(contest, "round.prepared", {"round": round.name, "commitments": committed, **logged})
 
     return change
@@ -90,14 +110,20 @@ def _judge(job: Job, bench: Bench) -> Change:
     def change() -> None:
         if submission.phase.kind != ANONYMIZE:
             Earned.objects.filter(submission=submission).delete()
-            Earned.objects.bulk_create(Earned(**credit) for credit in found.credits(job, submission))
+            Earned.objects.bulk_create(
+                Earned(**credit) for credit in found.credits(job, submission)
+            )
         _keep_judging(job, submission, found)
 
     return change
 
 
 def _keep_judging(job: Job, submission: Submission, found: Found) -> None:
-    transitions = {"scored": submissions.scored, "invalid": submissions.invalid, "failed": submissions.failed}
+    transitions = {
+        "scored": submissions.scored,
+        "invalid": submissions.invalid,
+        "failed": submissions.failed,
+    }
     Judging.objects.filter(submission=submission, in_effect=True).update(in_effect=False)
     made = Judging.objects.create(
         submission=submission,
@@ -134,7 +160,10 @@ def _seal(job: Job, bench: Bench) -> Change:
         result = bench.run("seal", folder, request)
         files = _Stored.of(folder / OUT)
     records = result["records"]
-    by_target = {one["target"]: counting[number] for one, number in zip(records, sorted(counting), strict=False)}
+    by_target = {
+        one["target"]: counting[number]
+        for one, number in zip(records, sorted(counting), strict=False)
+    }
     return lambda: _keep_targets(job, entry, records, by_target, files)
 
 
@@ -162,8 +191,15 @@ def _keep_targets(
     enqueue(JobKind.STANDINGS, job.contest, round)
     for one in records:  # the log comes last: its lock is everybody's
         name = one["target"]
-        sealed = {"target": files.digest(f"targets/{name}/"), "answer": files.digest(f"answers/{name}/")}
-        record(job.contest, "target.sealed", {"round": round.name, "name": name, "state": one["state"], "digests": sealed})
+        sealed = {
+            "target": files.digest(f"targets/{name}/"),
+            "answer": files.digest(f"answers/{name}/"),
+        }
+        record(
+            job.contest,
+            "target.sealed",
+            {"round": round.name, "name": name, "state": one["state"], "digests": sealed},
+        )
 
 
 def _sample(job: Job, bench: Bench) -> Change:
@@ -173,7 +209,9 @@ def _sample(job: Job, bench: Bench) -> Change:
 
     def change() -> None:
         for attack, credit in earned.items():
-            Earned.objects.update_or_create(target=target, attacker=None, sample=attack, defaults={"credit": credit})
+            Earned.objects.update_or_create(
+                target=target, attacker=None, sample=attack, defaults={"credit": credit}
+            )
         enqueue(JobKind.STANDINGS, job.contest, round)
 
     return change
@@ -189,7 +227,12 @@ def _bot(job: Job, bench: Bench) -> Change:
     if phase is None or entry.submissions.filter(phase=phase).exists():
         return lambda: None
     place = job.contest.teams.filter(number__lt=number).count()
-    request = {"rulebook": rulebook_of(job), "team": number, "name": entry.team.name, "place": place}
+    request = {
+        "rulebook": rulebook_of(job),
+        "team": number,
+        "name": entry.team.name,
+        "place": place,
+    }
     with bench.folder() as folder:
         if phase.kind == ANONYMIZE:
             bench.workspace.copy_handout(folder, round, number)
@@ -200,47 +243,60 @@ def _bot(job: Job, bench: Bench) -> Change:
             if rules_of(job.contest, round).attackers_use_handouts:
                 bench.workspace.copy_handout(folder, round, number)
             result = bench.run("attack", folder, {**request, "targets": others})
-        made = [(path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))]
+        made = [
+            (path.name, store.put(path.read_bytes())) for path in sorted((folder / OUT).glob("*"))
+        ]
     broke = "; ".join(f"{target}: {why}" for target, why in result.get("failed", {}).items())
 
     def change() -> None:
-        refused = _hand_in(entry, phase, made) if made else Problems([])
-        if refused:
-            told = ": ".join(filter(None, (refused[0].file, refused[0].wording("en").message)))
+        try:
+            if made:
+                _hand_in(entry, phase, made)
+        except InputError as error:
+            first = error.problems[0]
+            told = ": ".join(filter(None, (first.file, first.wording("en").message)))
             park(job, cause("scoring.bot_refused", problem=told))
-        elif broke:
+            return
+        if broke:
             park(job, cause("scoring.bot_broke", error=broke[:_LONGEST_CAUSE]))
 
     return change
 
 
-def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> Problems:
+def _hand_in(entry: Entry, phase: Phase, files: Iterable[tuple[str, Any]]) -> None:
     """Hand in for a bot, by the rules that hold for everybody; what is refused leaves nothing but why."""
     with transaction.atomic():
         begun = submissions.begin(None, entry, phase, timezone.now())
-        if isinstance(begun, Problems):
-            return begun
-        added = [submissions.add_file(begun.value, name, blob) for name, blob in files]
-        refused = Problems.of(*(one for one in added if isinstance(one, Problems)))
-        finished = refused or submissions.finish(begun.value, timezone.now())
-        if not isinstance(finished, Problems):
-            return Problems([])
-        transaction.set_rollback(True)
-        return finished
+        with gather() as problems:
+            for name, blob in files:
+                problems.of(submissions.add_file, begun, name, blob)
+        submissions.finish(begun, timezone.now())
 
 
 def _standings(job: Job, bench: Bench) -> Change:
     contest, round = job.contest, job.round
-    sampling = contest.jobs.filter(kind=JobKind.SAMPLE, state__in=(JobState.WAITING, JobState.RUNNING))
-    if contest.ended_at is not None and sampling.exists():  # the last standings are final: all goes into them
+    sampling = contest.jobs.filter(
+        kind=JobKind.SAMPLE, state__in=(JobState.WAITING, JobState.RUNNING)
+    )
+    if (
+        contest.ended_at is not None and sampling.exists()
+    ):  # the last standings are final: all goes into them
         raise NotYet(cause("scoring.still_sampling"))
     prepared = contest.rounds.exclude(prepared_at=None).order_by("position")
-    result = ranked(job, {one.name: gathered(one) for one in ([round] if round is not None else prepared)}, bench)
+    result = ranked(
+        job,
+        {one.name: gathered(one) for one in ([round] if round is not None else prepared)},
+        bench,
+    )
 
     def change() -> None:
         if "standings" in result:
             take_snapshot(contest, round, result)
-        if round is not None and contest.rounds.filter(prepared_at=None).count() == 0 and contest.rounds.count() > 1:
+        if (
+            round is not None
+            and contest.rounds.filter(prepared_at=None).count() == 0
+            and contest.rounds.count() > 1
+        ):
             enqueue(JobKind.STANDINGS, contest)
 
     return change
@@ -259,7 +315,12 @@ _HANDLERS: Mapping[JobKind, Callable[[Job, Bench], Change]] = {
 
 # -- files -------------------------------------------------------------------------------------------------------------
 
-_VISIBLE = {"public": Visible.PUBLIC, "teams": Visible.TEAM, "attackers": Visible.ATTACKERS, "targets": Visible.TARGET}
+_VISIBLE = {
+    "public": Visible.PUBLIC,
+    "teams": Visible.TEAM,
+    "attackers": Visible.ATTACKERS,
+    "targets": Visible.TARGET,
+}
 """Who may see a folder of a round, by its first part; whatever is not here is secret."""
 
 
@@ -292,7 +353,9 @@ class _Stored:
         for path, digest in self.open:
             folder, _, rest = path.partition("/")
             subject = rest.partition("/")[0] if folder in ("teams", "targets") else ""
-            RoundFile.objects.create(round=round, path=path, visible=_VISIBLE[folder], subject=subject, blob_id=digest)
+            RoundFile.objects.create(
+                round=round, path=path, visible=_VISIBLE[folder], subject=subject, blob_id=digest
+            )
         for path, digest, size in self.secret:
             SecretFile.objects.create(round_id=round.pk, path=path, digest=digest, size=size)
 

@@ -67,11 +67,17 @@ class Found:
         """What guesses earned, as the fields of a row."""
         targets = {target.name: target for target in published(round_of(job))}
         for one in self.earned:
-            place = {"target": targets[one["target"]], "attacker": submission.entry, "submission": submission}
+            place = {
+                "target": targets[one["target"]],
+                "attacker": submission.entry,
+                "submission": submission,
+            }
             yield {**place, "file": one["file"], "credit": one["credit"]}
 
 
-def judged(job: Job, submission: Submission, bench: Bench, begins: Callable[[], object] = lambda: None) -> Found:
+def judged(
+    job: Job, submission: Submission, bench: Bench, begins: Callable[[], object] = lambda: None
+) -> Found:
     """Check and score a submission; ``begins`` is called when its files lie there and the step is about to run."""
     if submission.phase.kind == ANONYMIZE:
         return _release(job, submission, bench, begins)
@@ -83,7 +89,11 @@ def _release(job: Job, submission: Submission, bench: Bench, begins: Callable[[]
         bench.workspace.link_preparation(folder, round_of(job))
         bench.workspace.copy_submission(folder / SUBMITTED, submission)
         begins()
-        request = {"rulebook": rulebook_of(job), "team": submission.entry.team.number, "number": submission.number}
+        request = {
+            "rulebook": rulebook_of(job),
+            "team": submission.entry.team.number,
+            "number": submission.number,
+        }
         found = bench.run("release", folder, request)
     return _found(found, {name: found[name] for name in ("record", "problems", "total")}, [])
 
@@ -94,10 +104,18 @@ def _guesses(job: Job, submission: Submission, bench: Bench, begins: Callable[[]
         bench.workspace.link_phase(folder, round_of(job), targets, answers=True)
         bench.workspace.copy_submission(folder / SUBMITTED, submission)
         begins()
-        request = {"rulebook": rulebook_of(job), "attacker": submission.entry.team.number, "targets": targets}
+        request = {
+            "rulebook": rulebook_of(job),
+            "attacker": submission.entry.team.number,
+            "targets": targets,
+        }
         found = bench.run("guesses", folder, request)
     at = [{"target": one["target"], "file": one["file"]} for one in found["earned"]]
-    return _found(found, {"targets": at, "refused": found["refused"], "notices": found["notices"]}, found["earned"])
+    return _found(
+        found,
+        {"targets": at, "refused": found["refused"], "notices": found["notices"]},
+        found["earned"],
+    )
 
 
 def _found(found: Mapping[str, Any], result: dict[str, Any], earned: list[dict[str, Any]]) -> Found:
@@ -114,7 +132,9 @@ def sampled(job: Job, name: str, bench: Bench) -> dict[str, Any]:
         bench.workspace.link_phase(credited, round_of(job), [name], answers=True)
         (folder / OUT).mkdir(exist_ok=True)
         (folder / OUT).rename(credited / SUBMITTED)
-        earned: dict[str, Any] = bench.run("credit", credited, {**request, "attacks": played["attacks"]})["earned"]
+        earned: dict[str, Any] = bench.run(
+            "credit", credited, {**request, "attacks": played["attacks"]}
+        )["earned"]
     return earned
 
 

@@ -46,12 +46,18 @@ class Rejudging(models.Model):
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="rejudgings")
     round = models.ForeignKey(Round, on_delete=models.CASCADE, null=True, related_name="rejudgings")
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="rejudgings")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, null=True, related_name="rejudgings"
+    )
     reason = models.TextField()
     state = models.CharField(max_length=10, choices=RejudgingState, default=RejudgingState.WORKING)
     preview = OrderedJSONField(default=dict)
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     asked_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True)
 
@@ -93,13 +99,17 @@ class Judging(models.Model):
     verdict = models.CharField(max_length=10)
     result = OrderedJSONField(default=dict)
     in_effect = models.BooleanField(default=True)
-    rejudging = models.ForeignKey(Rejudging, on_delete=models.PROTECT, null=True, related_name="judgings")
+    rejudging = models.ForeignKey(
+        Rejudging, on_delete=models.PROTECT, null=True, related_name="judgings"
+    )
     seconds = models.FloatField(default=0)
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["submission"], condition=Q(in_effect=True), name="one_judging_in_effect")
+            models.UniqueConstraint(
+                fields=["submission"], condition=Q(in_effect=True), name="one_judging_in_effect"
+            )
         ]
 
     def __str__(self) -> str:
@@ -158,7 +168,9 @@ class Job(models.Model):
     kind = models.CharField(max_length=10, choices=JobKind)
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="jobs")
     round = models.ForeignKey(Round, on_delete=models.CASCADE, null=True, related_name="jobs")
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="jobs")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, null=True, related_name="jobs"
+    )
     subject = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=10, choices=JobState, default=JobState.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -215,7 +227,9 @@ class RoundFile(models.Model):
 
     class Meta:
         ordering: ClassVar = ["path"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["round", "path"], name="one_file_at_a_path")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["round", "path"], name="one_file_at_a_path")
+        ]
 
     def __str__(self) -> str:
         return self.path
@@ -232,7 +246,9 @@ class SecretFile(models.Model):
     class Meta:
         db_table = '"secret"."file"'
         ordering: ClassVar = ["path"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["round_id", "path"], name="one_secret_file_at_a_path")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["round_id", "path"], name="one_secret_file_at_a_path")
+        ]
 
     def __str__(self) -> str:
         return self.path
@@ -254,14 +270,18 @@ class Target(models.Model):
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="targets")
     entry = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="targets")
     name = models.CharField(max_length=16)
-    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="targets")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.PROTECT, null=True, related_name="targets"
+    )
     record = OrderedJSONField(default=dict)
     published = models.BooleanField(default=False)
     sealed_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["round", "name"], name="one_target_of_a_name")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["round", "name"], name="one_target_of_a_name")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -281,7 +301,9 @@ class Earned(models.Model):
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="earned")
     attacker = models.ForeignKey(Entry, on_delete=models.PROTECT, null=True, related_name="earned")
     sample = models.CharField(max_length=64, blank=True)
-    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="earned")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.PROTECT, null=True, related_name="earned"
+    )
     file = models.CharField(max_length=200, blank=True)
     credit = OrderedJSONField()
 
@@ -289,7 +311,9 @@ class Earned(models.Model):
         db_table = '"secret"."earned"'
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["target", "attacker", "sample", "submission", "file"], nulls_distinct=False, name="one_credit_of_a_file"
+                fields=["target", "attacker", "sample", "submission", "file"],
+                nulls_distinct=False,
+                name="one_credit_of_a_file",
             )
         ]
 
@@ -304,7 +328,9 @@ class RejudgedCredit(models.Model):
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="+")
     attacker = models.ForeignKey(Entry, on_delete=models.PROTECT, null=True, related_name="+")
     sample = models.CharField(max_length=64, blank=True)
-    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="+")
+    submission = models.ForeignKey(
+        Submission, on_delete=models.PROTECT, null=True, related_name="+"
+    )
     file = models.CharField(max_length=200, blank=True)
     credit = OrderedJSONField()
 
@@ -335,10 +361,10 @@ class StandingSnapshot(models.Model):
         ``Standings.as_json``, and under ``beside``, for each round, what blind guessing and each of the organizers' attacks
         earn on the releases in play, as a share of what can be earned.
     document : dict
-        The results document (``reporting.Document.as_builtins``), from which the report's figures are drawn; it tells what
+        The results document (``reports.Document.as_builtins``), from which the report's figures are drawn; it tells what
         every attacker found in every release.
     format : int
-        Of the document and the results (``reporting.document.FORMAT``); what has another one is made anew when it is asked for.
+        Of the document and the results (``reports.document.FORMAT``); what has another one is made anew when it is asked for.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="snapshots")

@@ -57,14 +57,18 @@ class QueuedJob:
 def queue(contest: Contest | None = None, now: datetime | None = None) -> list[QueuedJob]:
     """Everything that waits, runs or was put aside, with its age, worker and cause: those put aside first, then the oldest."""
     moment = now or timezone.now()
-    jobs = Job.objects.exclude(state=JobState.DONE).select_related("contest", "round", "submission__entry__team")
+    jobs = Job.objects.exclude(state=JobState.DONE).select_related(
+        "contest", "round", "submission__entry__team"
+    )
     if contest is not None:
         jobs = jobs.filter(contest=contest)
     found = [
         QueuedJob(
             job,
             moment - job.created_at,
-            moment - job.started_at if job.started_at is not None and job.state == JobState.RUNNING else None,
+            moment - job.started_at
+            if job.started_at is not None and job.state == JobState.RUNNING
+            else None,
         )
         for job in jobs
     ]
@@ -78,7 +82,7 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     gives scores ``measurements`` and ``notices``; of guesses ``targets``, ``refused``, ``notices``. ``rejudged`` tells what
     each rejudging that was applied changed of all this. What guesses ``earned`` only after the end.
     """
-    from kakurenbo.contracts import Feedback  # with the rulebook: loaded where it is needed
+    from kakurenbo.contest import Feedback  # with the rulebook: loaded where it is needed
     from kakurenbo.judge.contests.rulebooks import declared_phase
 
     ended = permissions.has_ended(submission.entry.round.contest, now)
@@ -89,14 +93,22 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     judging = Judging.objects.filter(submission=submission, in_effect=True).first()
     if judging is None:
         return {}
-    told: dict[str, Any] = {"verdict": judging.verdict, "made_at": judging.made_at, "fingerprint": judging.fingerprint}
+    told: dict[str, Any] = {
+        "verdict": judging.verdict,
+        "made_at": judging.made_at,
+        "fingerprint": judging.fingerprint,
+    }
     figures = ended or declared_phase(submission.phase).feedback is Feedback.SCORES
     told["rejudged"] = _rejudged(submission, figures=figures, ended=ended)
     if submission.phase.kind == ATTACK:
         told |= judging.result
         return {**told, "earned": _earned(submission)} if ended else told
     record = judging.result["record"]
-    told |= {"state": record["state"], "cause": record["cause"], "problems": judging.result["problems"]}
+    told |= {
+        "state": record["state"],
+        "cause": record["cause"],
+        "problems": judging.result["problems"],
+    }
     told |= {"total": judging.result["total"]}
     if figures:
         told |= {"measurements": record["measurements"], "notices": record["notices"]}
@@ -122,13 +134,17 @@ def standings(of: Round | Contest, user: Anybody, now: datetime) -> StandingSnap
     found = _readable(snapshots.filter(shown=True).first())
     if found is not None and not permissions.has_ended(contest, now):
         found.results, found.document = {}, {}
-        found.standings = {name: found.standings[name] for name in _SHOWN_STANDINGS if name in found.standings}
+        found.standings = {
+            name: found.standings[name] for name in _SHOWN_STANDINGS if name in found.standings
+        }
     return found
 
 
 def makes_standings(contest: Contest) -> bool:
     """Whether standings of a contest are being made, or wait for it."""
-    return contest.jobs.filter(kind=JobKind.STANDINGS, state__in=(JobState.WAITING, JobState.RUNNING)).exists()
+    return contest.jobs.filter(
+        kind=JobKind.STANDINGS, state__in=(JobState.WAITING, JobState.RUNNING)
+    ).exists()
 
 
 def _readable(snapshot: StandingSnapshot | None) -> StandingSnapshot | None:
@@ -143,13 +159,18 @@ def made_anew(contest: Contest) -> list[StandingSnapshot]:
 
     Not again where there are new ones, which a frozen board does not show yet, or where an organizer has to look first.
     """
-    from kakurenbo.reporting.document import FORMAT  # with all that makes reports: loaded where it is needed
+    from kakurenbo.reports.document import (
+        FORMAT,
+    )  # with all that makes reports: loaded where it is needed
 
     taken = StandingSnapshot.objects.filter(contest=contest)
     parked = contest.jobs.filter(kind=JobKind.STANDINGS, state=JobState.PARKED)
     older = list(taken.exclude(format=FORMAT).select_related("contest", "round"))
     for round in {snapshot.round for snapshot in older}:
-        if not taken.filter(round=round, format=FORMAT).exists() and not parked.filter(round=round).exists():
+        if (
+            not taken.filter(round=round, format=FORMAT).exists()
+            and not parked.filter(round=round).exists()
+        ):
             enqueue(JobKind.STANDINGS, contest, round)
     return older
 
@@ -158,20 +179,34 @@ def targets(round: Round, user: Anybody, now: datetime | None = None) -> QuerySe
     """The releases of a round: everybody's when the attack is open, before that an organizer's alone."""
     moment = now or timezone.now()
     opened = round.phases.filter(kind=ATTACK).exclude(state=PhaseState.WAITING).exists()
-    known = permissions.is_organizer(user) or (opened and permissions.may_see_contest(user, round.contest, moment))
+    known = permissions.is_organizer(user) or (
+        opened and permissions.may_see_contest(user, round.contest, moment)
+    )
     found = Target.objects.filter(round=round).select_related("entry__team")
     return found if known else found.none()
 
 
 def _rejudged(submission: Submission, *, figures: bool, ended: bool) -> list[dict[str, Any]]:
     """When and why a submission was judged again, with old and new of what changed, as far as its team may know it."""
-    applied = Rejudging.objects.filter(state=RejudgingState.APPLIED, judgings__submission=submission).order_by("decided_at")
-    shown = ("verdict", "state", "files", *(["figures"] if figures else []), *(["credits"] if ended else []))
+    applied = Rejudging.objects.filter(
+        state=RejudgingState.APPLIED, judgings__submission=submission
+    ).order_by("decided_at")
+    shown = (
+        "verdict",
+        "state",
+        "files",
+        *(["figures"] if figures else []),
+        *(["credits"] if ended else []),
+    )
     found, untold = [], submission.phase.kind == ATTACK and not ended  # what guesses earned
     for one in applied:
-        changed = [entry for entry in one.preview["entries"] if entry["submission"] == str(submission.pk)]
+        changed = [
+            entry for entry in one.preview["entries"] if entry["submission"] == str(submission.pk)
+        ]
         differs = {name: entry[name] for entry in changed for name in shown if entry[name]}
-        found.append({"at": one.decided_at, "reason": one.reason, "changes": differs, "untold": untold})
+        found.append(
+            {"at": one.decided_at, "reason": one.reason, "changes": differs, "untold": untold}
+        )
     return found
 
 
@@ -180,17 +215,25 @@ def judged_by_others(contest: Contest) -> dict[str, int]:
     from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
 
     installed = fingerprint_of({"name": contest.rulebook, "options": contest.options})
-    others = Judging.objects.filter(submission__entry__round__contest=contest, in_effect=True).exclude(fingerprint=installed)
+    others = Judging.objects.filter(
+        submission__entry__round__contest=contest, in_effect=True
+    ).exclude(fingerprint=installed)
     counted = others.values_list("submission__entry__round__name").annotate(Count("pk"))
     return dict(counted.order_by("submission__entry__round__position"))
 
 
 def rejudgings(contest: Contest, user: Anybody, now: datetime) -> QuerySet[Rejudging]:
     """The rejudgings of a contest, the latest first: the organizers' own affair, whoever is told of those that were applied."""
-    found = Rejudging.objects.filter(contest=contest).select_related("round", "submission__entry__team", "submission__phase")
+    found = Rejudging.objects.filter(contest=contest).select_related(
+        "round", "submission__entry__team", "submission__phase"
+    )
     return found if permissions.may_manage(user, contest, now) else found.none()
 
 
 def _earned(submission: Submission) -> list[dict[str, Any]]:
-    earned = Earned.objects.filter(submission=submission).select_related("target").order_by("target__name", "file")
+    earned = (
+        Earned.objects.filter(submission=submission)
+        .select_related("target")
+        .order_by("target__name", "file")
+    )
     return [{"target": one.target.name, "file": one.file, "credit": one.credit} for one in earned]

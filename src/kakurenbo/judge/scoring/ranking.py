@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contracts import ATTACK, AnyRulebook, Credit, RoundResults
-from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.contracts.guesses import by_pair
-from kakurenbo.contracts.results import DISQUALIFIED
-from kakurenbo.errors import UsageError
-from kakurenbo.reporting import PlayerEntry, make_document
+from kakurenbo.contest import ATTACK, AnyRulebook, Credit, RoundResults
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.core.errors import UsageError
+from kakurenbo.reports import PlayerEntry, make_document
 from kakurenbo.rounds import ReleaseRecord
 from kakurenbo.rounds.publishing import SUPERSEDED
 from kakurenbo.rounds.scoring import round_results
@@ -27,7 +27,9 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
 
     Nothing where the rulebook does not weigh these rounds together, such as when not all of its rounds are played.
     """
-    rounds = {name: _Round(rulebook.for_round(name), known) for name, known in request["rounds"].items()}
+    rounds = {
+        name: _Round(rulebook.for_round(name), known) for name, known in request["rounds"].items()
+    }
     rules = next(iter(rounds.values())).rules
     results = {name: one.results for name, one in rounds.items()}
     try:
@@ -43,7 +45,10 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
     )
     return {
         "results": {name: _results_json(one) for name, one in results.items()},
-        "standings": {**document.standings(), "beside": {name: _beside(one) for name, one in results.items()}},
+        "standings": {
+            **document.standings(),
+            "beside": {name: _beside(one) for name, one in results.items()},
+        },
         "document": document.as_builtins(),
     }
 
@@ -58,9 +63,13 @@ class _Round:
         self.results = self._results(known)
 
     def _results(self, known: Mapping[str, Any]) -> RoundResults:
-        earned: dict[str, list[tuple[str, Credit]]] = {attacker: [] for attacker in (*known["attackers"], *known["samples"])}
+        earned: dict[str, list[tuple[str, Credit]]] = {
+            attacker: [] for attacker in (*known["attackers"], *known["samples"])
+        }
         for one in known["credits"]:
-            earned[one["attacker"]].append((one["target"], msgspec.convert(one["credit"], Credit).public()))
+            earned[one["attacker"]].append(
+                (one["target"], msgspec.convert(one["credit"], Credit).public())
+            )
         counting = [record.target for record in self.records if record.state != SUPERSEDED]
         by_target: dict[str, dict[str, Credit]] = {target: {} for target in counting}
         tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
@@ -90,7 +99,10 @@ def _record(known: Mapping[str, Any], disqualified: Mapping[str, str]) -> Releas
 
 def _players(rounds: Any) -> Sequence[PlayerEntry]:
     known = {player["team"]: player for one in rounds for player in one["players"]}
-    return [PlayerEntry(team, player["name"], excluded=player["excluded"]) for team, player in sorted(known.items())]
+    return [
+        PlayerEntry(team, player["name"], excluded=player["excluded"])
+        for team, player in sorted(known.items())
+    ]
 
 
 def _results_json(results: RoundResults) -> dict[str, Any]:
@@ -103,9 +115,18 @@ def _beside(results: RoundResults) -> dict[str, Any]:
     in_play = results.in_play
     blind = []
     for target in in_play:
-        known = [credit for credit in results.credits.get(target, {}).values() if credit.chance is not None]
-        blind += [known[0].share(known[0].chance.mean) for _ in known[:1] if known[0].chance is not None]
-    samples = {name: [float(results.share(target, name)) for target in in_play] for name in sorted(results.unranked)}
+        known = [
+            credit
+            for credit in results.credits.get(target, {}).values()
+            if credit.chance is not None
+        ]
+        blind += [
+            known[0].share(known[0].chance.mean) for _ in known[:1] if known[0].chance is not None
+        ]
+    samples = {
+        name: [float(results.share(target, name)) for target in in_play]
+        for name in sorted(results.unranked)
+    }
     return {
         "chance": sum(blind) / len(blind) if blind else None,
         "samples": {name: sum(shares) / len(shares) for name, shares in samples.items() if shares},

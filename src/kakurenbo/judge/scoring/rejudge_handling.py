@@ -7,17 +7,35 @@ from typing import Any
 
 from django.utils import timezone
 
+from kakurenbo.core.messages import LANGUAGES, render
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.scoring.child import cause
 from kakurenbo.judge.scoring.comparing import changes, is_nothing
-from kakurenbo.judge.scoring.judging import Bench, Change, NotYet, judged, published, ranked, round_of, sampled, told_judging
-from kakurenbo.judge.scoring.models import Job, JobKind, JobState, Judging, RejudgedCredit, Rejudging, RejudgingState
+from kakurenbo.judge.scoring.judging import (
+    Bench,
+    Change,
+    NotYet,
+    judged,
+    published,
+    ranked,
+    round_of,
+    sampled,
+    told_judging,
+)
+from kakurenbo.judge.scoring.models import (
+    Job,
+    JobKind,
+    JobState,
+    Judging,
+    RejudgedCredit,
+    Rejudging,
+    RejudgingState,
+)
 from kakurenbo.judge.scoring.rejudging import UNDECIDED, judge_uncovered, open_jobs, rounds_of, told
 from kakurenbo.judge.scoring.results import take_snapshot
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.swapping import forget, swap, tried
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.messages import LANGUAGES, render
 from kakurenbo.trust import content_digest
 
 _LINE = " / "
@@ -44,7 +62,10 @@ def _rejudge(job: Job, bench: Bench) -> Change:
             seconds=found.seconds,
         )
         RejudgedCredit.objects.filter(rejudging=rejudging, submission=submission).delete()
-        again = (RejudgedCredit(rejudging=rejudging, **credit) for credit in found.credits(job, submission))
+        again = (
+            RejudgedCredit(rejudging=rejudging, **credit)
+            for credit in found.credits(job, submission)
+        )
         RejudgedCredit.objects.bulk_create(again)
 
     return change
@@ -91,36 +112,55 @@ def _settle(job: Job, bench: Bench) -> Change:
         return lambda: forget(rejudging)
     if rejudging.state != RejudgingState.APPLYING:
         return lambda: None
-    sealing = job.contest.jobs.filter(kind__in=(JobKind.SEAL, JobKind.SAMPLE), state__in=(JobState.WAITING, JobState.RUNNING))
+    sealing = job.contest.jobs.filter(
+        kind__in=(JobKind.SEAL, JobKind.SAMPLE), state__in=(JobState.WAITING, JobState.RUNNING)
+    )
     if sealing.exists():
         raise NotYet(cause("scoring.still_sealing"))
     preview, standings = _compared(job, rejudging, bench)
 
     def change() -> None:
-        Contest.objects.select_for_update(no_key=True).get(pk=job.contest.pk)  # nothing is sealed, and nothing ends, meanwhile
+        Contest.objects.select_for_update(no_key=True).get(
+            pk=job.contest.pk
+        )  # nothing is sealed, and nothing ends, meanwhile
         if sealing.exists():
             raise NotYet(cause("scoring.still_sealing"))
-        if judge_uncovered(rejudging):  # something came that an older scorer judged: the organizer decides on all of it
-            Rejudging.objects.filter(pk=rejudging.pk).update(state=RejudgingState.WORKING, preview={})
+        if judge_uncovered(
+            rejudging
+        ):  # something came that an older scorer judged: the organizer decides on all of it
+            Rejudging.objects.filter(pk=rejudging.pk).update(
+                state=RejudgingState.WORKING, preview={}
+            )
             return
         _put_into_effect(rejudging, preview, standings)
 
     return change
 
 
-def _put_into_effect(rejudging: Rejudging, preview: dict[str, Any], standings: Mapping[str, dict[str, Any]]) -> None:
+def _put_into_effect(
+    rejudging: Rejudging, preview: dict[str, Any], standings: Mapping[str, dict[str, Any]]
+) -> None:
     contest, now = rejudging.contest, timezone.now()
     unsealed = swap(rejudging)
     forget(rejudging)
-    Rejudging.objects.filter(pk=rejudging.pk).update(state=RejudgingState.APPLIED, decided_at=now, preview=preview)
+    Rejudging.objects.filter(pk=rejudging.pk).update(
+        state=RejudgingState.APPLIED, decided_at=now, preview=preview
+    )
     for one in unsealed:
         name, _, team = one.partition("/")
         enqueue(JobKind.SEAL, contest, contest.rounds.get(name=name), subject=team)
     for concerned in _concerned(rejudging):
-        if concerned is not None and contest.ended_at is None:  # what was judged since this was ranked goes into the next
+        if (
+            concerned is not None and contest.ended_at is None
+        ):  # what was judged since this was ranked goes into the next
             enqueue(JobKind.STANDINGS, contest, concerned)
     judgings = list(rejudging.judgings.filter(in_effect=True).order_by("pk"))
-    body = {"entries": len(judgings), "published": unsealed, "changes": content_digest(preview), "at": now.isoformat()}
+    body = {
+        "entries": len(judgings),
+        "published": unsealed,
+        "changes": content_digest(preview),
+        "at": now.isoformat(),
+    }
     record(contest, "rejudging.applied", {**told(rejudging), **body})
     for judging in judgings:
         record(contest, "submission.judged", {**told_judging(judging), "rejudging": rejudging.pk})
@@ -145,7 +185,9 @@ def _announce(rejudging: Rejudging, preview: Mapping[str, Any]) -> None:
 # -- what would be -----------------------------------------------------------------------------------------------------------
 
 
-def _compared(job: Job, rejudging: Rejudging, bench: Bench) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def _compared(
+    job: Job, rejudging: Rejudging, bench: Bench
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What changes, and the new standings by the name of their round."""
     known, unsealed = tried(rejudging)
     standings = {}
@@ -172,7 +214,9 @@ def _wait_for_judgings(rejudging: Rejudging) -> None:
 
 def _rejudging(job: Job) -> Rejudging:
     pk = int(job.subject.partition(" ")[0])
-    return Rejudging.objects.select_related("contest", "round", "submission__entry__round").get(pk=pk)
+    return Rejudging.objects.select_related("contest", "round", "submission__entry__round").get(
+        pk=pk
+    )
 
 
 def _still(rejudging: Rejudging, *states: str) -> bool:

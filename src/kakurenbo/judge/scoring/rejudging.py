@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from kakurenbo.core import InputError
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Round
@@ -28,7 +29,6 @@ from kakurenbo.judge.scoring.models import (
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.tables import Read, Reading, refused
 
 LONGEST_REASON = 2000
 JUDGED = (State.SCORED, State.INVALID, State.FAILED)
@@ -41,22 +41,28 @@ _KINDS = (*_ANEW, JobKind.PREVIEW, JobKind.SETTLE)
 
 
 def ask(
-    by: User, contest: Contest, reason: str, round: Round | None = None, submission: Submission | None = None
-) -> Reading[Rejudging]:
+    by: User,
+    contest: Contest,
+    reason: str,
+    round: Round | None = None,
+    submission: Submission | None = None,
+) -> Rejudging:
     """Have a contest, a round or one submission judged again; nothing counts before it is applied."""
     permissions.demand(permissions.may_manage(by, contest, timezone.now()))
     reason = "\n".join(line.strip() for line in reason.strip().splitlines())
     if not 0 < len(reason) <= LONGEST_REASON or not reason.replace("\n", "").isprintable():
-        return refused("rejudging.no_reason", "", column="reason", longest=LONGEST_REASON)
+        raise InputError.of("rejudging.no_reason", "", column="reason", longest=LONGEST_REASON)
     with transaction.atomic():
         if Contest.objects.select_for_update(no_key=True).get(pk=contest.pk).erased_at is not None:
-            return refused("contests.erased", "")
+            raise InputError.of("contests.erased", "")
         if contest.rejudgings.filter(state__in=UNDECIDED).exists():
-            return refused("rejudging.another", "")
-        asked = Rejudging(contest=contest, round=round, submission=submission, reason=reason, asked_by=by)
+            raise InputError.of("rejudging.another", "")
+        asked = Rejudging(
+            contest=contest, round=round, submission=submission, reason=reason, asked_by=by
+        )
         every = list(scope(asked))
         if not every:
-            return refused("rejudging.nothing", "")
+            raise InputError.of("rejudging.nothing", "")
         asked.save()
         _judge_anew(asked, every)
         if submission is None:
@@ -64,36 +70,42 @@ def ask(
                 for target in published(one):
                     enqueue(JobKind.RESAMPLE, contest, one, subject=f"{asked.pk} {target.name}")
         record(contest, "rejudging.asked", {**told(asked), "entries": len(every)})
-    return Read(asked)
+    return asked
 
 
-def apply(by: User, rejudging: Rejudging) -> Reading[Rejudging]:
+def apply(by: User, rejudging: Rejudging) -> Rejudging:
     """Let a worker put a rejudging into effect whose preview is there."""
     permissions.demand(permissions.may_manage(by, rejudging.contest, timezone.now()))
     if len(rejudging.preview.get("fingerprints", [])) > 1:
-        return refused("rejudging.several_scorers", "")
+        raise InputError.of("rejudging.several_scorers", "")
     with transaction.atomic():
         ready = Rejudging.objects.filter(pk=rejudging.pk, state=RejudgingState.READY)
         if not ready.update(state=RejudgingState.APPLYING, decided_by=by):
-            return refused("rejudging.not_ready", "")
+            raise InputError.of("rejudging.not_ready", "")
         enqueue(JobKind.SETTLE, rejudging.contest, subject=str(rejudging.pk))
     rejudging.refresh_from_db()
-    return Read(rejudging)
+    return rejudging
 
 
-def cancel(by: User, rejudging: Rejudging) -> Reading[Rejudging]:
+def cancel(by: User, rejudging: Rejudging) -> Rejudging:
     """Give a rejudging up; everything stays as it is."""
     permissions.demand(permissions.may_manage(by, rejudging.contest, timezone.now()))
     now = timezone.now()
     with transaction.atomic():
-        undecided = Rejudging.objects.filter(pk=rejudging.pk, state__in=(RejudgingState.WORKING, RejudgingState.READY))
-        if not undecided.update(state=RejudgingState.CANCELLED, decided_by=by, decided_at=now, preview={}):
-            return refused("rejudging.decided", "")
-        jobs_of(rejudging).filter(state__in=(JobState.WAITING, JobState.PARKED)).update(state=JobState.DONE, finished_at=now)
+        undecided = Rejudging.objects.filter(
+            pk=rejudging.pk, state__in=(RejudgingState.WORKING, RejudgingState.READY)
+        )
+        if not undecided.update(
+            state=RejudgingState.CANCELLED, decided_by=by, decided_at=now, preview={}
+        ):
+            raise InputError.of("rejudging.decided", "")
+        jobs_of(rejudging).filter(state__in=(JobState.WAITING, JobState.PARKED)).update(
+            state=JobState.DONE, finished_at=now
+        )
         enqueue(JobKind.SETTLE, rejudging.contest, subject=str(rejudging.pk))
         record(rejudging.contest, "rejudging.cancelled", told(rejudging))
     rejudging.refresh_from_db()
-    return Read(rejudging)
+    return rejudging
 
 
 def told(rejudging: Rejudging) -> dict[str, Any]:
@@ -160,14 +172,18 @@ class _Known:
         self._scorers = {judging.fingerprint for judging in self._made.values()}
         counting = Judging.objects.filter(submission__in=scope(rejudging), in_effect=True)
         self._counting = {judging.submission_id: judging for judging in counting}
-        self._sealed = {one.pk: [target.sealed_at for target in published(one)] for one in rounds_of(rejudging)}
+        self._sealed = {
+            one.pk: [target.sealed_at for target in published(one)] for one in rounds_of(rejudging)
+        }
 
     def lacks(self, submission: Submission) -> bool:
         """Whether a submission is to be judged again, or once more."""
         made, counting = self._made.get(submission.pk), self._counting.get(submission.pk)
         if made is None:
             return counting is None or counting.fingerprint not in self._scorers
-        another_target = "targets" in made.result and any(at > made.made_at for at in self._sealed[submission.entry.round_id])
+        another_target = "targets" in made.result and any(
+            at > made.made_at for at in self._sealed[submission.entry.round_id]
+        )
         return another_target or (counting is not None and counting.pk > made.pk)
 
 

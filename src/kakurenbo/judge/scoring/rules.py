@@ -48,7 +48,11 @@ class Lease:
 
 
 def enqueue(
-    kind: str, contest: Contest, round: Round | None = None, submission: Submission | None = None, subject: str = ""
+    kind: str,
+    contest: Contest,
+    round: Round | None = None,
+    submission: Submission | None = None,
+    subject: str = "",
 ) -> Job:
     """Ask for a piece of work, as part of the caller's transaction; what was asked for already, and is not done, is the same.
 
@@ -60,7 +64,9 @@ def enqueue(
     }  # fmt: skip
     with transaction.atomic():
         # The row stays locked until the caller commits: nobody begins this work before the caller's changes can be seen.
-        job, made = Job.objects.select_for_update(of=("self",)).get_or_create(state__in=_OPEN, **about)
+        job, made = Job.objects.select_for_update(of=("self",)).get_or_create(
+            state__in=_OPEN, **about
+        )
         if made:
             _wake(job)
         elif job.state == JobState.RUNNING and kind == JobKind.STANDINGS:
@@ -78,7 +84,11 @@ def database_now() -> datetime:
 
 def rulebook_of(job_id: int) -> str | None:
     """The rulebook of a job that waits; None where nobody has to do it any more."""
-    return Job.objects.filter(pk=job_id, state=JobState.WAITING).values_list("contest__rulebook", flat=True).first()
+    return (
+        Job.objects.filter(pk=job_id, state=JobState.WAITING)
+        .values_list("contest__rulebook", flat=True)
+        .first()
+    )
 
 
 def leave(job_id: int, cause: str) -> None:
@@ -90,11 +100,18 @@ def lease(job_id: int, worker: str, now: datetime) -> Lease | None:
     """Take a job that waits; None where somebody else has it, or it is done."""
     token = uuid.uuid4()
     taken = Job.objects.filter(pk=job_id, state=JobState.WAITING).update(
-        state=JobState.RUNNING, lease=token, lease_until=now + LEASE, worker=worker, started_at=now, again=False
+        state=JobState.RUNNING,
+        lease=token,
+        lease_until=now + LEASE,
+        worker=worker,
+        started_at=now,
+        again=False,
     )
     if not taken:
         return None
-    related = Job.objects.select_related("contest", "round", "submission__entry__team", "submission__phase")
+    related = Job.objects.select_related(
+        "contest", "round", "submission__entry__team", "submission__phase"
+    )
     return Lease(related.get(pk=job_id), token)
 
 
@@ -106,11 +123,15 @@ def renew(lease: Lease, now: datetime) -> bool:
 def finish(lease: Lease, apply: Callable[[], None], now: datetime) -> bool:
     """End a job and change what it is about, both or neither; False, and nothing changed, where the lease was taken over."""
     with transaction.atomic():
-        ended = _held(lease).update(state=JobState.DONE, lease=None, lease_until=None, finished_at=now, cause="", attempts=0)
+        ended = _held(lease).update(
+            state=JobState.DONE, lease=None, lease_until=None, finished_at=now, cause="", attempts=0
+        )
         if not ended:
             return False
         apply()
-        if Job.objects.filter(pk=lease.job.pk, again=True).update(state=JobState.WAITING, again=False, finished_at=None):
+        if Job.objects.filter(pk=lease.job.pk, again=True).update(
+            state=JobState.WAITING, again=False, finished_at=None
+        ):
             _wake(lease.job)
     _jobs.info("a job is done", extra=_logged(lease.job))
     return True
@@ -159,7 +180,12 @@ def wait_again(lease: Lease, cause: str) -> None:
 def take_back(worker: str) -> int:
     """Let the jobs wait again of a worker that is known to be gone, without waiting for its lease; says how many."""
     held = Job.objects.filter(state=JobState.RUNNING, worker=worker)
-    return held.update(state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost"))
+    return held.update(
+        state=JobState.WAITING,
+        lease=None,
+        lease_until=None,
+        cause=told_cause("scoring.worker_lost"),
+    )
 
 
 def sweep(now: datetime) -> int:
@@ -171,17 +197,26 @@ def sweep(now: datetime) -> int:
     Returns how many jobs were put into the queue.
     """
     with transaction.atomic():
-        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(lease_until=now + LEASE)
-        expired = Job.objects.select_for_update(skip_locked=True).filter(state=JobState.RUNNING, lease_until__lt=now)
+        Job.objects.filter(state=JobState.RUNNING, lease_until__gt=now + LEASE).update(
+            lease_until=now + LEASE
+        )
+        expired = Job.objects.select_for_update(skip_locked=True).filter(
+            state=JobState.RUNNING, lease_until__lt=now
+        )
         lost = list(expired.values_list("pk", flat=True))
         Job.objects.filter(pk__in=lost).update(
-            state=JobState.WAITING, lease=None, lease_until=None, cause=told_cause("scoring.worker_lost")
+            state=JobState.WAITING,
+            lease=None,
+            lease_until=None,
+            cause=told_cause("scoring.worker_lost"),
         )
         waiting = list(Job.objects.raw(_WAITING_UNSEEN, [TASK]))
         for job in waiting:
             _wake(job)
     _clear_queue()
-    Submission.objects.filter(state=State.RECEIVING, began_at__lt=now - SENDING).update(state=State.WITHDRAWN)
+    Submission.objects.filter(state=State.RECEIVING, began_at__lt=now - SENDING).update(
+        state=State.WITHDRAWN
+    )
     return len(waiting)
 
 
@@ -196,9 +231,15 @@ def rerun(by: User, job: Job) -> Job:
             return locked
         Job.objects.filter(pk=locked.pk).update(state=JobState.DONE)  # the new one stands for it
         if locked.submission is not None and locked.kind == JobKind.JUDGE:
-            Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(state=State.RECEIVED)
-        again = enqueue(locked.kind, locked.contest, locked.round, locked.submission, locked.subject)
-        record(locked.contest, "job.rerun", _described(locked))  # the log is for ever: who it was is not for it
+            Submission.objects.filter(pk=locked.submission.pk, state__in=_JUDGED).update(
+                state=State.RECEIVED
+            )
+        again = enqueue(
+            locked.kind, locked.contest, locked.round, locked.submission, locked.subject
+        )
+        record(
+            locked.contest, "job.rerun", _described(locked)
+        )  # the log is for ever: who it was is not for it
         _log.info("job %s is done again, as account %s asked", locked.pk, by.pk)
         return again
 
@@ -226,7 +267,9 @@ def _clear_queue() -> None:
 def _wake(job: Job) -> None:
     """Put a job into the queue that wakes workers."""
     priority = _PRIORITY.get(JobKind(job.kind), 0)
-    app.configure_task(TASK, queue=QUEUE, priority=priority, allow_unknown=True).defer(job_id=job.pk)
+    app.configure_task(TASK, queue=QUEUE, priority=priority, allow_unknown=True).defer(
+        job_id=job.pk
+    )
 
 
 def _held(lease: Lease) -> Any:
@@ -245,4 +288,8 @@ def _described(job: Job) -> dict[str, Any]:
         "submission": str(job.submission_id) if job.submission_id else None,
         "subject": job.subject,
     }
-    return {"job": job.pk, "kind": job.kind, **{key: value for key, value in about.items() if value}}
+    return {
+        "job": job.pk,
+        "kind": job.kind,
+        **{key: value for key, value in about.items() if value},
+    }

@@ -11,29 +11,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from kakurenbo.arena.teams_file import Entrant, default_teams
-from kakurenbo.commitments import COMMITMENTS_FILE
-from kakurenbo.contracts import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
-from kakurenbo.contracts.facts import ContestFacts
-from kakurenbo.contracts.results import FAILED, REFUSED
-from kakurenbo.errors import KakurenboError
+from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
+from kakurenbo.contest.commitments import COMMITMENTS_FILE
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.results import FAILED, REFUSED
+from kakurenbo.core import InputError, Problem, Problems, Source, read_file, write_folder
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import LANGUAGES
+from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.judge.scoring.child import HANDOUT, OUT, REQUEST, RESULT, SUBMITTED, cause
 from kakurenbo.judge.scoring.fingerprint import call_of, fingerprint_of, own_software
 from kakurenbo.judge.scoring.ranking import standings
-from kakurenbo.messages import LANGUAGES
-from kakurenbo.rng import fresh_seed, stream
 from kakurenbo.rounds import credit_files, judge_release
 from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rounds.publishing import PUBLISHED, JudgedRelease, judge_team, release_folders
 from kakurenbo.rounds.scoring import sample_stream
-from kakurenbo.tables import Problem, Problems, Read, Source, read_file, write_folder
 
 _LONGEST_ERROR = 1000
 SCORED, INVALID = "scored", "invalid"
+T = TypeVar("T")
+P = ParamSpec("P")
 _VERDICTS = {REFUSED: INVALID, FAILED: "failed"}
 """Of a release, by the state of its record; every other is scored."""
 UNSTORABLE = (rb"\u0000", rb"\ufffd")
@@ -46,7 +48,10 @@ def run(step: str, folder: Path) -> None:
     """Run a step on its folder and leave what it found; where it fails, why."""
     request = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     try:
-        result: dict[str, Any] = {**STEPS[step](folder, request), "fingerprint": fingerprint(request)}
+        result: dict[str, Any] = {
+            **STEPS[step](folder, request),
+            "fingerprint": fingerprint(request),
+        }
     except Exception as error:
         result = {"error": _told(error)}
     whole = folder / f"{RESULT}.part"
@@ -68,13 +73,18 @@ def prepare(folder: Path, request: Request) -> dict[str, Any]:
 def release(folder: Path, request: Request) -> dict[str, Any]:
     """Check and measure one release, and see whether it can be published; nothing is."""
     prepared = _prepared(folder, request)
-    return release_result(judged_release(prepared, folder / SUBMITTED, request["team"], request["number"]))
+    return release_result(
+        judged_release(prepared, folder / SUBMITTED, request["team"], request["number"])
+    )
 
 
 def seal(folder: Path, request: Request) -> dict[str, Any]:
     """Publish what counts of a team: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
     prepared, team = _prepared(folder, request), request["team"]
-    judged = [judged_release(prepared, folder / SUBMITTED / str(number), team, number) for number in request["numbers"]]
+    judged = [
+        judged_release(prepared, folder / SUBMITTED / str(number), team, number)
+        for number in request["numbers"]
+    ]
     judged = judged or judge_team(prepared, team, [], with_disqualified=False)
     files = {name: data for one in judged for name, data in release_folders(prepared, one).items()}
     _write_out(folder, files)
@@ -94,9 +104,13 @@ def sample(folder: Path, request: Request) -> dict[str, Any]:
     made, failed = {}, {}
     for number, (attack, method) in enumerate(targets.rules.sample_attacks.items()):
         try:
-            guess = method(targets[name].knowledge, sample_stream(targets.facts(name), attack, name))
+            guess = method(
+                targets[name].knowledge, sample_stream(targets.facts(name), attack, name)
+            )
             made[str(number)] = targets.rules.guess_bytes(guess)
-        except Exception as error:  # an attack that stumbles over a release costs its own figure alone
+        except (
+            Exception
+        ) as error:  # an attack that stumbles over a release costs its own figure alone
             failed[attack] = _told(error)
     _write_out(folder, made)
     return {"attacks": list(targets.rules.sample_attacks), "failed": failed}
@@ -111,7 +125,7 @@ def credit(folder: Path, request: Request) -> dict[str, Any]:
     for file in sorted((folder / SUBMITTED).iterdir()):
         attack = request["attacks"][int(file.name)]
         try:
-            guess = _accepted(targets.rules.check_guess(form, Source.of(file)))
+            guess = _accepted(targets.rules.check_guess, form, Source.of(file))
             earned[attack] = msgspec.to_builtins(targets.rules.credit(answer, guess))
         except Exception as error:
             failed[attack] = _told(error)
@@ -124,8 +138,10 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     rules = rules_for(request).in_folder(handout)
     method = _bot(rules, request).anonymizer
     if method is not None:
-        read = _accepted(rules.read_handout(handout))
-        made = rules.release_files(read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize")))
+        read = _accepted(rules.read_handout, handout)
+        made = rules.release_files(
+            read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize"))
+        )
         _write_out(folder, under_asked_names(rules, made, request["team"]))
     return {}
 
@@ -136,7 +152,12 @@ def attack(folder: Path, request: Request) -> dict[str, Any]:
     From what was published alone, and from its own handout where that is there.
     """
     own = folder / HANDOUT
-    targets = Targets(rules_for(request), folder / "phase", request["targets"], beside=[own] if own.is_dir() else [])
+    targets = Targets(
+        rules_for(request),
+        folder / "phase",
+        request["targets"],
+        beside=[own] if own.is_dir() else [],
+    )
     call = _bot(targets.rules, request).attack
     if call is None:
         return {"failed": {}}
@@ -156,14 +177,17 @@ def rank(_: Path, request: Request) -> dict[str, Any]:
 
 
 STEPS: Mapping[str, Callable[[Path, Request], dict[str, Any]]] = {
-    step.__name__: step for step in (prepare, release, seal, guesses, sample, credit, anonymize, attack, rank)
+    step.__name__: step
+    for step in (prepare, release, seal, guesses, sample, credit, anonymize, attack, rank)
 }
 
 
 # -- the same, for whoever judges a submission again ---------------------------------------------------------------------
 
 
-def judged_release(prepared: PreparedRound[Any], submitted: Path, team: str, number: int) -> JudgedRelease:
+def judged_release(
+    prepared: PreparedRound[Any], submitted: Path, team: str, number: int
+) -> JudgedRelease:
     """What became of the release that a team handed in under a number."""
     target = _target_name(prepared.rules, team, number)
     sources, strangers = handed_in(submitted)
@@ -175,7 +199,11 @@ def judged_release(prepared: PreparedRound[Any], submitted: Path, team: str, num
 def release_result(judged: JudgedRelease) -> dict[str, Any]:
     """What is kept of a release that was judged."""
     verdict = _VERDICTS.get(judged.record.state, SCORED)
-    return {"record": msgspec.to_builtins(judged.record), "verdict": verdict, **_said_of(judged.refusal)}
+    return {
+        "record": msgspec.to_builtins(judged.record),
+        "verdict": verdict,
+        **_said_of(judged.refusal),
+    }
 
 
 def settled(judged: Mapping[str, Any], sealed_as: str) -> dict[str, Any]:
@@ -198,9 +226,12 @@ def guesses_result(targets: Targets, submitted: Path, attacker: str) -> dict[str
     return {
         "verdict": SCORED if found.credits else INVALID,
         "earned": [
-            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)} for target, file, credit in found.credits
+            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)}
+            for target, file, credit in found.credits
         ],
-        "refused": [{"file": file, "problems": said, "total": total} for file, said, total in refused],
+        "refused": [
+            {"file": file, "problems": said, "total": total} for file, said, total in refused
+        ],
         "notices": _said(found.notices),
     }
 
@@ -231,9 +262,15 @@ def _bot(rules: AnyRulebook, request: Request) -> Entrant:
     One that only anonymizes there attacks here like another: a contest in which half of the teams do not is no rehearsal.
     """
     field, place = default_teams(rules).entrants, request["place"]
-    bot = next((entrant for entrant in field if entrant.name == request["name"]), field[place % len(field)])
+    bot = next(
+        (entrant for entrant in field if entrant.name == request["name"]), field[place % len(field)]
+    )
     attacks = [entrant.attack for entrant in field if entrant.attack is not None]
-    return bot if bot.attack is not None or not attacks else replace(bot, attack=attacks[place % len(attacks)])
+    return (
+        bot
+        if bot.attack is not None or not attacks
+        else replace(bot, attack=attacks[place % len(attacks)])
+    )
 
 
 class Targets(Mapping[str, Target[Any, Any]]):
@@ -248,7 +285,9 @@ class Targets(Mapping[str, Target[Any, Any]]):
         Folders that the attacker knows beside what was published.
     """
 
-    def __init__(self, rulebook: AnyRulebook, phase: Path, names: Iterable[str], beside: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, rulebook: AnyRulebook, phase: Path, names: Iterable[str], beside: Sequence[Path] = ()
+    ) -> None:
         self._phase, self._names, self._beside = phase, tuple(names), tuple(beside)
         self.rules = rulebook.under(self.facts(self._names[0])) if self._names else rulebook
         self._read = cache(self._target)
@@ -262,11 +301,10 @@ class Targets(Mapping[str, Target[Any, Any]]):
 
     def _target(self, name: str) -> Target[Any, Any]:
         folders = (self._phase / "targets" / name, self._phase / "attackers", *self._beside)
-        target: Target[Any, Any] = _accepted(self.rules.read_target(*folders))
-        return target
+        return _accepted(self.rules.read_target, *folders)
 
     def _answer(self, name: str) -> Any:
-        return _accepted(self.rules.read_answer(self._phase / "answers" / name))
+        return _accepted(self.rules.read_answer, self._phase / "answers" / name)
 
     def __getitem__(self, name: str) -> Target[Any, Any]:
         if name not in self._names:
@@ -292,17 +330,24 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_ERROR]
 
 
-def _accepted(read: Read[Any] | Problems) -> Any:
-    if isinstance(read, Problems):
-        raise KakurenboError(str(read[0]))
-    return read.value
+def _accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Read what this software wrote: where it is refused, no team is to blame."""
+    try:
+        return read(*args, **kwargs)
+    except InputError as error:
+        raise KakurenboError(str(error)) from error
 
 
-def under_asked_names(rules: AnyRulebook, files: Mapping[str, bytes], team: str) -> Mapping[str, bytes]:
+def under_asked_names(
+    rules: AnyRulebook, files: Mapping[str, bytes], team: str
+) -> Mapping[str, bytes]:
     """A single file by the name that the contest asks for; several have their own."""
     pattern = rules.release_pattern
     if len(files) == 1 and all(pattern.parse(name) is None for name in files):
-        return {pattern.name(round=rules.round_name, team=team, number="1"): data for data in files.values()}
+        return {
+            pattern.name(round=rules.round_name, team=team, number="1"): data
+            for data in files.values()
+        }
     return files
 
 
@@ -321,6 +366,7 @@ def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
             "column": problem.column,
             "value": problem.value,
             "severity": problem.severity.value,
+            **({"rows": list(problem.rows), "count": problem.count} if problem.count > 1 else {}),
             **{language: problem.wording(language)._asdict() for language in LANGUAGES},
         }
         for problem in problems

@@ -11,7 +11,16 @@ from django.db import transaction
 from django.db.models import Q
 
 from kakurenbo.judge.contests.models import PhaseState, Round
-from kakurenbo.judge.scoring.models import Earned, JobKind, Judging, RejudgedCredit, Rejudging, RoundFile, SecretFile, Target
+from kakurenbo.judge.scoring.models import (
+    Earned,
+    JobKind,
+    Judging,
+    RejudgedCredit,
+    Rejudging,
+    RoundFile,
+    SecretFile,
+    Target,
+)
 from kakurenbo.judge.scoring.rejudging import JUDGED, jobs_of, rounds_of
 from kakurenbo.judge.scoring.results import ANONYMIZE, ATTACK, gathered
 from kakurenbo.judge.scoring.steps import settled
@@ -37,30 +46,42 @@ def swap(rejudging: Rejudging) -> list[str]:
 
     A submission that is being judged at the moment is passed over: its own judging counts.
     """
-    every = list(rejudging.judgings.filter(submission__state__in=JUDGED).select_related("submission"))
+    every = list(
+        rejudging.judgings.filter(submission__state__in=JUDGED).select_related("submission")
+    )
     submitted = [judging.submission_id for judging in every]
     Judging.objects.filter(submission__in=submitted, in_effect=True).update(in_effect=False)
     Judging.objects.filter(pk__in=[judging.pk for judging in every]).update(in_effect=True)
     for verdict in {judging.verdict for judging in every}:
         own = [judging.submission_id for judging in every if judging.verdict == verdict]
         Submission.objects.filter(pk__in=own).update(state=verdict)
-    records = {judging.submission_id: judging.result["record"] for judging in every if "record" in judging.result}
+    records = {
+        judging.submission_id: judging.result["record"]
+        for judging in every
+        if "record" in judging.result
+    }
     for target in Target.objects.filter(submission__in=records):
         assert target.submission_id is not None
-        target.record = settled(records[target.submission_id], PUBLISHED if target.published else target.record["state"])
+        target.record = settled(
+            records[target.submission_id], PUBLISHED if target.published else target.record["state"]
+        )
         target.save(update_fields=["record"])
     _swap_credits(rejudging, submitted)
     return [team for one in rounds_of(rejudging) for team in _unseal(one)]
 
 
 def _swap_credits(rejudging: Rejudging, submitted: list[Any]) -> None:
-    new = RejudgedCredit.objects.filter(rejudging=rejudging).filter(Q(submission=None) | Q(submission__in=submitted))
+    new = RejudgedCredit.objects.filter(rejudging=rejudging).filter(
+        Q(submission=None) | Q(submission__in=submitted)
+    )
     Earned.objects.filter(submission__in=submitted).delete()
     for job in jobs_of(rejudging).filter(kind=JobKind.RESAMPLE):
         attacked = {"target__round": job.round, "target__name": job.subject.partition(" ")[2]}
         Earned.objects.filter(attacker=None, **attacked).delete()
     names = ("target_id", "attacker_id", "sample", "submission_id", "file", "credit")
-    Earned.objects.bulk_create(Earned(**{name: getattr(one, name) for name in names}) for one in new.order_by("pk"))
+    Earned.objects.bulk_create(
+        Earned(**{name: getattr(one, name) for name in names}) for one in new.order_by("pk")
+    )
 
 
 def _unseal(round: Round) -> list[str]:
@@ -70,15 +91,24 @@ def _unseal(round: Round) -> list[str]:
     if round.contest.ended_at is not None or attack is None or attack.state == PhaseState.CLOSED:
         return []
     teams = []
-    sealed = round.entries.filter(disqualified="").exclude(targets=None).exclude(targets__published=True)
+    sealed = (
+        round.entries.filter(disqualified="").exclude(targets=None).exclude(targets__published=True)
+    )
     for entry in sealed.select_related("team").distinct():
         counting = [one for one, _ in submissions.counting(entry, phases[ANONYMIZE])]
         judgings = Judging.objects.filter(submission__in=counting, in_effect=True)
         if any(judging.result.get("record", {}).get("state") == PUBLISHED for judging in judgings):
             for name in entry.targets.values_list("name", flat=True):
-                for kind in ("targets", "answers"):  # what the judge kept of a release that was turned down
-                    RoundFile.objects.filter(round=round, path__startswith=f"{kind}/{name}/").delete()
-                    SecretFile.objects.filter(round_id=round.pk, path__startswith=f"{kind}/{name}/").delete()
+                for kind in (
+                    "targets",
+                    "answers",
+                ):  # what the judge kept of a release that was turned down
+                    RoundFile.objects.filter(
+                        round=round, path__startswith=f"{kind}/{name}/"
+                    ).delete()
+                    SecretFile.objects.filter(
+                        round_id=round.pk, path__startswith=f"{kind}/{name}/"
+                    ).delete()
             entry.targets.all().delete()
             teams.append(f"{round.name}/{entry.team.number}")
     return teams

@@ -78,10 +78,18 @@ def reveal_secrets(done: set[int]) -> None:
     done : set of int
         Contests of which it is known that nothing is left to do; it grows.
     """
-    for contest in Contest.objects.filter(log__kind="contest.ended").exclude(ended_at=None).exclude(pk__in=done):
+    for contest in (
+        Contest.objects.filter(log__kind="contest.ended")
+        .exclude(ended_at=None)
+        .exclude(pk__in=done)
+    ):
         checkpoint(contest)
         rounds = contest.rounds.values_list("pk", flat=True)
-        for digest in SecretFile.objects.filter(round_id__in=list(rounds)).values_list("digest", flat=True).distinct():
+        for digest in (
+            SecretFile.objects.filter(round_id__in=list(rounds))
+            .values_list("digest", flat=True)
+            .distinct()
+        ):
             store.reveal(digest)
         if not contest.jobs.filter(state__in=(JobState.WAITING, JobState.RUNNING)).exists():
             done.add(contest.pk)
@@ -118,7 +126,10 @@ class Steps:
         """Give a sign of life; whether there is a database to do anything with."""
         there = self.attempt(lambda: beat(SWEEP, timezone.now()))
         if there and self._away_since is not None:
-            _log.warning("the database answers again after %.1f s; the sweep goes on", time.monotonic() - self._away_since)
+            _log.warning(
+                "the database answers again after %.1f s; the sweep goes on",
+                time.monotonic() - self._away_since,
+            )
             self._away_since = None
         return there
 
@@ -142,4 +153,6 @@ def _has_lost_database(error: Exception) -> bool:
     if isinstance(error, InterfaceError):
         return True
     cause = error.__cause__ if isinstance(error, DatabaseError) else None
-    return isinstance(cause, psycopg.OperationalError) and (cause.sqlstate or "57P").startswith(("57P", "08"))
+    return isinstance(cause, psycopg.OperationalError) and (cause.sqlstate or "57P").startswith(
+        ("57P", "08")
+    )

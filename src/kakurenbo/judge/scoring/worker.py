@@ -25,26 +25,35 @@ from procrastinate import PsycopgConnector
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.utils import connector_params
 
-from kakurenbo import registry
 from kakurenbo.judge import halves
 from kakurenbo.judge.scoring import rules
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits, cause
 from kakurenbo.judge.scoring.models import Job, JobKind, JobState
 from kakurenbo.judge.scoring.workspace import Workspace
 from kakurenbo.judge.submissions import store
+from kakurenbo.methods import registry
 
 _SECONDS = {JobKind.PREPARE: 3600, JobKind.SEAL: 1800, JobKind.SAMPLE: 1800, JobKind.BOT: 1800}
 _OTHER_SECONDS = 600
 _KEEP_WARM_SECONDS = 5.0
 _RETIRE_SECONDS = 120.0
-_LEAN_SECONDS = 15.0  # after which a server gives back what it loaded for work that nobody waits for
+_LEAN_SECONDS = (
+    15.0  # after which a server gives back what it loaded for work that nobody waits for
+)
 _AWAITED = frozenset(("release", "guesses", "rank"))
 """Steps that a team waits for: what they need is loaded before; what bots and sealing need, when they need it."""
 _STOP_SECONDS = 1.0
 _POLLING_SECONDS = 5.0  # should a notification be lost
 _CLOCK_SECONDS = 10.0  # so far from the database's time a worker takes nothing: what it does is logged with its own
 _CONNECTIONS = 3  # one listens, one fetches, one beats as the heart
-_PASSING = (OperationalError, InterfaceError, BlockingIOError, PermissionError, TimeoutError, ConnectionError)
+_PASSING = (
+    OperationalError,
+    InterfaceError,
+    BlockingIOError,
+    PermissionError,
+    TimeoutError,
+    ConnectionError,
+)
 """What is no fault of a job: the database, or a store, is away for a while."""
 _log = logging.getLogger(__name__)
 
@@ -70,7 +79,12 @@ class Worker:
         One that is there already; it lives on when the worker is closed.
     """
 
-    def __init__(self, root: Path | None = None, limits: Limits | None = None, server: ForkServer | None = None) -> None:
+    def __init__(
+        self,
+        root: Path | None = None,
+        limits: Limits | None = None,
+        server: ForkServer | None = None,
+    ) -> None:
         self.name = _name_of(os.getpid())
         own = root or _work_folder() / str(os.getpid())
         self.workspace = Workspace(own)
@@ -100,13 +114,17 @@ class Worker:
         lease = rules.lease(job_id, self.name, rules.database_now())
         if lease is None:
             return False
-        from kakurenbo.judge.scoring.handling import handle  # loads rulebooks, which a worker at rest does without
+        from kakurenbo.judge.scoring.handling import (
+            handle,
+        )  # loads rulebooks, which a worker at rest does without
         from kakurenbo.judge.scoring.judging import NotYet
 
         try:
             return rules.finish(lease, handle(lease.job, _Bench(self, lease)), rules.database_now())
         except ChildDied as death:
-            if not store.has_room():  # of which it may have died: the next one has a better chance when there is some
+            if (
+                not store.has_room()
+            ):  # of which it may have died: the next one has a better chance when there is some
                 rules.wait_again(lease, str(death))
             else:
                 rules.died(lease, str(death), rules.database_now())
@@ -143,7 +161,11 @@ class Worker:
         """
         done = 0
         while True:
-            waiting = Job.objects.filter(state=JobState.WAITING).order_by("pk").values_list("pk", flat=True)
+            waiting = (
+                Job.objects.filter(state=JobState.WAITING)
+                .order_by("pk")
+                .values_list("pk", flat=True)
+            )
             worked = sum(self.work(job_id) for job_id in waiting)
             if not worked:
                 return done
@@ -153,7 +175,11 @@ class Worker:
         """Have the fork server ready while a contest takes entries, and give its memory back while none does."""
         from kakurenbo.judge.contests.models import Contest, PhaseState
 
-        under_way = Contest.objects.filter(rounds__phases__state=PhaseState.OPEN).values_list("rulebook", flat=True).distinct()
+        under_way = (
+            Contest.objects.filter(rounds__phases__state=PhaseState.OPEN)
+            .values_list("rulebook", flat=True)
+            .distinct()
+        )
         if under_way:
             if self._heavy:
                 self.server.retire(after=_LEAN_SECONDS)
@@ -167,7 +193,9 @@ class Worker:
         memory: int = getattr(settings, "SCORING_MEMORY_MB", Limits.memory_mb)
         return self._limits or Limits(_SECONDS.get(JobKind(kind), _OTHER_SECONDS), memory)
 
-    def run(self, lease: rules.Lease, step: str, folder: Path, request: Mapping[str, Any]) -> dict[str, Any]:
+    def run(
+        self, lease: rules.Lease, step: str, folder: Path, request: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Run a step for a job, with the lease renewed meanwhile."""
         renewed_at = began = time.monotonic()
 
@@ -182,7 +210,9 @@ class Worker:
             renewed_at = time.monotonic()
 
         rulebook = lease.job.contest.rulebook
-        result = self.server.run(step, folder, request, self.limits(lease.job.kind), renew, self._known.of(rulebook))
+        result = self.server.run(
+            step, folder, request, self.limits(lease.job.kind), renew, self._known.of(rulebook)
+        )
         if step in _AWAITED:
             self._known.add(rulebook, self.server.loaded)
         elif self.server.loaded:

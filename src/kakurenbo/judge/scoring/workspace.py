@@ -61,14 +61,20 @@ class Workspace:
 
     def link_preparation(self, folder: Path, round: Round) -> None:
         """The organizer's whole folder of a round, under ``preparation``: handouts, what attackers get, secrets."""
-        tree = self._tree(_open_files(round, ("public/", "teams/", "attackers/")), _secret_files(round, "secret/"))
+        tree = self._tree(
+            _open_files(round, ("public/", "teams/", "attackers/")), _secret_files(round, "secret/")
+        )
         (folder / "preparation").symlink_to(tree, target_is_directory=True)
 
-    def link_phase(self, folder: Path, round: Round, targets: Iterable[str], *, answers: bool) -> None:
+    def link_phase(
+        self, folder: Path, round: Round, targets: Iterable[str], *, answers: bool
+    ) -> None:
         """Published releases under ``phase``, and where credits are given their answers."""
         phase = folder / "phase"
         (phase / "targets").mkdir(parents=True)
-        _link(phase / "attackers", self._tree(_open_files(round, ("attackers/",), strip="attackers/")))
+        _link(
+            phase / "attackers", self._tree(_open_files(round, ("attackers/",), strip="attackers/"))
+        )
         if answers:
             (phase / "answers").mkdir()
         for name in targets:
@@ -76,7 +82,10 @@ class Workspace:
             _link(phase / "targets" / name, self._tree(_open_files(round, (target,), strip=target)))
             if answers:
                 answer = f"answers/{name}/"
-                _link(phase / "answers" / name, self._tree({}, _secret_files(round, answer, strip=answer)))
+                _link(
+                    phase / "answers" / name,
+                    self._tree({}, _secret_files(round, answer, strip=answer)),
+                )
 
     # -- what players' steps see -----------------------------------------------------------------------------------
 
@@ -91,7 +100,11 @@ class Workspace:
         """What an attacker gets, under ``phase``: published releases, and what is beside them; no part dealt to another."""
         prefixes = ("attackers/", *(f"targets/{name}/" for name in targets))
         files = _open_files(round, prefixes)
-        own = {path: digest for path, digest in files.items() if "/for_" not in path or f"/for_{attacker}/" in path}
+        own = {
+            path: digest
+            for path, digest in files.items()
+            if "/for_" not in path or f"/for_{attacker}/" in path
+        }
         _write(folder / "phase", own)
 
     # -- what was handed in ----------------------------------------------------------------------------------------
@@ -104,9 +117,13 @@ class Workspace:
             raise ValueError(f"{submission}: a file of it has a path for a name")
         _write(folder, {file.name: file.blob_id for file in submission.files.all()})
 
-    def _tree(self, open_files: Mapping[str, str], secret_files: Mapping[str, str] | None = None) -> Path:
+    def _tree(
+        self, open_files: Mapping[str, str], secret_files: Mapping[str, str] | None = None
+    ) -> Path:
         secrets = secret_files or {}
-        key = hashlib.sha256(repr((sorted(open_files.items()), sorted(secrets.items()))).encode()).hexdigest()
+        key = hashlib.sha256(
+            repr((sorted(open_files.items()), sorted(secrets.items()))).encode()
+        ).hexdigest()
         tree = self._trees / key
         if not tree.is_dir():
             made = Path(tempfile.mkdtemp(dir=self._jobs))
@@ -132,7 +149,9 @@ def _open_files(round: Round, prefixes: Iterable[str], strip: str = "") -> dict[
 
 
 def _secret_files(round: Round, prefix: str, strip: str = "") -> dict[str, str]:
-    found = SecretFile.objects.filter(round_id=round.pk, path__startswith=prefix).values_list("path", "digest")
+    found = SecretFile.objects.filter(round_id=round.pk, path__startswith=prefix).values_list(
+        "path", "digest"
+    )
     return {path.removeprefix(strip): digest for path, digest in found}
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import sys
 
-from kakurenbo.errors import KakurenboError
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import retold, text
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.processes import give_memory_back
 from kakurenbo.judge.serve.supervisor import Supervisor
-from kakurenbo.messages import retold, text
 
 _DONE, _UNUSABLE = 0, 2
 _PRIVATE = 0o077  # whatever the judge writes is for nobody else on the machine

@@ -54,7 +54,9 @@ class Answers(ASGIHandler):
         context = contextvars.copy_context()
         beside = self._beside is not None and KEY in scope
         answer = self._answer_beside if beside else self._answer
-        response = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, answer, scope, body)
+        response = await asyncio.get_running_loop().run_in_executor(
+            self._threads, context.run, answer, scope, body
+        )
         if response.streaming:
             async with ThreadSensitiveContext():
                 await self._stream(response, receive, send)

@@ -17,4 +17,6 @@ from kakurenbo.judge.submissions.store import has_room, incoming  # noqa: E402
 
 _clients = Clients()
 answers = Answers()
-application = Watched(Intake(Bodies(Turns(answers, _clients), _clients), incoming, _clients, has_room))
+application = Watched(
+    Intake(Bodies(Turns(answers, _clients), _clients), incoming, _clients, has_room)
+)

@@ -27,7 +27,18 @@ from kakurenbo.judge.serve.messages import Scope
 from kakurenbo.judge.serve.processes import fork, wait_for
 from kakurenbo.judge.serve.uploads import KEY as UPLOAD
 
-_ASKED = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "root_path", "headers", "client")
+_ASKED = (
+    "type",
+    "http_version",
+    "method",
+    "scheme",
+    "path",
+    "raw_path",
+    "query_string",
+    "root_path",
+    "headers",
+    "client",
+)
 _NOTES = ("server", UPLOAD, NOTED, ARRIVED)
 
 AnswerOf = Callable[[Scope, IO[bytes]], HttpResponseBase]
@@ -110,4 +121,13 @@ def _serve(web: Connection, answer: AnswerOf) -> None:
         response = answer(scope, io.BytesIO())
         assert isinstance(response, HttpResponse), "no upload is answered by a stream"
         noted, asker = scope.get(NOTED), scope.get(ASKER)
-        web.send(_Reply(response.status_code, dict(response.headers), response.cookies, response.content, noted, asker))
+        web.send(
+            _Reply(
+                response.status_code,
+                dict(response.headers),
+                response.cookies,
+                response.content,
+                noted,
+                asker,
+            )
+        )

@@ -23,7 +23,10 @@ _CUT_OFF, _TIMEOUT, _TOO_LARGE = 400, 408, 413
 _WITH_FILES = re.compile(r"/contests/[^/]+/play/[^/]+/[^/]+/(?:submit|form/[^/]+)")
 _SILENCE_SECONDS = 60.0  # after which a sender is taken for lost
 _SLOWEST = 2000  # bytes a second on average, after the first minute
-_DROPPED_BYTES, _DROPPED_SECONDS = 1 << 24, 5.0  # of a refused body that are read, so that its sender sees why
+_DROPPED_BYTES, _DROPPED_SECONDS = (
+    1 << 24,
+    5.0,
+)  # of a refused body that are read, so that its sender sees why
 
 
 class CutOff(Exception):
@@ -77,7 +80,9 @@ async def paced(receive: Receive, pace: Pace) -> Message:
         Where the rest of it will not come.
     """
     try:
-        async with asyncio.timeout(pace.seconds_left()):  # unlike ``wait_for``, without a task for each piece
+        async with asyncio.timeout(
+            pace.seconds_left()
+        ):  # unlike ``wait_for``, without a task for each piece
             message = await receive()
     except TimeoutError:
         raise TooSlow from None
@@ -138,7 +143,11 @@ class Bodies:
 
     def _limit(self, scope: Scope) -> int:
         known = not self._clients.behind(scope).shared
-        return MOST_BYTES if known and _WITH_FILES.fullmatch(scope["path"]) else 2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        return (
+            MOST_BYTES
+            if known and _WITH_FILES.fullmatch(scope["path"])
+            else 2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        )
 
 
 def _counted(receive: Receive, limit: int) -> Receive:

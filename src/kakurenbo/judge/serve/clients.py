@@ -42,13 +42,19 @@ class Clients:
 
     def __init__(self) -> None:
         self._known: OrderedDict[bytes, str] = OrderedDict()
-        self._cookie = re.compile(rb"(?:^|;\s*)" + re.escape(settings.SESSION_COOKIE_NAME.encode()) + rb"=([^;]+)")
+        self._cookie = re.compile(
+            rb"(?:^|;\s*)" + re.escape(settings.SESSION_COOKIE_NAME.encode()) + rb"=([^;]+)"
+        )
 
     def behind(self, scope: dict[str, Any]) -> Client:
         """Who sends a request."""
         credential = self._credential(scope)
         user = None if credential is None else self._known.get(credential)
-        return Client(f"address {_address(scope)}", shared=True) if user is None else Client(f"user {user}", shared=False)
+        return (
+            Client(f"address {_address(scope)}", shared=True)
+            if user is None
+            else Client(f"user {user}", shared=False)
+        )
 
     def learn(self, scope: dict[str, Any]) -> None:
         """Take note of what Django said of a request; a credential that is no longer anybody's is forgotten."""

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 DATABASE, BUCKET = "DATABASE_URL", "KAKURENBO_JUDGE_S3_BUCKET"
-SECRET_KEY_ID, SECRET_KEY = "KAKURENBO_JUDGE_SECRET_S3_ACCESS_KEY_ID", "KAKURENBO_JUDGE_SECRET_S3_SECRET_ACCESS_KEY"
+SECRET_KEY_ID, SECRET_KEY = (
+    "KAKURENBO_JUDGE_SECRET_S3_ACCESS_KEY_ID",
+    "KAKURENBO_JUDGE_SECRET_S3_SECRET_ACCESS_KEY",
+)
 _PASSWORD = "PGPASSWORD"
 _MOST_BYTES = 1 << 16
 
@@ -61,9 +64,17 @@ class Credentials:
 def set_apart(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """An environment without what only workers may have, and the word by which :meth:`Credentials.inherited` finds that."""
     left = dict(environment)
-    held = {name: left.pop(name) for name in (SECRET_KEY_ID, SECRET_KEY, _PASSWORD) if left.get(name)}
-    if len(held.keys() & {SECRET_KEY_ID, SECRET_KEY}) == 1 or (SECRET_KEY in held and not left.get(BUCKET)):
-        raise UsageError(text("judge_serve.half_secret_keys", names=", ".join((BUCKET, SECRET_KEY_ID, SECRET_KEY))))
+    held = {
+        name: left.pop(name) for name in (SECRET_KEY_ID, SECRET_KEY, _PASSWORD) if left.get(name)
+    }
+    if len(held.keys() & {SECRET_KEY_ID, SECRET_KEY}) == 1 or (
+        SECRET_KEY in held and not left.get(BUCKET)
+    ):
+        raise UsageError(
+            text(
+                "judge_serve.half_secret_keys", names=", ".join((BUCKET, SECRET_KEY_ID, SECRET_KEY))
+            )
+        )
     if left.get(DATABASE):
         left[DATABASE], password = _without_password(left[DATABASE])
         if password:
@@ -84,6 +95,8 @@ def _without_password(url: str) -> tuple[str, str]:
     try:
         given = conninfo_to_dict(url)
     except ProgrammingError as error:
-        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[0])) from None
+        raise UsageError(
+            text("judge_serve.no_database", error=str(error).strip().splitlines()[0])
+        ) from None
     password = str(given.pop("password", None) or "")
     return make_conninfo("", **given), password

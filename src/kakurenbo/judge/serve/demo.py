@@ -9,15 +9,14 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from kakurenbo import registry
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.accounts.rules import make_first_organizer
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.rehearsal import rehearse
 from kakurenbo.judge.contests.rulebooks import contest_options
 from kakurenbo.judge.contests.rules import default_plan, make_contest
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
+from kakurenbo.methods import registry
 
 _EMAIL = "organizer@example.com"
 _ZONE = "Asia/Tokyo"
@@ -47,12 +46,14 @@ def main() -> None:
 def _contest(organizer: User) -> Contest:
     """A contest by the first rulebook that knows a small scale, which opens in a week."""
     playable = ((name, registry.load("rulebooks", name)) for name in registry.names("rulebooks"))
-    name, rulebook = next((name, rulebook) for name, rulebook in playable if rulebook.demo_settings is not None)
+    name, rulebook = next(
+        (name, rulebook) for name, rulebook in playable if rulebook.demo_settings is not None
+    )
     offered = {option.name: option.choices for option in contest_options(name)}
     quick = {"scale": _SMALL} if _SMALL in offered.get("scale", ()) else {}
     wanted = {**rulebook.demo_settings, **quick}
     planned = default_plan(name, timezone.now() + timedelta(days=7), _ZONE)
-    made = make_contest(
+    return make_contest(
         organizer,
         title=text("judge_serve.demo_title"),
         slug="demo",
@@ -60,8 +61,9 @@ def _contest(organizer: User) -> Contest:
         options={option: value for option, value in wanted.items() if option in offered},
         zone=_ZONE,
         places=_TEAMS,
-        phases=[phase for phase in planned if phase.round == rulebook.demo_settings.get("round", phase.round)],
+        phases=[
+            phase
+            for phase in planned
+            if phase.round == rulebook.demo_settings.get("round", phase.round)
+        ],
     )
-    if isinstance(made, Problems):
-        raise RuntimeError(repr(made))
-    return made.value

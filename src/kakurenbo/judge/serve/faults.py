@@ -28,7 +28,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if not request.path_info.startswith("/api/"):
         answer = errors.error_page(request, _BUSY)
     else:
-        answer = JsonResponse(refusal("no_room"), status=_FULL) if full else JsonResponse(refusal("busy"), status=_BUSY)
+        answer = (
+            JsonResponse(refusal("no_room"), status=_FULL)
+            if full
+            else JsonResponse(refusal("busy"), status=_BUSY)
+        )
     answer.headers["Retry-After"] = str(_RETRY_SECONDS)
     return answer
 

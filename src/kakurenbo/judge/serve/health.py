@@ -23,7 +23,10 @@ LEAST_DISK = 500 * 2**20
 def health(_request: HttpRequest) -> JsonResponse:
     """What works: database, disk, workers, sweep, clock and log."""
     state: probing.State | None = probing.asked.ask(probing.state)
-    checks = {"database": state is not None, "disk": shutil.disk_usage(settings.HOME).free > LEAST_DISK}
+    checks = {
+        "database": state is not None,
+        "disk": shutil.disk_usage(settings.HOME).free > LEAST_DISK,
+    }
     checks["workers"] = state is not None and state.workers > 0
     checks["sweep"] = state is not None and state.sweep_is_alive
     checks["clock"] = state is not None and state.clock_is_right

@@ -21,8 +21,8 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import retold, text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
 
 _SECRET_KEY_BYTES = 48
 
@@ -64,7 +64,9 @@ class Home:
 
     def refusal(self, error: OSError) -> UsageError:
         """What to say when the folder cannot be used."""
-        return UsageError(text("judge_serve.no_home", path=str(self.path), error=retold(str(error.strerror))))
+        return UsageError(
+            text("judge_serve.no_home", path=str(self.path), error=retold(str(error.strerror)))
+        )
 
     def _make_folders(self) -> None:
         # What came in only half before the last stop is nobody's.
@@ -92,7 +94,9 @@ class Home:
         if not place.exists():
             made = self.path / "secret-key.new"
             made.unlink(missing_ok=True)
-            with os.fdopen(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+            with os.fdopen(
+                os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii"
+            ) as file:
                 file.write(secrets.token_urlsafe(_SECRET_KEY_BYTES))
                 file.flush()
                 os.fsync(file.fileno())

@@ -58,11 +58,17 @@ class Intake:
     ) -> None:
         self._inner, self._folder, self._clients, self._has_room = inner, folder, clients, has_room
         self._writers = ThreadPoolExecutor(_WRITERS, "intake")
-        self._asking = asyncio.Semaphore(AT_ONCE)  # fewer than turns: who waits for the disk takes none of a page
+        self._asking = asyncio.Semaphore(
+            AT_ONCE
+        )  # fewer than turns: who waits for the disk takes none of a page
         self._under_way: Counter[Client] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "PUT" or not _UPLOAD.fullmatch(scope["path"]):
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "PUT"
+            or not _UPLOAD.fullmatch(scope["path"])
+        ):
             await self._inner(scope, receive, send)
             return
         client = self._clients.behind(scope)
@@ -112,7 +118,9 @@ class Intake:
 
     async def _ask(self, scope: Scope, said: Question | Received) -> Answer:
         """Django's answer to a request without its body, with what the intake says of it."""
-        headers = [(name, value) for name, value in scope["headers"] if name.lower() not in _OF_THE_BODY]
+        headers = [
+            (name, value) for name, value in scope["headers"] if name.lower() not in _OF_THE_BODY
+        ]
         answer, asked = Answer(), False
 
         async def receive() -> Message:
@@ -130,7 +138,9 @@ class Intake:
 class _Body:
     """A file that grows while its bytes come in."""
 
-    def __init__(self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]) -> None:
+    def __init__(
+        self, folder: Path, writers: ThreadPoolExecutor, has_room: Callable[[int], bool]
+    ) -> None:
         self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False)  # noqa: SIM115 - ``discard``
         self._path, self._writers, self._has_room = Path(self._file.name), writers, has_room
         self._digest, self._size = hashlib.sha256(), 0
@@ -156,7 +166,9 @@ class _Body:
 
     def discard(self) -> None:
         """Leave nothing, unless the store has taken the file."""
-        with contextlib.suppress(OSError):  # a disk without room does not take what is still in memory
+        with contextlib.suppress(
+            OSError
+        ):  # a disk without room does not take what is still in memory
             self._file.close()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from kakurenbo.messages import LANGUAGES, render
+from kakurenbo.core.messages import LANGUAGES, render
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
@@ -29,12 +29,23 @@ class Answer:
 
     @classmethod
     def refusal(
-        cls, status: int, code: str, scope: Scope, headers: Sequence[tuple[bytes, bytes]] = (), **more: object
+        cls,
+        status: int,
+        code: str,
+        scope: Scope,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+        **more: object,
     ) -> Answer:
         """As the API refuses: a code for programs, a sentence for people in the language they ask for."""
         message = render(f"judge_serve.upload.{code}", more, _language(scope)).message
-        body = json.dumps({"error": code, "message": message, "problems": [], "problem_count": 0, **more}).encode()
-        raw = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+        body = json.dumps(
+            {"error": code, "message": message, "problems": [], "problem_count": 0, **more}
+        ).encode()
+        raw = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
         raw += headers
         return cls(status, dict(raw), body, raw)
 
@@ -54,4 +65,7 @@ class Answer:
 
 def _language(scope: Scope) -> str:
     asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-    return next((name[:2] for name, _ in parse_accept_lang_header(asked) if name[:2] in LANGUAGES), LANGUAGES[0])
+    return next(
+        (name[:2] for name, _ in parse_accept_lang_header(asked) if name[:2] in LANGUAGES),
+        LANGUAGES[0],
+    )

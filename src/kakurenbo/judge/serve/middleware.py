@@ -23,7 +23,9 @@ class LocalProbes:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        behind_proxy = settings.SECURE_PROXY_SSL_HEADER  # without one, the machine's own names are the judge's too
+        behind_proxy = (
+            settings.SECURE_PROXY_SSL_HEADER
+        )  # without one, the machine's own names are the judge's too
         local = request.META.get("REMOTE_ADDR") in _LOOPBACK and _names_this_machine(request)
         if behind_proxy and local and request.path_info in _PROBED:
             request.META["HTTP_HOST"] = urlsplit(settings.PUBLIC_URL).netloc

@@ -12,11 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge import confinement
 from kakurenbo.judge.serve.credentials import SECRET_KEY, SECRET_KEY_ID
-from kakurenbo.messages import text
 
-_POOL = {"min_size": 1, "max_size": 24, "timeout": 20}  # connections of the web; PostgreSQL restarts behind it are waited for
+_POOL = {
+    "min_size": 1,
+    "max_size": 24,
+    "timeout": 20,
+}  # connections of the web; PostgreSQL restarts behind it are waited for
 _BACKLOG = 1024
 WITHOUT_WEB_ROLE, OF_A_NEWER_JUDGE = 3, 4
 _OF_AN_OLDER_JUDGE, _WITHOUT_RIGHTS, _WITHOUT_STORE = 5, 6, 7
@@ -44,7 +48,10 @@ def log_in(password: str) -> None:
 def use_secret_keys(held: Mapping[str, str]) -> None:
     """Reach the store of secrets by keys of its own, where there are such."""
     if SECRET_KEY_ID in held:
-        _stores()["secret"]["OPTIONS"] |= {"access_key": held[SECRET_KEY_ID], "secret_key": held[SECRET_KEY]}
+        _stores()["secret"]["OPTIONS"] |= {
+            "access_key": held[SECRET_KEY_ID],
+            "secret_key": held[SECRET_KEY],
+        }
 
 
 def _stores() -> dict[str, dict[str, Any]]:
@@ -104,7 +111,8 @@ def _is_newer_than_database() -> bool:
     executor = MigrationExecutor(connection)
     known = executor.loader.graph.nodes
     if any(
-        app in executor.loader.migrated_apps and (app, name) not in known for app, name in executor.loader.applied_migrations
+        app in executor.loader.migrated_apps and (app, name) not in known
+        for app, name in executor.loader.applied_migrations
     ):
         sys.exit(OF_A_NEWER_JUDGE)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

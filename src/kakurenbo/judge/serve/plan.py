@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
 from kakurenbo.judge.operations import logs
-from kakurenbo.messages import retold, text
 
 _SHORTEST_TOKEN = 16
 
@@ -61,7 +61,11 @@ class Plan:
             "KAKURENBO_JUDGE_SECRET_KEY": secret_key,
             "KAKURENBO_JUDGE_LOG": self.log,
             **({"KAKURENBO_JUDGE_DSN": dsn} if dsn else {}),
-            **({"KAKURENBO_JUDGE_METRICS_TOKEN": self.metrics_token()} if self.metrics_token_file else {}),
+            **(
+                {"KAKURENBO_JUDGE_METRICS_TOKEN": self.metrics_token()}
+                if self.metrics_token_file
+                else {}
+            ),
         }
 
     def metrics_token(self) -> str:
@@ -71,15 +75,27 @@ class Plan:
             token = self.metrics_token_file.read_text(encoding="ascii").strip()
         except (OSError, UnicodeError) as error:
             told = retold(str(error.strerror)) if isinstance(error, OSError) else "ASCII"
-            raise UsageError(text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told)) from None
+            raise UsageError(
+                text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told)
+            ) from None
         if len(token) < _SHORTEST_TOKEN:
-            raise UsageError(text("judge_serve.short_metrics_token", path=str(self.metrics_token_file), least=_SHORTEST_TOKEN))
+            raise UsageError(
+                text(
+                    "judge_serve.short_metrics_token",
+                    path=str(self.metrics_token_file),
+                    least=_SHORTEST_TOKEN,
+                )
+            )
         return token
 
     @property
     def is_private(self) -> bool:
         """Whether what people send is read by nobody on the way: by TLS, or because it does not leave the machine."""
-        return urlsplit(self.url).scheme == "https" or self.host in ("127.0.0.1", "::1", "localhost")
+        return urlsplit(self.url).scheme == "https" or self.host in (
+            "127.0.0.1",
+            "::1",
+            "localhost",
+        )
 
     @property
     def local_host(self) -> str:
@@ -93,7 +109,10 @@ class Plan:
 
     def as_text(self) -> str:
         """One word for another process."""
-        places = {"home": str(self.home), "metrics_token_file": self.metrics_token_file and str(self.metrics_token_file)}
+        places = {
+            "home": str(self.home),
+            "metrics_token_file": self.metrics_token_file and str(self.metrics_token_file),
+        }
         return json.dumps({**dataclasses.asdict(self), **places})
 
     @classmethod
@@ -101,4 +120,10 @@ class Plan:
         """The plan that a word stands for."""
         given = json.loads(word)
         token = given["metrics_token_file"]
-        return cls(**{**given, "home": Path(given["home"]), "metrics_token_file": Path(token) if token else None})
+        return cls(
+            **{
+                **given,
+                "home": Path(given["home"]),
+                "metrics_token_file": Path(token) if token else None,
+            }
+        )

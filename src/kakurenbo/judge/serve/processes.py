@@ -121,7 +121,11 @@ def give_memory_back() -> None:
     """
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):  # that of other systems keeps less
-        for option, value in ((_M_MMAP_THRESHOLD, _LARGE), (_M_TRIM_THRESHOLD, 2 * _LARGE), (_M_ARENA_MAX, _ARENAS)):
+        for option, value in (
+            (_M_MMAP_THRESHOLD, _LARGE),
+            (_M_TRIM_THRESHOLD, 2 * _LARGE),
+            (_M_ARENA_MAX, _ARENAS),
+        ):
             libc.mallopt(option, value)
 
 

@@ -113,7 +113,9 @@ def _made(role: str, login: sql.Composed | None, rights: str, tables: tuple[str,
     except ProgrammingError as error:
         if not isinstance(error.__cause__, errors.InsufficientPrivilege):
             raise
-        log.warning("the account of DATABASE_URL may not make others (CREATEROLE): pages use it too")
+        log.warning(
+            "the account of DATABASE_URL may not make others (CREATEROLE): pages use it too"
+        )
         return False
     return True
 
@@ -122,7 +124,8 @@ def _grant_tables(cursor: CursorWrapper, role: str, beginnings: tuple[str, ...])
     """Every right over the rows of tables whose names begin so, those that a later version adds too."""
     for beginning in beginnings:
         cursor.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, %s)", [beginning]
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, %s)",
+            [beginning],
         )
         for (table,) in cursor.fetchall():
             cursor.execute(f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO {role}')

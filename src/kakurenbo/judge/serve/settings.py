@@ -37,7 +37,9 @@ _PATIENCE = {
     "tcp_user_timeout": "15000",  # milliseconds
 }
 
-RETAIN_DAYS = int(os.environ.get("KAKURENBO_JUDGE_RETAIN_DAYS", "30"))  # of records of access, and of files after an end
+RETAIN_DAYS = int(
+    os.environ.get("KAKURENBO_JUDGE_RETAIN_DAYS", "30")
+)  # of records of access, and of files after an end
 SHOW_REHEARSALS = bool(os.environ.get("KAKURENBO_JUDGE_SHOW_REHEARSALS"))  # to everybody, in a demo
 METRICS_TOKEN = os.environ.get("KAKURENBO_JUDGE_METRICS_TOKEN", "").strip()
 SECRET_KEY = os.environ.get("KAKURENBO_JUDGE_SECRET_KEY", "")
@@ -68,8 +70,16 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 
 def _database() -> dict[str, Any]:
-    given = conninfo_to_dict(os.environ.get("DATABASE_URL") or os.environ.get("KAKURENBO_JUDGE_DSN", ""))
-    fields = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    given = conninfo_to_dict(
+        os.environ.get("DATABASE_URL") or os.environ.get("KAKURENBO_JUDGE_DSN", "")
+    )
+    fields = {
+        "dbname": "NAME",
+        "user": "USER",
+        "password": "PASSWORD",
+        "host": "HOST",
+        "port": "PORT",
+    }
     known = {fields[key]: value for key, value in given.items() if key in fields}
     options = {key: value for key, value in given.items() if key not in fields}
     if os.environ.get("DATABASE_URL"):
@@ -83,10 +93,19 @@ def _store(name: str) -> dict[str, Any]:
     if bucket:
         made = import_module("botocore.config").Config  # there where a bucket can be used
         patience = made(connect_timeout=10, read_timeout=60, retries={"total_max_attempts": 3})
-        options: dict[str, Any] = {"bucket_name": bucket, "location": name, "file_overwrite": False, "querystring_auth": True}
+        options: dict[str, Any] = {
+            "bucket_name": bucket,
+            "location": name,
+            "file_overwrite": False,
+            "querystring_auth": True,
+        }
         options["client_config"] = patience
         return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
-    options = {"location": HOME / name, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+    options = {
+        "location": HOME / name,
+        "file_permissions_mode": 0o600,
+        "directory_permissions_mode": 0o700,
+    }
     return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
 
 
@@ -99,7 +118,10 @@ STORAGES = {
 
 PASSWORD_HASHERS = ["kakurenbo.judge.accounts.hashing.SizedArgon2"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
@@ -136,7 +158,10 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

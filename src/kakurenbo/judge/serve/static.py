@@ -24,4 +24,8 @@ class VersionedFiles(StaticFilesStorage):
 @cache
 def _version(name: str) -> str:
     found = finders.find(name)
-    return hashlib.sha256(Path(found).read_bytes()).hexdigest()[:_SHOWN_DIGITS] if isinstance(found, str) else ""
+    return (
+        hashlib.sha256(Path(found).read_bytes()).hexdigest()[:_SHOWN_DIGITS]
+        if isinstance(found, str)
+        else ""
+    )

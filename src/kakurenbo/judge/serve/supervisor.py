@@ -21,7 +21,8 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
-from kakurenbo.errors import UsageError
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import retold, text
 from kakurenbo.judge import confinement
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve import parts
@@ -30,11 +31,12 @@ from kakurenbo.judge.serve.home import Home
 from kakurenbo.judge.serve.plan import Plan
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres
 from kakurenbo.judge.serve.processes import HEARD, Process, fork, wait_for
-from kakurenbo.messages import retold, text
 
 log = logging.getLogger(__name__)
 
-_STOP_SECONDS = 8.0  # for what is under way; jobs that take longer are taken up again after the next start
+_STOP_SECONDS = (
+    8.0  # for what is under way; jobs that take longer are taken up again after the next start
+)
 _LOOK_SECONDS = 0.1  # between looks whether it is ready
 _LONGEST_WAIT = 60.0
 _ANSWER_SECONDS = 2.0
@@ -108,7 +110,9 @@ class Supervisor:
 
     def _prepare_workers(self) -> None:
         """Django loaded for every worker, once it is known that the judge's database and stores are theirs to use."""
-        os.environ.update(self._plan.environment("", secrets.token_urlsafe(_PASSWORD_BYTES)))  # which signs nothing here
+        os.environ.update(
+            self._plan.environment("", secrets.token_urlsafe(_PASSWORD_BYTES))
+        )  # which signs nothing here
         parts.load_django()
         code = wait_for(fork("check", parts.check_worker_host, self._be_owner))
         if code:
@@ -116,7 +120,10 @@ class Supervisor:
         _share_memory()
 
     def _parts(self) -> list[Process]:
-        workers = [self._part(f"worker-{number}", parts.worker) for number in range(1, self._plan.workers + 1)]
+        workers = [
+            self._part(f"worker-{number}", parts.worker)
+            for number in range(1, self._plan.workers + 1)
+        ]
         if self._plan.workers_only:
             return workers
         web = partial(parts.web, self._plan.host, self._plan.port, self._web_password)
@@ -158,7 +165,13 @@ class Supervisor:
     def _is_ready(self) -> bool:
         """Whether everything works, which is told then."""
         if self._plan.workers_only:
-            self._tell(text("judge_serve.workers_ready", workers=self._plan.workers, host=socket.gethostname()))
+            self._tell(
+                text(
+                    "judge_serve.workers_ready",
+                    workers=self._plan.workers,
+                    host=socket.gethostname(),
+                )
+            )
             return True
         if not _answers(self._plan):
             return False
@@ -185,12 +198,19 @@ class Supervisor:
     def _keep_database(self) -> None:
         """Start a database that ended; where that cannot be yet, the next look tries again, however long it takes."""
         now = time.monotonic()
-        if self._database is None or self._database.process.poll() is None or now < self._database_due:
+        if (
+            self._database is None
+            or self._database.process.poll() is None
+            or now < self._database_due
+        ):
             return
         log.warning("PostgreSQL ended; it starts again")
         try:
             self._database.start()
-        except (UsageError, OSError) as error:  # the disk is full, or processes of the former one are still ending
+        except (
+            UsageError,
+            OSError,
+        ) as error:  # the disk is full, or processes of the former one are still ending
             log.error("PostgreSQL does not start yet: %s", error)
             self._database_due = time.monotonic() + _DATABASE_SECONDS
 
@@ -226,12 +246,16 @@ def _share_memory() -> None:
 def _check_free(host: str, port: int) -> None:
     """Say at once that an address cannot be had, before anything is started."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        raise UsageError(text("judge_serve.no_address", host=host, port=port, error=retold(str(error.strerror)))) from None
+        raise UsageError(
+            text("judge_serve.no_address", host=host, port=port, error=retold(str(error.strerror)))
+        ) from None
 
 
 def _answers(plan: Plan) -> bool:
@@ -240,7 +264,9 @@ def _answers(plan: Plan) -> bool:
     try:
         connection.request("GET", "/health", headers={"Host": urlsplit(plan.url).netloc})
         answered = connection.getresponse().status
-        return answered == http.client.OK or (not plan.workers and answered == http.client.SERVICE_UNAVAILABLE)
+        return answered == http.client.OK or (
+            not plan.workers and answered == http.client.SERVICE_UNAVAILABLE
+        )
     except (OSError, http.client.HTTPException):
         return False
     finally:

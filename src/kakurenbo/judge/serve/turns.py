@@ -51,7 +51,9 @@ OF_ONE, OF_MANY = Share(4, 8, 32), Share(8, 64, 400)
 @dataclass
 class _Queue:
     share: Share
-    users: int = 0  # requests that hold it, whatever they are at: while there are some it is not given up
+    users: int = (
+        0  # requests that hold it, whatever they are at: while there are some it is not given up
+    )
     in_work: int = 0
     sending: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
@@ -97,7 +99,11 @@ class Turns:
     async def _answer(self, turn: _Turn, scope: Scope, receive: Receive, send: Send) -> None:
         async def heard() -> Message:
             message = await receive()
-            if not turn.taken and message["type"] == "http.request" and not message.get("more_body", False):
+            if (
+                not turn.taken
+                and message["type"] == "http.request"
+                and not message.get("more_body", False)
+            ):
                 scope[KEY] = timezone.now()
                 await turn.take()
             return message

@@ -63,7 +63,9 @@ class Submission(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     entry = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="submissions")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     number = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVING)
     began_at = models.DateTimeField(auto_now_add=True)
@@ -73,9 +75,12 @@ class Submission(models.Model):
     class Meta:
         ordering: ClassVar = ["-received_at", "-began_at"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["entry", "phase", "number"], name="one_submission_of_a_number"),
+            models.UniqueConstraint(
+                fields=["entry", "phase", "number"], name="one_submission_of_a_number"
+            ),
             models.CheckConstraint(
-                condition=Q(state__in=["receiving", "withdrawn"]) | Q(number__isnull=False, received_at__isnull=False),
+                condition=Q(state__in=["receiving", "withdrawn"])
+                | Q(number__isnull=False, received_at__isnull=False),
                 name="what_is_received_has_number_and_time",
             ),
         ]
@@ -101,7 +106,9 @@ class SubmittedFile(models.Model):
 
     class Meta:
         ordering: ClassVar = ["name"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["submission", "name"], name="one_file_of_a_name")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["submission", "name"], name="one_file_of_a_name")
+        ]
 
     def __str__(self) -> str:
         return self.name

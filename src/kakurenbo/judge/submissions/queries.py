@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
-from kakurenbo.contracts import Feedback
+from kakurenbo.contest import Feedback
+from kakurenbo.core.messages import language, render
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Judging
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.messages import language, render
 from kakurenbo.rounds import counting as rule
 
 ANY_TARGET = "NN"
@@ -24,7 +24,9 @@ Counted = list[tuple[Submission, str]]
 
 def history(entry: Entry, phase: Phase) -> QuerySet[Submission]:
     """What a team handed in, the latest first; what was never sent to the end is left out."""
-    handed_in = Submission.objects.filter(entry=entry, phase=phase, number__isnull=False).select_related("user")
+    handed_in = Submission.objects.filter(
+        entry=entry, phase=phase, number__isnull=False
+    ).select_related("user")
     return _judged(handed_in).order_by("-number")
 
 
@@ -38,7 +40,9 @@ def counting(entry: Entry, phase: Phase) -> Counted:
 
 def which_counts(reason: str, keep: int, spoken: str = "") -> str:
     """The words of a reason, in a language or in that of the moment; ``keep``: how many entries of a team count at most."""
-    return render(f"counts.{reason}", {"keep": keep} if reason == rule.LAST_FEW else {}, spoken or language()).message
+    return render(
+        f"counts.{reason}", {"keep": keep} if reason == rule.LAST_FEW else {}, spoken or language()
+    ).message
 
 
 def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
@@ -49,7 +53,9 @@ def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
     if submission.pk not in counting:
         return ""
     declared = declared_phase(submission.phase)
-    tells_scores = declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
+    tells_scores = (
+        declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
+    )
     reason = counting[submission.pk]
     if reason == rule.BELOW and submission.targets.filter(published=True).exists():
         reason = _PUBLISHED_BELOW  # it was judged again since: attackers have it
@@ -59,7 +65,13 @@ def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
 def name_fields(entry: Entry) -> dict[str, str]:
     """What stands in the names of a team's own files; only the release under attack, of which there are many, stays open."""
     number = entry.team.number
-    return {"round": entry.round.name, "team": number, "attacker": number, "target": ANY_TARGET, "number": "1"}
+    return {
+        "round": entry.round.name,
+        "team": number,
+        "attacker": number,
+        "target": ANY_TARGET,
+        "number": "1",
+    }
 
 
 def in_effect(submission: Submission) -> Judging | None:

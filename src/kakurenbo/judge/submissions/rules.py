@@ -5,7 +5,7 @@ States change by conditional UPDATE alone, so that of two who want to change one
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
-from kakurenbo.contracts import Counting, FilePattern
-from kakurenbo.contracts.declarations import size_limit
+from kakurenbo.contest import Counting, FilePattern
+from kakurenbo.contest.declarations import size_limit
+from kakurenbo.core import README_FILES, InputError, Problems
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState
@@ -27,8 +28,14 @@ from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission, SubmittedFile
 from kakurenbo.judge.submissions.queries import name_fields, targets_of
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.rounds.handing_in import LONGEST_NAME, MOST_BYTES, MOST_FILES, is_unsafe, left_aside, printable
-from kakurenbo.tables import Problems, Read, Reading, refused
+from kakurenbo.rounds.handing_in import (
+    LONGEST_NAME,
+    MOST_BYTES,
+    MOST_FILES,
+    is_unsafe,
+    left_aside,
+    printable,
+)
 
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _NAMED_OF_A_KIND = 3
@@ -40,7 +47,7 @@ _ROOM_SPAN = timedelta(days=1)
 # -- handing in ------------------------------------------------------------------------------------------------------------
 
 
-def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Reading[Submission]:
+def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Submission:
     """A new submission, to which files are added until it is finished.
 
     Parameters
@@ -51,46 +58,57 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Readi
     phase : Phase
     now : datetime
     """
-    may_act = entry.team.contest.rehearsal if user is None else permissions.may_act_for(user, entry.team)
+    may_act = (
+        entry.team.contest.rehearsal if user is None else permissions.may_act_for(user, entry.team)
+    )
     permissions.demand(may_act and entry.round_id == phase.round_id)
     # Whoever asks may have looked them up long ago; what an organizer changed since holds.
     phase.refresh_from_db(fields=["state", "opens_at", "closes_at"])
     entry.refresh_from_db(fields=["disqualified"])
-    problems = Problems.of(_play_problems(entry, phase, now), _left_problems(entry, phase, now), _rate_problems(entry, now))
-    return problems or Read(Submission.objects.create(entry=entry, phase=phase, user=user))
+    Problems.join(
+        [
+            _play_problems(entry, phase, now),
+            _left_problems(entry, phase, now),
+            _rate_problems(entry, now),
+        ]
+    ).check()
+    return Submission.objects.create(entry=entry, phase=phase, user=user)
 
 
-def most_bytes(submission: Submission, name: str) -> Reading[int]:
+def most_bytes(submission: Submission, name: str) -> int:
     """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
-    problems = _name_problems(submission, name)
-    if problems:
-        return problems
+    _name_problems(submission, name).check()
     room = MOST_BYTES - _unfinished(submission, name)["bytes"]
-    return Read(min(room, size_limit(declared_phase(submission.phase).files, name))) if room > 0 else _no_room(name)
+    if room <= 0:
+        raise _no_room(name)
+    return min(room, size_limit(declared_phase(submission.phase).files, name))
 
 
-def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile | Problems:
+def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile:
     """One more file of a submission that is not finished; the same name again replaces the file."""
-    problems = _name_problems(submission, name) or _size_problems(submission.phase, name, blob)
-    if problems:
-        return problems
+    _name_problems(submission, name).check()
+    _size_problems(submission.phase, name, blob).check()
     with transaction.atomic():
         own = Entry.objects.select_for_update(no_key=True).filter(pk=submission.entry_id)
         own.values_list("pk", flat=True).get()  # others of the team are counted after it
         locked = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         if locked.state != State.RECEIVING:
-            return refused("submissions.finished", name)
+            raise InputError.of("submissions.finished", name)
         most, others = _most_files(submission.phase), _unfinished(locked, name)
         if others["files"] >= most:
-            return refused("release.too_many_files", name, files=most)
+            raise InputError.of("release.too_many_files", name, files=most)
         if others["bytes"] + blob.size > MOST_BYTES:
-            return _no_room(name)
-        file = SubmittedFile(submission=locked, name=name, blob=blob, target=_target_in(submission.phase, name))
+            raise _no_room(name)
+        file = SubmittedFile(
+            submission=locked, name=name, blob=blob, target=_target_in(submission.phase, name)
+        )
         unique, changed = ["submission", "name"], ["blob", "target"]
-        return SubmittedFile.objects.bulk_create([file], update_conflicts=True, unique_fields=unique, update_fields=changed)[0]
+        return SubmittedFile.objects.bulk_create(
+            [file], update_conflicts=True, unique_fields=unique, update_fields=changed
+        )[0]
 
 
-def finish(submission: Submission, now: datetime) -> Reading[Submission]:
+def finish(submission: Submission, now: datetime) -> Submission:
     """All files are there: the submission is received, numbered, logged and queued for judging, all of it or nothing.
 
     The lock on the entry lets one submission of a team after the other count its tries. One that comes too late, or for which
@@ -107,27 +125,42 @@ def finish(submission: Submission, now: datetime) -> Reading[Submission]:
         submission = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
         submission.phase, submission.entry = phase, entry
         if submission.state == State.WITHDRAWN:
-            return refused("submissions.withdrawn", "")
+            raise InputError.of("submissions.withdrawn", "")
         if submission.state != State.RECEIVING:
-            return Read(submission)
+            return submission
         now = _not_before_others(entry, phase, now)
         files = dict(submission.files.values_list("name", "blob_id"))
         if not files:
-            return refused("submissions.no_file", "")
-        problems = Problems.of(
-            _play_problems(entry, phase, now), _left_problems(entry, phase, now), _target_problems(submission, entry, phase)
+            raise InputError.of("submissions.no_file", "")
+        problems = Problems.join(
+            [
+                _play_problems(entry, phase, now),
+                _left_problems(entry, phase, now),
+                _target_problems(submission, entry, phase),
+            ]
         )
         if problems:
             Submission.objects.filter(pk=submission.pk).update(state=State.WITHDRAWN)
-            return problems
-        given = Submission.objects.filter(entry=entry, phase=phase).aggregate(last=Max("number"))["last"] or 0
-        submission.number, submission.received_at, submission.state = given + 1, now, State.RECEIVED
-        submission.save(update_fields=["number", "received_at", "state"])
-        contest = entry.team.contest
-        scoring_rules.enqueue(JobKind.JUDGE, contest, entry.round, submission)
-        told = {"number": submission.number, "received_at": now.isoformat(), "files": files}
-        trust.record(contest, "submission.received", {**_told(submission), **told})
-    return Read(submission)
+        else:
+            _receive(submission, entry, phase, now, files)
+    problems.check()  # outside of the transaction, so that the submission stays withdrawn
+    return submission
+
+
+def _receive(
+    submission: Submission, entry: Entry, phase: Phase, now: datetime, files: Mapping[str, str]
+) -> None:
+    """Number a submission that is finished, log it, and queue it for judging."""
+    given = (
+        Submission.objects.filter(entry=entry, phase=phase).aggregate(last=Max("number"))["last"]
+        or 0
+    )
+    submission.number, submission.received_at, submission.state = given + 1, now, State.RECEIVED
+    submission.save(update_fields=["number", "received_at", "state"])
+    contest = entry.team.contest
+    scoring_rules.enqueue(JobKind.JUDGE, contest, entry.round, submission)
+    told = {"number": submission.number, "received_at": now.isoformat(), "files": files}
+    trust.record(contest, "submission.received", {**_told(submission), **told})
 
 
 def _not_before_others(entry: Entry, phase: Phase, now: datetime) -> datetime:
@@ -137,49 +170,59 @@ def _not_before_others(entry: Entry, phase: Phase, now: datetime) -> datetime:
     """
     if phase.state != PhaseState.OPEN:
         return now
-    told = Submission.objects.filter(entry=entry, phase=phase).aggregate(Max("received_at"), Max("chosen_at"))
-    moments: list[datetime] = [now, phase.opens_at, *(moment for moment in told.values() if moment is not None)]
+    told = Submission.objects.filter(entry=entry, phase=phase).aggregate(
+        Max("received_at"), Max("chosen_at")
+    )
+    moments: list[datetime] = [
+        now,
+        phase.opens_at,
+        *(moment for moment in told.values() if moment is not None),
+    ]
     return max(moments)
 
 
 def _locked(submission: Submission) -> tuple[Phase, Entry]:
     """Phase and entry of a submission as they are, until the caller commits: who closes a phase or counts tries waits."""
-    phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("round__contest")
-    entries = Entry.objects.select_for_update(no_key=True, of=("self",)).select_related("team__contest", "round")
+    phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "round__contest"
+    )
+    entries = Entry.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "team__contest", "round"
+    )
     return phases.get(pk=submission.phase_id), entries.get(pk=submission.entry_id)
 
 
-def withdraw(user: User, submission: Submission, now: datetime) -> Reading[Submission]:
+def withdraw(user: User, submission: Submission, now: datetime) -> Submission:
     """Take a submission back before anybody looked at it; it costs no try."""
     permissions.demand(permissions.may_act_for(user, submission.entry.team))
     with transaction.atomic():
         received = _changed(submission, [State.RECEIVED], State.WITHDRAWN)
         if not received and not _changed(submission, [State.RECEIVING], State.WITHDRAWN):
-            return refused("submissions.too_late_to_withdraw", "")
+            raise InputError.of("submissions.too_late_to_withdraw", "")
         if received:
             told = {**_told(submission), "number": submission.number, "at": now.isoformat()}
             trust.record(submission.entry.team.contest, "submission.withdrawn", told)
-    return Read(submission)
+    return submission
 
 
-def choose(user: User, submission: Submission, now: datetime) -> Reading[Submission]:
+def choose(user: User, submission: Submission, now: datetime) -> Submission:
     """Let this submission of a team count, where the rulebook lets teams choose; the last choice holds."""
     permissions.demand(permissions.may_act_for(user, submission.entry.team))
     if declared_phase(submission.phase).counts is not Counting.CHOSEN:
-        return refused("submissions.nothing_to_choose", "")
+        raise InputError.of("submissions.nothing_to_choose", "")
     with transaction.atomic():
         phase, entry = _locked(submission)
         now = _not_before_others(entry, phase, now)
-        problems = _play_problems(entry, phase, now)
-        if problems:
-            return problems
-        if not Submission.objects.filter(pk=submission.pk, state=State.SCORED).update(chosen_at=now):
-            return refused("submissions.not_scored", "")
+        _play_problems(entry, phase, now).check()
+        if not Submission.objects.filter(pk=submission.pk, state=State.SCORED).update(
+            chosen_at=now
+        ):
+            raise InputError.of("submissions.not_scored", "")
         submission.chosen_at = now
         scoring_rules.enqueue(JobKind.STANDINGS, entry.team.contest, entry.round)
         told = {**_told(submission), "number": submission.number, "at": now.isoformat()}
         trust.record(submission.entry.team.contest, "submission.chosen", told)
-    return Read(submission)
+    return submission
 
 
 # -- judging: each of these is one conditional UPDATE, and says whether it was made ------------------------------------------
@@ -219,7 +262,9 @@ _UNDER_JUDGEMENT = (State.CHECKING, State.SCORING)
 
 
 def _changed(submission: Submission, before: Iterable[State], after: State) -> bool:
-    changed = bool(Submission.objects.filter(pk=submission.pk, state__in=list(before)).update(state=after))
+    changed = bool(
+        Submission.objects.filter(pk=submission.pk, state__in=list(before)).update(state=after)
+    )
     if changed:
         submission.state = after
     return changed
@@ -230,37 +275,53 @@ def _changed(submission: Submission, before: Iterable[State], after: State) -> b
 
 def _play_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
     if entry.disqualified:
-        return refused("submissions.disqualified", "", reason=entry.disqualified)
+        return Problems.of("submissions.disqualified", "", reason=entry.disqualified)
     if permissions.is_open(phase, now):
         return Problems([])
     zone = entry.team.contest.zone
     if now < phase.opens_at:
-        return refused("submissions.not_open_yet", "", phase=phase.kind, time=told_time(phase.opens_at, zone))
+        return Problems.of(
+            "submissions.not_open_yet", "", phase=phase.kind, time=told_time(phase.opens_at, zone)
+        )
     if now >= phase.closes_at:
-        return refused("submissions.closed", "", phase=phase.kind, time=told_time(phase.closes_at, zone))
-    return refused("submissions.being_prepared", "", phase=phase.kind)
+        return Problems.of(
+            "submissions.closed", "", phase=phase.kind, time=told_time(phase.closes_at, zone)
+        )
+    return Problems.of("submissions.being_prepared", "", phase=phase.kind)
 
 
 def _left_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
     """Which tries are used up, when there are others, and how many of them are not judged yet."""
     left = quota_left(entry, phase, now)
-    return Problems.of(_used_problems(left, phase), _checking_problems(entry, phase)) if left.exhausted else Problems([])
+    return (
+        Problems.join([_used_problems(left, phase), _checking_problems(entry, phase)])
+        if left.exhausted
+        else Problems([])
+    )
 
 
 def _checking_problems(entry: Entry, phase: Phase) -> Problems:
     """That tries may come back: what waits for its judgment takes one, what is refused then does not."""
     count = Submission.objects.filter(entry=entry, phase=phase, state__in=UNDER_WAY).count()
-    return refused("submissions.tries_in_checking", "", count=count) if count else Problems([])
+    return Problems.of("submissions.tries_in_checking", "", count=count) if count else Problems([])
 
 
 def _used_problems(left: Left, phase: Phase) -> Problems:
     place, zone = _place_of(phase), phase.round.contest.zone
     if left.used_up:
-        return refused("submissions.no_try_left", "", **place, limit=phase.tries_in_all)
+        return Problems.of("submissions.no_try_left", "", **place, limit=phase.tries_in_all)
     if left.again_at is None:
         time = told_time(phase.closes_at, zone)
-        return refused("submissions.no_try_before_end", "", **place, limit=phase.tries_per_day, time=time)
-    return refused("submissions.no_try_today", "", **place, limit=phase.tries_per_day, time=told_time(left.again_at, zone))
+        return Problems.of(
+            "submissions.no_try_before_end", "", **place, limit=phase.tries_per_day, time=time
+        )
+    return Problems.of(
+        "submissions.no_try_today",
+        "",
+        **place,
+        limit=phase.tries_per_day,
+        time=told_time(left.again_at, zone),
+    )
 
 
 def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Problems:
@@ -269,10 +330,14 @@ def _target_problems(submission: Submission, entry: Entry, phase: Phase) -> Prob
     if limit is None:
         return Problems([])
     used_up = [
-        refused("submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit)
-        for target in quota_of(phase).exceeded_on(tries_by_target(entry, phase), targets_of(submission))
+        Problems.of(
+            "submissions.no_try_on_target", "", **_place_of(phase), target=target, limit=limit
+        )
+        for target in quota_of(phase).exceeded_on(
+            tries_by_target(entry, phase), targets_of(submission)
+        )
     ]
-    return Problems.of(*used_up, _checking_problems(entry, phase)) if used_up else Problems([])
+    return Problems.join([*used_up, _checking_problems(entry, phase)]) if used_up else Problems([])
 
 
 def _place_of(phase: Phase) -> dict[str, Any]:
@@ -281,34 +346,54 @@ def _place_of(phase: Phase) -> dict[str, Any]:
 
 
 def _rate_problems(entry: Entry, now: datetime) -> Problems:
-    span = (now - RATE_SPAN, now + RATE_SPAN)  # what a clock that was ahead told is no reason to wait for hours
+    span = (
+        now - RATE_SPAN,
+        now + RATE_SPAN,
+    )  # what a clock that was ahead told is no reason to wait for hours
     begun = Submission.objects.filter(entry=entry, began_at__range=span).count()
     minutes = int(RATE_SPAN.total_seconds()) // 60
-    return Problems([]) if begun < RATE else refused("submissions.too_fast", "", count=RATE, minutes=minutes)
+    return (
+        Problems([])
+        if begun < RATE
+        else Problems.of("submissions.too_fast", "", count=RATE, minutes=minutes)
+    )
 
 
 def _name_problems(submission: Submission, name: str) -> Problems:
     """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
-    plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and not left_aside(name)
-    if not plain:
-        return refused("release.bad_name", printable(name))
+    plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\")
+    if not plain or (left_aside(name) and name not in README_FILES):
+        return Problems.of("release.bad_name", printable(name))
     if is_unsafe(name):
-        return refused("release.unsafe_name", name)
+        return Problems.of("release.unsafe_name", name)
     patterns = declared_phase(submission.phase).files
     fits = any(pattern.parse(name) is not None for pattern in patterns)
-    is_zip = name.lower().endswith(_ZIP) and any(pattern.template.endswith(_ZIP) for pattern in patterns)
-    return Problems([]) if fits or is_zip else refused("submissions.no_such_file", name, files=_own_names(submission))
+    is_zip = name.lower().endswith(_ZIP) and any(
+        pattern.template.endswith(_ZIP) for pattern in patterns
+    )
+    return (
+        Problems([])
+        if fits or is_zip
+        else Problems.of("submissions.no_such_file", name, files=_own_names(submission))
+    )
 
 
 def _own_names(submission: Submission) -> list[str]:
     """The names of a team's own files, of many that are counted the first few."""
-    named = (pattern.names(**name_fields(submission.entry)) for pattern in declared_phase(submission.phase).files)
+    named = (
+        pattern.names(**name_fields(submission.entry))
+        for pattern in declared_phase(submission.phase).files
+    )
     return [name for names in named for name in names[:_NAMED_OF_A_KIND]]
 
 
 def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
     limit = size_limit(declared_phase(phase).files, name)
-    return Problems([]) if blob.size <= limit else refused("source.too_large", printable(name), limit=limit)
+    return (
+        Problems([])
+        if blob.size <= limit
+        else Problems.of("source.too_large", printable(name), limit=limit)
+    )
 
 
 def _most_files(phase: Phase) -> int:
@@ -331,14 +416,19 @@ def _unfinished(submission: Submission, name: str) -> dict[str, int]:
     the disk for nothing.
     """
     begun = Q(submission__state=State.RECEIVING)
-    in_vain = Q(submission__state__in=_COSTS_NOTHING, submission__received_at__gt=timezone.now() - _ROOM_SPAN)
+    in_vain = Q(
+        submission__state__in=_COSTS_NOTHING,
+        submission__received_at__gt=timezone.now() - _ROOM_SPAN,
+    )
     own = SubmittedFile.objects.filter(begun | in_vain, submission__entry=submission.entry_id)
     others = own.exclude(submission=submission, name=name)
-    return others.aggregate(bytes=Sum("blob__size", default=0), files=Count("pk", filter=Q(submission=submission)))
+    return others.aggregate(
+        bytes=Sum("blob__size", default=0), files=Count("pk", filter=Q(submission=submission))
+    )
 
 
-def _no_room(name: str) -> Problems:
-    return refused("submissions.no_room", printable(name), bytes=MOST_BYTES)
+def _no_room(name: str) -> InputError:
+    return InputError.of("submissions.no_room", printable(name), bytes=MOST_BYTES)
 
 
 def _target_in(phase: Phase, name: str) -> str:
@@ -349,4 +439,9 @@ def _target_in(phase: Phase, name: str) -> str:
 
 def _told(submission: Submission) -> dict[str, str]:
     entry, phase = submission.entry, submission.phase
-    return {"submission": str(submission.pk), "team": entry.team.number, "round": entry.round.name, "phase": phase.kind}
+    return {
+        "submission": str(submission.pk),
+        "team": entry.team.number,
+        "round": entry.round.name,
+        "phase": phase.kind,
+    }

@@ -70,24 +70,35 @@ def forget_unused(now: datetime) -> int:
 
     What was received stays, withdrawn or not: the log has its digest.
     """
-    never_handed_in = SubmittedFile.objects.filter(submission__state=State.WITHDRAWN, submission__number=None)
+    never_handed_in = SubmittedFile.objects.filter(
+        submission__state=State.WITHDRAWN, submission__number=None
+    )
     never_handed_in.delete()
     unused = _unused().filter(created_at__lt=now - _UNUSED_FOR)
-    return sum(_forget(digest, unused) for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE])
+    return sum(
+        _forget(digest, unused)
+        for digest in unused.values_list("digest", flat=True)[:_FORGOTTEN_AT_ONCE]
+    )
 
 
 def is_needed(digest: str) -> bool:
     """Whether something refers to bytes of the open store, so that they must be there."""
-    return Blob.objects.filter(digest=digest).exists() and not _unused().filter(digest=digest).exists()
+    return (
+        Blob.objects.filter(digest=digest).exists() and not _unused().filter(digest=digest).exists()
+    )
 
 
 def _unused() -> QuerySet[Blob]:
     """What nothing refers to."""
-    secret = apps.get_model("scoring", "SecretFile").objects.filter(digest=OuterRef("digest"))  # a revealed one has no row
+    secret = apps.get_model("scoring", "SecretFile").objects.filter(
+        digest=OuterRef("digest")
+    )  # a revealed one has no row
     unused = Blob.objects.filter(~Exists(secret))
     for relation in Blob._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
-            referring = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+            referring = relation.related_model._default_manager.filter(
+                **{relation.field.name: OuterRef("pk")}
+            )
             unused = unused.filter(~Exists(referring))
     return unused
 
@@ -100,7 +111,9 @@ def forget_halves() -> int:
 def _forget(digest: str, unused: QuerySet[Blob]) -> bool:
     with transaction.atomic():
         # Who puts the same bytes again makes the row young, or waits here and makes it anew, and then looks for the file.
-        locked = unused.select_for_update(skip_locked=True, of=("self",)).filter(digest=digest).first()
+        locked = (
+            unused.select_for_update(skip_locked=True, of=("self",)).filter(digest=digest).first()
+        )
         if locked is None:
             return False
         locked.delete()
@@ -145,7 +158,9 @@ def missing(digests: Iterable[str]) -> set[str]:
         return {digest for digest in digests if is_gone(digest)}
     asked = list(digests)
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:  # a remote store takes its time for each
-        return {digest for digest, gone in zip(asked, threads.map(is_gone, asked), strict=True) if gone}
+        return {
+            digest for digest, gone in zip(asked, threads.map(is_gone, asked), strict=True) if gone
+        }
 
 
 def missing_secrets(digests: Iterable[str]) -> set[str]:
@@ -218,7 +233,9 @@ def name_of(digest: str) -> str:
     >>> name_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     'e3/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     """
-    if len(digest) != hashlib.sha256().digest_size * 2 or not set(digest) <= set("0123456789abcdef"):
+    if len(digest) != hashlib.sha256().digest_size * 2 or not set(digest) <= set(
+        "0123456789abcdef"
+    ):
         raise ValueError(f"{digest!r} is no SHA-256")
     return f"{digest[:2]}/{digest}"
 
@@ -277,7 +294,10 @@ def _place(storage: Storage, path: Path, digest: str) -> None:
 
 def _moved_beside(path: Path, folder: Path) -> Path:
     """A copy on the store's own disk, where a rename is one step."""
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False) as copy, path.open("rb") as file:
+    with (
+        tempfile.NamedTemporaryFile(dir=folder, prefix=halves.prefix(), delete=False) as copy,
+        path.open("rb") as file,
+    ):
         shutil.copyfileobj(file, copy, _CHUNK)
         copy.flush()
         os.fsync(copy.fileno())
@@ -303,5 +323,7 @@ def _blob(digest: str, size: int) -> Blob:
     """The row of a content, made or made young again in one step: whoever is about to forget it comes before or after."""
     blob = Blob(digest=digest, size=size)
     with unhurried():  # what refers to it is committed later
-        Blob.objects.bulk_create([blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"])
+        Blob.objects.bulk_create(
+            [blob], update_conflicts=True, unique_fields=["digest"], update_fields=["created_at"]
+        )
     return blob

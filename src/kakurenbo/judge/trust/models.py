@@ -37,7 +37,9 @@ class LogEntry(models.Model):
     class Meta:
         verbose_name_plural = "log entries"
         ordering: ClassVar = ["contest", "number"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["contest", "number"], name="one_log_entry_of_a_number")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["contest", "number"], name="one_log_entry_of_a_number")
+        ]
 
     def __str__(self) -> str:
         return f"{self.number} {self.kind}"

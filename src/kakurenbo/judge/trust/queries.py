@@ -22,11 +22,15 @@ _OPENED_SECONDS, _LOOK_SECONDS = 30.0, 0.2
 def log(contest: Contest, *, ended: bool) -> dict[str, Any]:
     """The log as everybody may see it: leaves and signed roots at once; when all is over, what the entries say, and salts."""
     names = ("size", "root", "at", "signature")
-    signed = (signed_root(one, contest).as_json() for one in Checkpoint.objects.filter(contest=contest))
+    signed = (
+        signed_root(one, contest).as_json() for one in Checkpoint.objects.filter(contest=contest)
+    )
     return {
         "contest": contest.slug,
         "public_key": bytes(contest.public_key).hex(),
-        "entries": [_log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)],
+        "entries": [
+            _log_entry(entry, ended=ended) for entry in LogEntry.objects.filter(contest=contest)
+        ],
         "checkpoints": [{name: one[name] for name in names} for one in signed],
     }
 
@@ -52,7 +56,9 @@ def await_opened(contest: Contest) -> None:
     until = time.monotonic() + _OPENED_SECONDS
     while True:
         signed = Checkpoint.objects.filter(contest=contest).aggregate(size=Max("size"))["size"] or 0
-        if LogEntry.objects.filter(contest=contest, kind="contest.ended", number__lt=signed).exists():
+        if LogEntry.objects.filter(
+            contest=contest, kind="contest.ended", number__lt=signed
+        ).exists():
             return
         if time.monotonic() > until:
             raise PermissionError(contest.slug)
@@ -68,7 +74,9 @@ def is_signed(contest: Contest) -> bool:
 
 def signed_root(checkpoint: Checkpoint, contest: Contest) -> SignedRoot:
     """A checkpoint as it is handed over."""
-    key, root, signature = (bytes(part) for part in (contest.public_key, checkpoint.root, checkpoint.signature))
+    key, root, signature = (
+        bytes(part) for part in (contest.public_key, checkpoint.root, checkpoint.signature)
+    )
     return SignedRoot(contest.slug, key, checkpoint.size, root, moment(checkpoint.at), signature)
 
 
@@ -78,7 +86,9 @@ def receipt(submission: Submission) -> Receipt | None:
     Whoever asks is somebody who may see what the team handed in.
     """
     contest = submission.entry.team.contest
-    entry = LogEntry.objects.filter(contest=contest, kind=RECEIVED, body__submission=str(submission.pk)).first()
+    entry = LogEntry.objects.filter(
+        contest=contest, kind=RECEIVED, body__submission=str(submission.pk)
+    ).first()
     checkpoint = latest_checkpoint(contest)
     if entry is None or checkpoint is None or checkpoint.size <= entry.number:
         return None
@@ -94,7 +104,9 @@ def consistency(contest: Contest, first: int, second: int) -> list[bytes] | None
 
 
 def _tree(contest: Contest, size: int) -> Tree:
-    leaves = LogEntry.objects.filter(contest=contest, number__lt=size).values_list("leaf", flat=True)
+    leaves = LogEntry.objects.filter(contest=contest, number__lt=size).values_list(
+        "leaf", flat=True
+    )
     return Tree(bytes(leaf) for leaf in leaves)
 
 

@@ -41,9 +41,14 @@ def record(contest: Contest, kind: str, body: Mapping[str, Any]) -> LogEntry:
         last = LogEntry.objects.filter(contest=contest).order_by("-number").first()
         number, at, salt = 0, timezone.now(), secrets.token_bytes(SALT_BYTES)
         if last is not None:
-            number, at = last.number + 1, max(at, last.at)  # a clock that was set back makes nothing happen earlier
+            number, at = (
+                last.number + 1,
+                max(at, last.at),
+            )  # a clock that was set back makes nothing happen earlier
         leaf = leaf_of(salt, entry_bytes(number, kind, body, at))
-        return LogEntry.objects.create(contest=contest, number=number, kind=kind, body=dict(body), salt=salt, leaf=leaf, at=at)
+        return LogEntry.objects.create(
+            contest=contest, number=number, kind=kind, body=dict(body), salt=salt, leaf=leaf, at=at
+        )
 
 
 def new_key(contest: Contest) -> None:
@@ -61,10 +66,15 @@ def checkpoint(contest: Contest) -> Checkpoint:
     last = Checkpoint.objects.filter(contest=contest, size=len(tree)).first()
     if last is not None:
         return last
-    root, at = tree.root(), max(timezone.now(), *entries.filter(number=len(tree) - 1).values_list("at", flat=True))
+    root, at = (
+        tree.root(),
+        max(timezone.now(), *entries.filter(number=len(tree) - 1).values_list("at", flat=True)),
+    )
     private = bytes(SigningKey.objects.get(contest_id=contest.pk).private)
     made = SignedRoot.signed(contest.slug, private, len(tree), root, moment(at))
-    return Checkpoint.objects.create(contest=contest, size=len(tree), root=root, signature=made.signature, at=at)
+    return Checkpoint.objects.create(
+        contest=contest, size=len(tree), root=root, signature=made.signature, at=at
+    )
 
 
 def moment(at: datetime) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kakurenbo.contracts import Score, json_number
+from kakurenbo.contest import Score, json_number
+from kakurenbo.core import Problem, Severity, Table
 from kakurenbo.measures.privacy import (
     delta_presence,
     entropy_l_diversity,
@@ -15,7 +16,6 @@ from kakurenbo.measures.privacy import (
     t_closeness,
 )
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire
-from kakurenbo.tables import Problem, Severity, Table
 
 _ROUNDING = 0.01  # a claim of 4.1 stands for 4.13: relative slack of figures that people write down
 
@@ -38,7 +38,9 @@ def privacy_scores(
     (by default all others); epsilon and Pk of a declared randomization; and, beside B, the largest and the smallest
     delta-presence.
     """
-    others = tuple(name for name in release.schema.names if name != secret) if known is None else known
+    others = (
+        tuple(name for name in release.schema.names if name != secret) if known is None else known
+    )
     scores = {
         "k": Score(k_anonymity(release, known)),
         "l": Score(l_diversity(release, others, secret)),
@@ -52,7 +54,10 @@ def privacy_scores(
         scores["Pk"] = Score(pk)
     if population is not None:
         least, most = delta_presence(population, release)
-        scores |= {"delta_presence": Score(most, higher_is_better=False), "delta_absence": Score(least)}
+        scores |= {
+            "delta_presence": Score(most, higher_is_better=False),
+            "delta_absence": Score(least),
+        }
     return scores
 
 
@@ -60,37 +65,53 @@ def computed_claims(form: Questionnaire, release: Table, population: Table) -> d
     """The same, ready for JSON, with (delta_min, delta_max)-presence as a pair."""
     scores = privacy_scores(form, release, population=population)
     presence = [scores.pop(name).value for name in ("delta_absence", "delta_presence")]
-    return {**{name: json_number(score.value) for name, score in scores.items()}, "delta_presence": presence}
+    return {
+        **{name: json_number(score.value) for name, score in scores.items()},
+        "delta_presence": presence,
+    }
 
 
-def exaggerated(form: Questionnaire, sample: Table, release: Table, file: str) -> tuple[Problem, ...]:
+def exaggerated(
+    form: Questionnaire, sample: Table, release: Table, file: str
+) -> tuple[Problem, ...]:
     """Notices of claims that the release does not bear out, as far as no secret is needed: k, epsilon and Pk.
 
     The epsilon of a method that looks at data is known from the release only roughly, so the benefit of the doubt between
     sample and release is the team's; that of its Pk likewise.
     """
     found, claims = [], form.claims
-    k = k_anonymity(release)
-    if claims.k is not None and claims.k > k:
+    if claims.k is not None and claims.k > (k := k_anonymity(release)):
         found.append(_notice("amic2020.claimed_k", file, claims.k, k))
     claimed, computed = claims.epsilon, _epsilon(form, release)
-    if claimed is not None and computed is not None and not claims.delta:  # with delta > 0 a smaller epsilon can be true
+    if (
+        claimed is not None and computed is not None and not claims.delta
+    ):  # with delta > 0 a smaller epsilon can be true
         least = min(computed, _epsilon(form, sample) or 0.0)
         if _less(claimed, least):
             found.append(_notice("amic2020.claimed_epsilon", file, claimed, computed))
     pk = _pk(form, release, release)
-    if claims.Pk is not None and pk is not None and _less(max(pk, _pk(form, sample, release) or 1.0), claims.Pk):
+    if (
+        claims.Pk is not None
+        and pk is not None
+        and _less(max(pk, _pk(form, sample, release) or 1.0), claims.Pk)
+    ):
         found.append(_notice("amic2020.claimed_Pk", file, claims.Pk, pk))
     return tuple(found)
 
 
-def exaggerated_presence(form: Questionnaire, release: Table, population: Table, file: str) -> tuple[Problem, ...]:
+def exaggerated_presence(
+    form: Questionnaire, release: Table, population: Table, file: str
+) -> tuple[Problem, ...]:
     """The notice of a claimed delta-presence below the computed one, which needs B."""
     claimed = form.claims.delta_presence
     if claimed is None:
         return ()
     _, highest = delta_presence(population, release)
-    return (_notice("amic2020.claimed_presence", file, claimed, highest),) if _less(claimed, highest) else ()
+    return (
+        (_notice("amic2020.claimed_presence", file, claimed, highest),)
+        if _less(claimed, highest)
+        else ()
+    )
 
 
 def _epsilon(form: Questionnaire, table: Table) -> float | None:
@@ -103,7 +124,9 @@ def _pk(form: Questionnaire, table: Table, release: Table) -> float | None:
     mechanism = form.mechanism(table)
     if mechanism is None:
         return None
-    return max(float(k_anonymity(release)), pk_anonymity(mechanism, release.schema.names, len(release)))
+    return max(
+        float(k_anonymity(release)), pk_anonymity(mechanism, release.schema.names, len(release))
+    )
 
 
 def _less(one: float, other: float) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kakurenbo.contracts import Figure, Unit
+from kakurenbo.contest import Figure, Unit
 from kakurenbo.rulebooks.amic2020.files import GUESSES
 from kakurenbo.rulebooks.amic2020.scores import POINTS
 
 
-def _figure(name: str, unit: Unit, of: float | None = None, shown_times: int = 1) -> tuple[str, Figure]:
+def _figure(
+    name: str, unit: Unit, of: float | None = None, shown_times: int = 1
+) -> tuple[str, Figure]:
     return name, Figure(unit, of, f"amic2020.figure.{name}", shown_times)
 
 

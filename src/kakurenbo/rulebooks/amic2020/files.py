@@ -9,30 +9,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contracts import FilePattern
-from kakurenbo.datasets.adult import SCHEMA, read_uci
-from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
-from kakurenbo.tables import (
+from kakurenbo.contest import FilePattern
+from kakurenbo.core import (
+    InputError,
     Integer,
     Layout,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
     Severity,
     Source,
     Table,
     read_table,
-    refused,
     sources_of,
 )
+from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
 
 GUESSES = 100  # rows of B that an attacker names per target
 TRIAL = "trial"
 TEST_FILE, PERSONAL_FILE = "test.csv", "census_income.data.csv"
 RELEASE = FilePattern("{round}_anonymizeddata_{team}.csv")
-QUESTIONNAIRE = FilePattern("questionnaire_{team}.json", max_bytes=MAX_BYTES, optional=True)
+QUESTIONNAIRE = FilePattern(
+    "questionnaire_{team}.json", max_bytes=MAX_BYTES, optional=True, attachment=True
+)
 GUESS = FilePattern("inference_{target}_{attacker}.index", max_bytes=1_000_000)
 
 SAMPLE_NAME = re.compile(r"[a-z]+_samplingdata(_\d\d)?\.csv(\.gz)?")
@@ -40,6 +38,17 @@ POPULATION_NAME = re.compile(r"[a-z]+_syntheticdata\.csv(\.gz)?")
 RELEASE_NAME = re.compile(r"[a-z]+_anonymizeddata(_\d\d)?\.csv(\.gz)?")
 ANSWER_NAME = re.compile(r"[a-z]+_answer(_\d\d)?\.index(\.gz)?")
 QUESTIONNAIRE_NAME = re.compile(r".*\.json(\.gz)?")
+
+DESCRIPTIONS = {
+    "*_samplingdata*.csv": "amic2020.file.sample",
+    TEST_FILE: "amic2020.file.test",
+    "questionnaire*.json": "amic2020.file.questionnaire",
+    PERSONAL_FILE: "amic2020.file.personal",
+    "*_syntheticdata.csv": "amic2020.file.population",
+    "*_anonymizeddata*.csv": "amic2020.file.release",
+    "*_answer*.index": "amic2020.file.answer",
+}
+"""Message codes of what each file holds, by pattern of its name."""
 
 
 def population_file(round_: str) -> str:
@@ -103,21 +112,26 @@ class Answer:
     population: int
 
 
-def read_rows(source: Source, population: int, count: int) -> Reading[NDArray[np.int64]]:
+def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64]:
     """An ``.index`` file: ``count`` different row numbers of B, counted from 0."""
     schema = Schema([Integer("row", 0, population - 1)])
-    read = read_table(source, schema, Layout(min_rows=count, max_rows=count))
-    if isinstance(read, Problems):
-        return read
-    rows = read.value.values("row")
+    rows = read_table(source, schema, Layout(min_rows=count, max_rows=count)).values("row")
     first: dict[int, int] = {}
     found = ProblemCollector(source.name)
     for record, row in enumerate(rows.tolist()):
         if row in first:
             told = {"number": row, "line": first[row] + 1, "count": count}
-            found.add("amic2020.row_twice", row=record + 1, record=record, column="row", value=str(row), **told)
+            found.add(
+                "amic2020.row_twice",
+                row=record + 1,
+                record=record,
+                column="row",
+                value=str(row),
+                **told,
+            )
         first.setdefault(row, record)
-    return found.problems() if found else Read(rows, read.notices)
+    found.check()
+    return rows
 
 
 def rows_bytes(rows: NDArray[np.int64]) -> bytes:
@@ -125,20 +139,18 @@ def rows_bytes(rows: NDArray[np.int64]) -> bytes:
     return "".join(f"{row}\n" for row in rows.tolist()).encode()
 
 
-def read_answer(path: Path, rate: float) -> Reading[Answer]:
+def read_answer(path: Path, rate: float) -> Answer:
     """The secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
     source = find_file(path, ANSWER_NAME) if path.is_dir() else Source.of(path)
-    return source if isinstance(source, Problems) else read_answer_file(source, rate)
+    return read_answer_file(source, rate)
 
 
-def read_answer_file(source: Source, rate: float) -> Reading[Answer]:
+def read_answer_file(source: Source, rate: float) -> Answer:
     """The same, from its file."""
     data = source.read()
-    if isinstance(data, Problems):
-        return data
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     population = population_of(count, rate)
-    return read_rows(source, population, count).map(lambda rows: Answer(rows, population))
+    return Answer(read_rows(source, population, count), population)
 
 
 def population_of(count: int, rate: float) -> int:
@@ -149,7 +161,11 @@ def population_of(count: int, rate: float) -> int:
     >>> population_of(10_000, 0.1), population_of(1_000, 0.1), population_of(12_346, 0.123456)
     (100000, 10000, 100000)
     """
-    fitting = (scale.population for scale in SCALES.values() if sample_size(scale.population, rate) == count)
+    fitting = (
+        scale.population
+        for scale in SCALES.values()
+        if sample_size(scale.population, rate) == count
+    )
     return next(fitting, max(count, round(count / rate)))
 
 
@@ -158,26 +174,22 @@ def sample_size(population: int, rate: float) -> int:
     return round(rate * population)
 
 
-def read_test_rows(source: Source) -> Reading[Table]:
-    """The rows for the trees: nine columns, or the Census test file as it comes from its source."""
-    data = source.read()
-    if isinstance(data, Problems):
-        return data
-    if data.startswith(b"|1x3") or data.partition(b"\n")[0].count(b",") == 14:
-        return read_uci(source)
-    return read_table(source, SCHEMA, Layout(min_rows=1))
-
-
 def team_in(name: str) -> str:
     """The team number in a file name such as ``main_samplingdata_07.csv``; empty for none."""
     match = re.search(r"_(\d\d)\.[a-z]+(?:\.gz)?$", name)
     return match[1] if match else ""
 
 
-def find_file(folder: Path, name: re.Pattern[str]) -> Source | Problems:
+def find_file(folder: Path, name: re.Pattern[str]) -> Source:
     """The one file of a folder that goes by such a name, packed or not."""
     found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
     if len(found) == 1:
         return found[0]
     shown = re.sub(r"\(.*?\)\?|\\", "", name.pattern).replace("[a-z]+", "ROUND")
-    return refused("amic2020.not_one_file", folder.name, severity=Severity.MALFORMED, count=len(found), name=shown)
+    raise InputError.of(
+        "amic2020.not_one_file",
+        folder.name,
+        severity=Severity.MALFORMED,
+        count=len(found),
+        name=shown,
+    )

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contracts import Anonymizer, AnyRulebook, read_facts
-from kakurenbo.contracts.facts import TARGET
-from kakurenbo.datasets.adult import SCHEMA
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import Anonymizer, AnyRulebook, read_facts
+from kakurenbo.contest.facts import TARGET
+from kakurenbo.core import Layout, Source, gather, read_table, sources_of
+from kakurenbo.core.errors import UsageError
+from kakurenbo.data.adult import SCHEMA
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, read_questionnaire
-from kakurenbo.tables import Layout, Problems, Read, Reading, Source, notices_of, read_table, sources_of
 
 
 def knowledge_of(
     rulebook: type[AnyRulebook], sources: Sequence[Source], declared: Anonymizer | None
-) -> Reading[MembershipKnowledge]:
+) -> MembershipKnowledge:
     """Knowledge from the files of ``targets/NN`` and ``attackers``, or from single files B and D, in this order.
 
     Parameters
@@ -28,17 +28,19 @@ def knowledge_of(
         The method that the attacker assumes, in place of the one in the questionnaire.
     """
     population_file, release_file, form_file = _told_apart(sources)
-    layout = Layout(min_rows=1)
-    population, release = read_table(population_file, SCHEMA, layout), read_table(release_file, SCHEMA, layout)
-    form = Read(Questionnaire()) if form_file is None else read_questionnaire(form_file, rulebook, published=True)
-    if isinstance(population, Problems) or isinstance(release, Problems) or isinstance(form, Problems):
-        return Problems.of(population, release, form)
-    if len(population.value) < files.GUESSES:
-        raise UsageError(f"{population_file.name}: B needs at least {files.GUESSES} rows; it comes first, before the release")
-    method = declared or form.value.method()
-    mechanism = method.mechanism(release.value) if method is not None else None
-    known = MembershipKnowledge(population.value, release.value, files.GUESSES, mechanism, method)
-    return Read(known, notices_of(population, release, form))
+    layout, form = Layout(min_rows=1), Questionnaire()
+    with gather() as problems:
+        population = problems.of(read_table, population_file, SCHEMA, layout)
+        release = problems.of(read_table, release_file, SCHEMA, layout)
+        if form_file is not None:
+            form = problems.of(read_questionnaire, form_file, rulebook, published=True)
+    if len(population) < files.GUESSES:
+        raise UsageError(
+            f"{population_file.name}: B needs at least {files.GUESSES} rows; it comes first, before the release"
+        )
+    method = declared or form.method()
+    mechanism = method.mechanism(release) if method is not None else None
+    return MembershipKnowledge(population, release, files.GUESSES, mechanism, method)
 
 
 def _told_apart(sources: Sequence[Source]) -> tuple[Source, Source, Source | None]:
@@ -48,10 +50,13 @@ def _told_apart(sources: Sequence[Source]) -> tuple[Source, Source, Source | Non
     if len(tables) != 2 or len(forms) > 1:
         raise UsageError(
             "amic2020 attacks know two files: B.csv (the population) and D.csv (the release), in this order, with the"
-            " questionnaire where there is one; or give the folder PHASE/targets/NN"
+            " questionnaire where there is one; or give the folder PHASE/targets/NN,"
+            " with PHASE/attackers in its place beside targets"
         )
     population, release = tables
-    if files.RELEASE_NAME.fullmatch(population.name) and files.POPULATION_NAME.fullmatch(release.name):
+    if files.RELEASE_NAME.fullmatch(population.name) and files.POPULATION_NAME.fullmatch(
+        release.name
+    ):
         population, release = release, population
     return population, release, forms[0] if forms else _form_beside(release)
 

@@ -6,39 +6,37 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kakurenbo.contracts import Credit, RoundResults, two_digits
+from kakurenbo.contest import Credit, RoundResults, two_digits
+from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.amic2020.files import GUESSES
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Row, Severity, Source, read_cells
 
 SAMPLE_ATTACK = "attack.py"
 _NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
 
 
-def read_matrix(source: Source) -> Reading[RoundResults]:
+def read_matrix(source: Source) -> RoundResults:
     """A published matrix (CSV; a blank is a missing guess).
 
     Cells are hits of 100, or accuracies where any of them has a decimal point. Every column is a release, be it that nobody
     attacked it. The row ``attack.py`` is the organizers' sample attack: shown, not ranked.
     """
-    read = read_cells(source)
-    if isinstance(read, Problems):
-        return read
-    found, rows = ProblemCollector(source.name), read.value
+    rows, found = read_cells(source), ProblemCollector(source.name)
     if len(rows) < 2 or len(rows[0][1]) < 2:
         found.add("amic2020.no_matrix", severity=Severity.MALFORMED)
-        return found.problems()
+        raise found.error()
     targets = [two_digits(cell) for cell in rows[0][1][1:]]
     attackers = [two_digits(row[0]) for _, row in rows[1:]]
     _check_names(found, targets, rows[0][0])
     _check_names(found, attackers, rows[1][0])
     credits = _credits(found, targets, rows[1:])
-    if found:
-        return found.problems()
+    found.check()
     unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
-    return Read(RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked), read.notices)
+    return RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked)
 
 
-def _credits(found: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]) -> dict[str, dict[str, Credit]]:
+def _credits(
+    found: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]
+) -> dict[str, dict[str, Credit]]:
     """Credits by target and attacker; cells that are no number of hits are told."""
     scale = GUESSES if any("." in cell for _, row in rows for cell in row[1:]) else 1
     credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}
@@ -50,7 +48,9 @@ def _credits(found: ProblemCollector, targets: Sequence[str], rows: Sequence[Row
             if hits is not None:
                 credits[target][two_digits(row[0])] = Credit(hits, GUESSES)
             elif cell:
-                found.add("amic2020.matrix_cell", row=number, column=target, value=cell, most=GUESSES)
+                found.add(
+                    "amic2020.matrix_cell", row=number, column=target, value=cell, most=GUESSES
+                )
     return credits
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kakurenbo.contracts import Player
+from kakurenbo.contest import Player
 
 _FULL = (
     Player("synthetic", "synthetic", "nearest"),
@@ -31,7 +31,9 @@ _SMALL = (
     Player("noisy workplaces", "rrp:p=0.95,columns=workclass", "nearest"),
     Player("noisy education", "rrp:p=0.98,columns=education", "likelihood"),
     Player("noisy sexes", "rrp:p=0.96,columns=sex", "blind"),
-    Player("noisy families", "rrp:p=0.99,columns=marital-status,relationship", "champion:shadows=2"),
+    Player(
+        "noisy families", "rrp:p=0.99,columns=marital-status,relationship", "champion:shadows=2"
+    ),
     Player("noisy jobs", "rrp:p=0.99,columns=workclass,education,occupation"),
     Player("synthetic", "synthetic"),
     Player("noisy incomes", "rrp:p=0.98,columns=income"),

@@ -10,16 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
-from kakurenbo.contracts import RoundData
-from kakurenbo.datasets.adult import embedded_adult
-from kakurenbo.datasets.store import load_adult
-from kakurenbo.errors import ParameterError, UsageError
-from kakurenbo.generators import GENERATORS, fidelity, generate, sample_rows, sample_rows_at
-from kakurenbo.rng import stream
+from kakurenbo.contest import RoundData
+from kakurenbo.core import Moments, Table, table_bytes
+from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.rng import stream
+from kakurenbo.data.adult import embedded_adult
+from kakurenbo.data.generators import (
+    GENERATORS,
+    Fidelity,
+    fidelity,
+    generate,
+    sample_rows,
+    sample_rows_at,
+)
+from kakurenbo.data.store import load_adult
 from kakurenbo.rulebooks.amic2020 import files
 from kakurenbo.rulebooks.amic2020.files import Scale
 from kakurenbo.rulebooks.amic2020.questionnaire import blank_form
-from kakurenbo.tables import Moments, Table, table_bytes
 
 EMBEDDED, IMPORTED = "embedded", "imported"
 SOURCES = {
@@ -43,7 +50,10 @@ class PersonalData:
 
     def facts(self) -> dict[str, Any]:
         """Where the data came from, and digests by which anybody can tell whether they have the same."""
-        return {"source": SOURCES[self.source], "sha256": {"train": self.personal.digest(), "test": self.test.digest()}}
+        return {
+            "source": SOURCES[self.source],
+            "sha256": {"train": self.personal.digest(), "test": self.test.digest()},
+        }
 
 
 def personal_data(data: str) -> PersonalData:
@@ -56,7 +66,9 @@ def personal_data(data: str) -> PersonalData:
     """
     adult = None if data == EMBEDDED else load_adult()
     if adult is None and data == IMPORTED:
-        raise UsageError("the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test")
+        raise UsageError(
+            "the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test"
+        )
     source = EMBEDDED if adult is None else IMPORTED
     adult = adult or embedded_adult()
     return PersonalData(adult.train, adult.test, source)
@@ -84,10 +96,14 @@ def draw_round(
     """Everything of a round; ``streams(purpose, ...)`` gives its randomness, ``settings`` are those found on the way."""
     size = files.SCALES[scale]
     if files.sample_size(size.population, rate) < 1:
-        raise ParameterError("rate", f"a share of {size.population:,} rows that is at least one row", rate)
+        raise ParameterError(
+            "rate", f"a share of {size.population:,} rows that is at least one row", rate
+        )
     drawn_from = personal_data(data)
     source, test = Moments.of(drawn_from.personal), _test_rows(drawn_from.test, size)
-    population = generate(GENERATORS[generator], source, size.population, streams("population"), distinct=True)
+    population = generate(
+        GENERATORS[generator], source, size.population, streams("population"), distinct=True
+    )
     rows = {team: draw_sample(len(population), rate, streams("sample", team)) for team in teams}
     population_bytes, test_bytes, form = table_bytes(population), table_bytes(test), blank_form()
     handouts: dict[str, dict[str, bytes]] = {}
@@ -109,7 +125,9 @@ def draw_round(
     return RoundData(
         handouts=handouts,
         attackers={files.population_file(round_): population_bytes},
-        secrets={team: {files.answer_file(round_, team): files.rows_bytes(rows[team])} for team in teams},
+        secrets={
+            team: {files.answer_file(round_, team): files.rows_bytes(rows[team])} for team in teams
+        },
         data=drawn_from.facts(),
         settings={**settings, "data": drawn_from.source},
         report={"fidelity": fidelity(source, population).as_json()},
@@ -120,14 +138,17 @@ def _test_rows(test: Table, size: Scale) -> Table:
     """All rows for the trees, or at a smaller scale always the same ones."""
     if size.test >= len(test):
         return test
-    return test.take(sample_rows(len(test), size.test, stream(_PUBLIC_SEED, "amic2020", "test rows", str(size.test))))
+    return test.take(
+        sample_rows(
+            len(test), size.test, stream(_PUBLIC_SEED, "amic2020", "test rows", str(size.test))
+        )
+    )
 
 
 def generated(
-    rows: int, rng: np.random.Generator, *, generator: str, data: str, distinct: bool
-) -> tuple[bytes, dict[str, Any]]:
-    """gen.py: a table like A of any number of rows, and how close it is to A."""
-    drawn_from = personal_data(data)
-    source = Moments.of(drawn_from.personal)
+    personal: Table, rows: int, rng: np.random.Generator, *, generator: str, distinct: bool
+) -> tuple[Table, Fidelity]:
+    """gen.py: return a table like A of any number of rows, and how close it is to A."""
+    source = Moments.of(personal)
     table = generate(GENERATORS[generator], source, rows, rng, distinct=distinct)
-    return table_bytes(table), {"data": SOURCES[drawn_from.source], "fidelity": fidelity(source, table).as_json()}
+    return table, fidelity(source, table)

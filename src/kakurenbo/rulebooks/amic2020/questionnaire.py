@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from kakurenbo import registry
-from kakurenbo.contracts import Anonymizer, AnyRulebook, Mechanism, json_number, misfit
-from kakurenbo.errors import KakurenboError
-from kakurenbo.tables import Problems, Read, Reading, Source, Table, json_bytes, read_json, refused
+from kakurenbo.contest import Anonymizer, AnyRulebook, Mechanism, json_number, misfit
+from kakurenbo.core import InputError, ProblemCollector, Source, Table, json_bytes, read_json
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.methods import registry
 
 MAX_BYTES = 20_000
+Part = TypeVar("Part", bound=msgspec.Struct)
 
 METHODS = (
     "Record Deletion",
@@ -34,7 +36,9 @@ METHODS = (
     "Others",
 )
 """The nine methods of the form, and "Others"."""
-WHOLE_RECORDS = frozenset({"Record Deletion", "Partial Records Extraction", "Dummy Record Addition"})
+WHOLE_RECORDS = frozenset(
+    {"Record Deletion", "Partial Records Extraction", "Dummy Record Addition"}
+)
 """Methods of whole records: the form asks for no attributes."""
 NUMBERS_ONLY = frozenset({"Top (Bottom) Coding", "Microaggregation"})
 """Methods for which the form takes the attributes 1 (age) and 8 (hours-per-week) alone."""
@@ -91,7 +95,9 @@ class Questionnaire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def method(self) -> Anonymizer | None:
         """The declared method."""
-        method: Anonymizer | None = registry.build("anonymizers", self.declared) if self.declared else None
+        method: Anonymizer | None = (
+            registry.build("anonymizers", self.declared) if self.declared else None
+        )
         return method
 
     def mechanism(self, table: Table) -> Mechanism | None:
@@ -113,11 +119,23 @@ def blank_form() -> bytes:
     lines: dict[str, dict[str, Any]] = {}
     for method in METHODS:
         named = {"name": ""} if method == "Others" else {}
-        lines[method] = {**named, **({} if method in WHOLE_RECORDS else {"attributes": []}), "records": None}
-    return json_bytes({"claims": {**claims, "others": {"name": "", "value": None}}, "methods": lines, "declared": ""})
+        lines[method] = {
+            **named,
+            **({} if method in WHOLE_RECORDS else {"attributes": []}),
+            "records": None,
+        }
+    return json_bytes(
+        {
+            "claims": {**claims, "others": {"name": "", "value": None}},
+            "methods": lines,
+            "declared": "",
+        }
+    )
 
 
-def read_questionnaire(source: Source, rulebook: type[AnyRulebook], *, published: bool = False) -> Reading[Questionnaire]:
+def read_questionnaire(
+    source: Source, rulebook: type[AnyRulebook], *, published: bool = False
+) -> Questionnaire:
     """A filled-in form.
 
     Parameters
@@ -128,24 +146,23 @@ def read_questionnaire(source: Source, rulebook: type[AnyRulebook], *, published
     published : bool
         Whether it is one that ``publish`` wrote, which also holds the team and what was computed.
     """
-    read = read_json(source, MAX_BYTES)
-    if isinstance(read, Problems):
-        return read
-    if not isinstance(read.value, dict):
-        return refused("amic2020.form_not_an_object", source.name)
-    content = {_PARTS.get(_key(name), name): value for name, value in read.value.items()}
+    form = read_json(source, MAX_BYTES)
+    if not isinstance(form, dict):
+        raise InputError.of("amic2020.form_not_an_object", source.name)
+    content = {
+        _PARTS.get(_key(name), name): value for name, value in form.items() if value is not None
+    }
     if published:
-        content = {name: value for name, value in content.items() if name not in ("team", "computed")}
-    lines = _method_lines(source, content.get("methods"))
-    if isinstance(lines, Problems):
-        return lines
-    content |= {"claims": _flat_claims(content.get("claims", {})), "methods": lines}
-    try:
-        form = msgspec.convert({name: {} if part is None else part for name, part in content.items()}, Questionnaire)
-    except msgspec.ValidationError as error:
-        return _unfit_value(source, str(error))
-    form = Questionnaire(form.claims, {name: line for name, line in form.methods.items() if line != Applied()}, form.declared)
-    return _wrong_attributes(source, form) or _wrong_method(source, form, rulebook) or Read(form, read.notices)
+        content = {
+            name: value for name, value in content.items() if name not in ("team", "computed")
+        }
+    problems = ProblemCollector(source.name)
+    claims = _convert_claims(problems, content.pop("claims", {}))
+    methods = _convert_methods(problems, content.pop("methods", {}))
+    rest = _convert(problems, "", content, Questionnaire)
+    _check_declared(problems, rest, rulebook)
+    problems.check()
+    return Questionnaire(claims, methods, rest.declared)
 
 
 # -- words of the text -------------------------------------------------------------------------------------------------
@@ -153,7 +170,11 @@ def read_questionnaire(source: Source, rulebook: type[AnyRulebook], *, published
 
 def _key(words: str) -> str:
     """A key without case, blanks and signs: the text writes "k-Anonymity" and "δ-Presence"."""
-    return re.sub(r"[\W_]", "", words.casefold().replace("ε", "epsilon").replace("ϵ", "epsilon").replace("δ", "delta"))
+    return re.sub(
+        r"[\W_]",
+        "",
+        words.casefold().replace("ε", "epsilon").replace("ϵ", "epsilon").replace("δ", "delta"),
+    )
 
 
 _PARTS = {
@@ -161,7 +182,9 @@ _PARTS = {
     **dict.fromkeys(("methods", "anonymizationmethods"), "methods"),
     **dict.fromkeys(("declared", "declaredmethod"), "declared"),
 }
-_METHOD_OF = {_key(method): method for method in METHODS} | {"toporbottomcoding": "Top (Bottom) Coding"}
+_METHOD_OF = {_key(method): method for method in METHODS} | {
+    "toporbottomcoding": "Top (Bottom) Coding"
+}
 _CLAIM_OF = {_key(name): name for name in Claims.__struct_fields__}
 _CLAIMS_OF_LINE = {
     "differentialprivacy": {"epsilon": "epsilon", "delta": "delta"},
@@ -180,7 +203,9 @@ def _flat_claims(content: object) -> object:
     for name, value in given.items():
         line = _CLAIMS_OF_LINE.get(_key(name), {})
         if line and isinstance(value, dict):
-            flat |= {line.get(_key(inner), f"{name}: {inner}"): number for inner, number in value.items()}
+            flat |= {
+                line.get(_key(inner), f"{name}: {inner}"): number for inner, number in value.items()
+            }
         elif len(line) == 1:
             flat |= dict.fromkeys(line.values(), value)
         else:
@@ -192,49 +217,145 @@ def _flat_claims(content: object) -> object:
     return flat
 
 
-def _method_lines(source: Source, content: object) -> object | Problems:
-    """The lower half by the names of ``METHODS``; a bare text is a remark, and null a line left blank."""
+# -- numbers as people write them ------------------------------------------------------------------
+
+
+_NUMBER = re.compile(
+    r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(\.\d{1,15})?(e[-+]?\d{1,2})?", re.ASCII | re.IGNORECASE
+)
+_ROUGHLY = re.compile(
+    r"(?:about|around|roughly|approximately|approx\.?|ca\.?|~|≈|約|およそ|おおよそ)?\s*(?P<number>[\d,.]+)\s*"
+    r"(?:records?|rows?|件|行|レコード)?\s*(?:ほど|程度|くらい|ぐらい)?",
+    re.IGNORECASE,
+)
+
+
+def _as_number(value: object) -> object:
+    """Return the number that a text such as "10" or "3,000" stands for; any other value as it is."""
+    written = unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else ""
+    if not _NUMBER.fullmatch(written):
+        return value
+    digits = written.replace(",", "")
+    return int(digits) if digits.isdecimal() else float(digits)
+
+
+def _as_count(value: object) -> object:
+    """Return the number of a rough count such as "about 3,000" or "約3000"; any other value as it is."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    written = unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else ""
+    rough = _ROUGHLY.fullmatch(written)
+    number = _as_number(rough["number"]) if rough else value
+    return number if isinstance(number, int) else value
+
+
+# -- parts of the form, each problem reported ------------------------------------------------------
+
+
+def _convert(problems: ProblemCollector, place: str, content: object, kind: type[Part]) -> Part:
+    """Convert an object field by field, so that every problem is reported."""
     if not isinstance(content, dict):
-        return content
-    lines: dict[str, Any] = {}
+        problems.add("amic2020.form_value", column=place or "questionnaire", value=_shown(content))
+        return kind()
+    values: dict[str, Any] = {}
+    for name, value in content.items():
+        column = ", ".join(filter(None, (place, name)))
+        if name not in kind.__struct_fields__:
+            problems.add(
+                "amic2020.form_line",
+                column=place or "questionnaire",
+                value=name,
+                known=kind.__struct_fields__,
+            )
+            continue
+        if _fits(kind, name, value):
+            values[name] = getattr(msgspec.convert({name: value}, kind), name)
+            continue
+        elements = value if isinstance(value, list) else []
+        for wrong in [element for element in elements if not _fits(kind, name, [element])] or [
+            value
+        ]:
+            problems.add("amic2020.form_value", column=column, value=_shown(wrong))
+    return kind(**values)
+
+
+def _fits(kind: type[msgspec.Struct], name: str, value: object) -> bool:
+    try:
+        msgspec.convert({name: value}, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _convert_claims(problems: ProblemCollector, content: object) -> Claims:
+    claims = _flat_claims(content)
+    if isinstance(claims, dict):
+        claims = {
+            name: value if name == "others" else _as_number(value) for name, value in claims.items()
+        }
+    return _convert(problems, "claims", claims, Claims)
+
+
+def _convert_methods(problems: ProblemCollector, content: object) -> dict[str, Applied]:
+    """Convert the lower half; a bare text is a remark, null a blank line, and blank lines are left out."""
+    if not isinstance(content, dict):
+        _convert(problems, "", {"methods": content}, Questionnaire)
+        return {}
+    lines: dict[str, Applied] = {}
     for name, line in content.items():
         method = _METHOD_OF.get(_key(name))
         if method is None:
-            return refused("amic2020.unknown_method", source.name, value=name, methods=METHODS)
-        if method in lines:
-            return refused("amic2020.method_twice", source.name, value=name, method=method)
-        lines[method] = {"remark": line} if isinstance(line, str) else {} if line is None else line
-    return lines
+            problems.add("amic2020.unknown_method", value=name, methods=METHODS)
+        elif method in lines:
+            problems.add("amic2020.method_twice", value=name, method=method)
+        else:
+            lines[method] = _convert(problems, f"methods, {method}", _line(line), Applied)
+            wrong = (
+                _attributes_that_fit(line) - NUMBER_ATTRIBUTES if method in NUMBERS_ONLY else set()
+            )
+            for attribute in sorted(wrong):
+                problems.add("amic2020.numbers_only", column=method, value=str(attribute))
+    return {method: line for method, line in lines.items() if line != Applied()}
 
 
-# -- what does not fit -------------------------------------------------------------------------------------------------
+def _attributes_that_fit(line: object) -> set[int]:
+    """Return the numbers from 1 to 9 of a line, also where it has others that are no attributes."""
+    content = _line(line)
+    listed = content.get("attributes") if isinstance(content, dict) else None
+    elements = listed if isinstance(listed, list) else []
+    return {element for element in elements if _fits(Applied, "attributes", [element])}
 
 
-def _unfit_value(source: Source, error: str) -> Problems:
-    """msgspec says "Expected ... - at `$.claims.delta`"; people are told the place first."""
-    reason, _, path = error.partition(" - at `$")
-    place = path.strip("`.").replace(".", ", ") or "questionnaire"
-    return refused("amic2020.form_value", source.name, column=place, reason=reason)
+def _line(content: object) -> object:
+    """Return a line of the lower half as an object with numbers, where it is one."""
+    if isinstance(content, str):
+        return {"remark": content}
+    if not isinstance(content, dict):
+        return {} if content is None else content
+    line: dict[str, Any] = dict(content)
+    if "records" in line:
+        line["records"] = _as_count(line["records"])
+    if isinstance(line.get("attributes"), list):
+        line["attributes"] = [_as_number(number) for number in line["attributes"]]
+    return line
 
 
-def _wrong_attributes(source: Source, form: Questionnaire) -> Problems | None:
-    for method in sorted(NUMBERS_ONLY & form.methods.keys()):
-        wrong = sorted(set(form.methods[method].attributes) - NUMBER_ATTRIBUTES)
-        if wrong:
-            return refused("amic2020.numbers_only", source.name, column=method, value=str(wrong[0]))
-    return None
-
-
-def _wrong_method(source: Source, form: Questionnaire, rulebook: type[AnyRulebook]) -> Problems | None:
-    """A declared method that does not exist, or that does not fit this contest's tables with these parameters."""
+def _check_declared(
+    problems: ProblemCollector, form: Questionnaire, rulebook: type[AnyRulebook]
+) -> None:
+    """Report a declared method that does not exist, or that does not fit this contest's tables with these parameters."""
     try:
         method = form.method()
+        reason = misfit(rulebook, method) if method is not None else ""
+        reason = f"{registry.name_of(form.declared)} {reason}" if reason else ""
     except KakurenboError as error:
-        return refused("amic2020.declared", source.name, value=form.declared, reason=str(error))
-    reason = misfit(rulebook, method) if method is not None else ""
-    if not reason:
-        return None
-    return refused("amic2020.declared", source.name, value=form.declared, reason=f"{registry.name_of(form.declared)} {reason}")
+        reason = str(error)
+    if reason:
+        problems.add("amic2020.declared", value=form.declared, reason=reason)
 
 
 def form_bytes(form: Questionnaire, team: str, computed: Mapping[str, Any]) -> bytes:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kakurenbo.contracts import Threshold, Utility
+from kakurenbo.contest import Threshold, Utility
+from kakurenbo.core import Moments, Table
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.trees import TreeTask, tree_utility
-from kakurenbo.tables import Moments, Table
 
 RELATIONSHIP = TreeTask("relationship", "Husband", max_depth=3)
 INCOME_DEPTH = 5
 INCOME_CLASSES = {"<=50K": "dta_income_le50k", ">50K": "dta_income_gt50k"}
 
 _AT_LEAST = ("histogram", "vcm", "dta_relationship", "dta_income")
-_AT_MOST = ("max_histogram_error", "max_correlation_difference")
-THRESHOLDS = (*_AT_LEAST, *_AT_MOST)
+AT_MOST = ("max_histogram_error", "max_correlation_difference")
+THRESHOLDS = (*_AT_LEAST, *AT_MOST)
 """The figures that can decide; each is a setting of a contest."""
 
 _PRELIMINARY = {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
@@ -30,10 +30,41 @@ ROUND_THRESHOLDS: Mapping[str, Mapping[str, float]] = {
     },
     "trial": _PRELIMINARY,
 }
+RULES_2020 = "rules2020"
+OFF = "off"
+"""The value of a threshold that is switched off."""
+
+
+def threshold_values(
+    chosen: str, round_: str, given: Mapping[str, float | str | None]
+) -> dict[str, float | None]:
+    """Return what each figure must reach: as given, else by the text of the rules or as the round was played.
+
+    Parameters
+    ----------
+    chosen : str
+        ``rules2020`` for the thresholds of the text in every round, ``round`` for those of the round.
+    given : mapping of figure to number, ``off`` or None
+        None stands for the value of the chosen set.
+    """
+    defaults = _PRELIMINARY if chosen == RULES_2020 else ROUND_THRESHOLDS[round_]
+    values: dict[str, float | None] = {}
+    for name in THRESHOLDS:
+        value = given[name]
+        values[name] = (
+            None if value == OFF else defaults.get(name) if value is None else float(value)
+        )
+    return values
 
 
 def measure(
-    sample: Table, released: Table, test: Table, *, thresholds: Mapping[str, float | None], edition: int, positive: str
+    sample: Table,
+    released: Table,
+    test: Table,
+    *,
+    thresholds: Mapping[str, float | None],
+    edition: int,
+    positive: str,
 ) -> Utility:
     """All figures of a release D_i against C_i; those with a threshold decide.
 
@@ -51,7 +82,10 @@ def measure(
     before, after = Moments.of(sample), Moments.of(released)
     editions = {number: covariance_utility(before, after, number) for number in (1, 2)}
     # Each class has trees of its own: where a leaf is split evenly, a tree decides for the class that it calls 0.
-    income = {level: tree_utility(TreeTask("income", level, INCOME_DEPTH), sample, released, test) for level in INCOME_CLASSES}
+    income = {
+        level: tree_utility(TreeTask("income", level, INCOME_DEPTH), sample, released, test)
+        for level in INCOME_CLASSES
+    }
     scores = {
         "histogram": histogram_utility(sample, released),
         "vcm": editions[edition],
@@ -63,5 +97,9 @@ def measure(
         "max_histogram_error": histogram_error(sample, released),
         "max_correlation_difference": correlation_difference(before, after),
     }
-    deciding = {name: Threshold(value, minimum=name in _AT_LEAST) for name, value in thresholds.items() if value is not None}
+    deciding = {
+        name: Threshold(value, minimum=name in _AT_LEAST)
+        for name, value in thresholds.items()
+        if value is not None
+    }
     return Utility(scores, deciding)

@@ -8,8 +8,8 @@ that; it counts for nothing.
 from __future__ import annotations
 
 from kakurenbo.attacks.reidentification.content import shown_customers, true_purchases
-from kakurenbo.datasets.transactions import kept
-from kakurenbo.tables import Table
+from kakurenbo.core import Table
+from kakurenbo.data.transactions import kept
 
 
 def buyer_share(original: Table, released: Table) -> float:
@@ -31,6 +31,8 @@ def buyer_share(original: Table, released: Table) -> float:
     shares = []
     for monthly in (False, True):
         linked = shown_customers(original, rows, monthly=monthly)
-        found = (linked == original.codes["id_user"][alive]) | true_purchases(original, rows, linked)
+        found = (linked == original.codes["id_user"][alive]) | true_purchases(
+            original, rows, linked
+        )
         shares.append(float(found.mean()) if len(found) else 0.0)
     return max(shares)

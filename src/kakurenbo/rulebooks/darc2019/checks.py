@@ -9,33 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.datasets.transactions import DELETED, SCHEMA, Calendar, evaluator_schema, months, transaction_schema
-from kakurenbo.messages import Phrase
-from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
-from kakurenbo.rulebooks.darc2019.lookalikes import easily_lost
-from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
-from kakurenbo.tables import (
+from kakurenbo.core import (
     Category,
     Date,
     Layout,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
-    Severity,
     Source,
     Table,
     Text,
+    add_notices,
+    gather,
+    notice,
     read_table,
+    report_in,
 )
-from kakurenbo.tables.texts import FORMULA
+from kakurenbo.core.messages import Phrase
+from kakurenbo.core.texts import FORMULA
+from kakurenbo.data.transactions import (
+    DELETED,
+    SCHEMA,
+    Calendar,
+    evaluator_schema,
+    headed,
+    months,
+    transaction_schema,
+)
+from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
+from kakurenbo.rulebooks.darc2019.lookalikes import easily_lost
+from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
 
 FIRST_LINE = 2  # the header is line 1
 _BYTES_PER_ROW = 400  # far more than a row needs
@@ -50,52 +57,56 @@ class _Item(Category):
         return Phrase("domain.item_of_t")
 
 
-def read_release(source: Source, original: Table, mode: str) -> Reading[Table]:
+def read_release(source: Source, original: Table, mode: str) -> Table:
     """A(T), or everything that is wrong with it: cells first, then how rows stand to those of T."""
     rows = len(original)
     limit = 10**6 + _BYTES_PER_ROW * rows
     data = source.read(limit)
-    if isinstance(data, Problems):
-        return data
     if mode == "aicrowd":
-        data = under_header(data, SCHEMA.names)
+        data = under_header(data, headed(SCHEMA, data).header)
     plain = Source(source.name.removesuffix(".gz"), data)
-    schema = _schema(original, mode, b"\nDEL," in data or b'\n"DEL"' in data)
+    schema = headed(_schema(original, mode, b"\nDEL," in data or b'\n"DEL"' in data), data)
     layout = Layout(header=True, min_rows=rows, max_rows=rows, max_bytes=limit)
     reader = _Reader(original, schema)
-    read = read_table(plain, schema, layout, mend=reader.undelete)
-    if isinstance(read, Problems):
-        read = read.in_file(source.name)
-    found = ProblemCollector(source.name)
-    if reader.cells is not None and len(reader.cells) == rows:
-        _Relations(reader.cells, None if isinstance(read, Problems) else read.value, original, mode, found).check()
-    if isinstance(read, Problems) or found:
-        return Problems.of(read, found.problems())
-    table = reader.finished(read.value)
+    with gather() as problems:
+        read = problems.of(_read_cells, source.name, plain, schema, layout, reader)
+        found = ProblemCollector(source.name)
+        if reader.cells is not None and len(reader.cells) == rows:
+            _Relations(reader.cells, read, original, mode, found).check()
+        problems.add(found.problems())
+    table = reader.finished(read)
     kept = table.texts("id_user").set(table.texts("id_user") == DELETED, "")
-    return Read(table, (*read.notices, *found.notices, *easily_lost(kept, source.name, FIRST_LINE)))
+    add_notices(easily_lost(kept, source.name, FIRST_LINE))
+    return table
 
 
-def read_published(source: Source, original: Table, mode: str) -> Reading[Table]:
+def _read_cells(file: str, plain: Source, schema: Schema, layout: Layout, reader: _Reader) -> Table:
+    with report_in(file):
+        return read_table(plain, schema, layout, mend=reader.undelete)
+
+
+def read_published(source: Source, original: Table, mode: str) -> Table:
     """S of this T: kept rows of A(T) in any order."""
     data = source.read(MAX_TABLE_BYTES)
-    if isinstance(data, Problems):
-        return data
     deleted = data.count(b"\n") - int(data.endswith(b"\n")) < len(original)
     layout = Layout(header=True, min_rows=1, max_rows=len(original), max_bytes=MAX_TABLE_BYTES)
     plain = Source(source.name.removesuffix(".gz"), data)
-    schema = _schema(original, mode, deleted)
-    read = read_table(plain, schema, layout)
-    if isinstance(read, Problems):
-        return read.in_file(source.name)
-    table = _Reader(original, schema).finished(read.value)
-    return Read(table, (*read.notices, *easily_lost(table.texts("id_user"), source.name, FIRST_LINE)))
+    schema = headed(_schema(original, mode, deleted), data)
+    with report_in(source.name):
+        read = read_table(plain, schema, layout)
+    table = _Reader(original, schema).finished(read)
+    add_notices(easily_lost(table.texts("id_user"), source.name, FIRST_LINE))
+    return table
 
 
 def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:
     """The columns of A(T) and S, items being those of T."""
     calendar = Calendar.of(original)
-    usual = transaction_schema(calendar) if mode == "rules" else evaluator_schema(calendar, rows_deleted=rows_deleted)
+    usual = (
+        transaction_schema(calendar)
+        if mode == "rules"
+        else evaluator_schema(calendar, rows_deleted=rows_deleted)
+    )
     items = _Item("id_item", original.vocabularies["id_item"])
     return Schema([items if column.name == "id_item" else column for column in usual])
 
@@ -119,26 +130,43 @@ class _Reader:
         self.deleted = deleted.to_numpy()
         first = self.original.take([0])
         return cells.with_columns(
-            pl.when(deleted).then(pl.lit(first.texts(name)[0])).otherwise(pl.col(column)).alias(column)
+            pl.when(deleted)
+            .then(pl.lit(first.texts(name)[0]))
+            .otherwise(pl.col(column))
+            .alias(column)
             for column, name in zip(cells.columns[1:], self.schema.names[1:], strict=True)
         )
 
     def finished(self, table: Table) -> Table:
         """The table in columns that other tables of T have, deleted rows with T's own values."""
         calendar = Calendar.of(self.original)
-        usual = {"id_item": Text("id_item"), "date": Date("date", calendar.first_day, calendar.last_day)}
+        usual = {
+            "id_item": Text("id_item"),
+            "date": Date("date", calendar.first_day, calendar.last_day),
+        }
         codes = dict(table.codes)
         for name in self.schema.names[1:]:
             if self.deleted is not None and not isinstance(table.schema[name], Text):
                 codes[name] = np.where(self.deleted, self.original.codes[name], codes[name])
         columns = [usual.get(column.name, column) for column in table.schema]
-        return Table(Schema(columns), codes, {**table.vocabularies, "id_item": self.original.vocabularies["id_item"]})
+        return Table(
+            Schema(columns),
+            codes,
+            {**table.vocabularies, "id_item": self.original.vocabularies["id_item"]},
+        )
 
 
 class _Relations:
     """What holds between the rows of A(T) and those of T."""
 
-    def __init__(self, cells: pl.DataFrame, table: Table | None, original: Table, mode: str, found: ProblemCollector) -> None:
+    def __init__(
+        self,
+        cells: pl.DataFrame,
+        table: Table | None,
+        original: Table,
+        mode: str,
+        found: ProblemCollector,
+    ) -> None:
         self.users, self.dates = cells.to_series(0), cells.to_series(1)
         self.original, self.strict, self.found = original, mode == "rules", found
         self.calendar = Calendar.of(original)
@@ -167,7 +195,13 @@ class _Relations:
         deleted = np.flatnonzero(~self.kept)
         if len(deleted) > allowed:
             counts = {"deleted": len(deleted), "rows": rows, "allowed": allowed}
-            self._refuse("darc2019.too_many_deleted", [int(deleted[allowed])], "id_user", self.users, **counts)
+            self._refuse(
+                "darc2019.too_many_deleted",
+                [int(deleted[allowed])],
+                "id_user",
+                self.users,
+                **counts,
+            )
 
     def _months(self) -> None:
         """The month of each kept row is unchanged; a date that is none at all is the reader's to refuse."""
@@ -181,11 +215,22 @@ class _Relations:
         """By the rules one pseudonym per customer and month; for the evaluator no ":" in a pseudonym."""
         if not self.strict:
             listing = np.array([SEPARATOR in name for name in self.names])[self.user] & self.kept
-            self._refuse("darc2019.separator", np.flatnonzero(listing), "id_user", self.users, separator=SEPARATOR)
+            self._refuse(
+                "darc2019.separator",
+                np.flatnonzero(listing),
+                "id_user",
+                self.users,
+                separator=SEPARATOR,
+            )
             return
         rows = np.flatnonzero(self.kept)
-        cell = self.original.codes["id_user"][rows].astype(np.int64) * self.calendar.months + months(self.original)[rows]
-        first = np.zeros(len(self.original.vocabularies["id_user"]) * self.calendar.months, dtype=np.int64)
+        cell = (
+            self.original.codes["id_user"][rows].astype(np.int64) * self.calendar.months
+            + months(self.original)[rows]
+        )
+        first = np.zeros(
+            len(self.original.vocabularies["id_user"]) * self.calendar.months, dtype=np.int64
+        )
         first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
         second = rows[self.user[rows] != first[cell]]
         self._refuse("darc2019.second_pseudonym", second, "id_user", self.users)
@@ -195,21 +240,35 @@ class _Relations:
         acting = np.array([name.startswith(FORMULA) for name in self.names])[self.user] & self.kept
         if acting.any():
             record = int(acting.argmax())
-            place: dict[str, Any] = {"row": record + FIRST_LINE, "record": record, "column": "id_user"}
-            count = int(acting.sum())
-            self.found.add("darc2019.formula", **place, value=self.users[record], severity=Severity.NOTICE, count=count)
+            notice(
+                "darc2019.formula",
+                file=self.found.file,
+                row=record + FIRST_LINE,
+                record=record,
+                column="id_user",
+                value=self.users[record],
+                count=int(acting.sum()),
+            )
 
     def _every_customer(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""
         customer = self.original.codes["id_user"]
-        seen = np.bincount(customer[self.kept], minlength=len(self.original.vocabularies["id_user"])) > 0
+        seen = (
+            np.bincount(customer[self.kept], minlength=len(self.original.vocabularies["id_user"]))
+            > 0
+        )
         lost = np.flatnonzero(~seen[customer])
         _, first = np.unique(customer[lost], return_index=True)
         self._refuse("darc2019.customer_lost", np.sort(lost[first]), "id_user", self.users)
 
     def _refuse(
-        self, code: str, records: NDArray[np.int64] | Iterable[int], column: str, texts: pl.Series, **parameters: int | str
+        self,
+        code: str,
+        records: NDArray[np.int64] | Iterable[int],
+        column: str,
+        texts: pl.Series,
+        **parameters: int | str,
     ) -> None:
-        for record in self.found.to_list([int(record) for record in records]):
+        for record in map(int, records):
             where = {"row": record + FIRST_LINE, "record": record}
             self.found.add(code, **where, column=column, value=texts[record], **parameters)  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
-from kakurenbo.contracts import Chance, Credit
-from kakurenbo.datasets.transactions import CONTEST
-from kakurenbo.errors import ParameterError
+from kakurenbo.contest import Chance, Credit
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.transactions import CONTEST
 from kakurenbo.rulebooks.darc2019.matrices import Answer
 
 THIRDS = np.array([3, 2, 1])  # worth of a guess by its position, mode aicrowd
@@ -21,7 +21,10 @@ Cells = NDArray[np.int32]
 def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Credit:
     """Credit of a guess matrix in cells, with both figures of rule 12: per cell that is not DEL (b) and per cell (a)."""
     thirds, cells = _thirds(answer, guess, mode)
-    details = {"reid": _rate(thirds, cells, mode), "reid_of_all_cells": thirds / 3 / max(1, answer.cells.size)}
+    details = {
+        "reid": _rate(thirds, cells, mode),
+        "reid_of_all_cells": thirds / 3 / max(1, answer.cells.size),
+    }
     return Credit(thirds / 3, cells, blind_guessing(answer, mode), details=details)
 
 
@@ -58,7 +61,10 @@ def blind_guessing(answer: Answer, mode: str) -> Chance:
             mean += len(there) * once
             variance += len(there) * (squared - once**2)
     spread = 1.96 * math.sqrt(variance)
-    low, high = math.floor(round(mean - spread, 6)), math.ceil(round(mean + spread, 6))  # the last bits are no cell
+    low, high = (
+        math.floor(round(mean - spread, 6)),
+        math.ceil(round(mean + spread, 6)),
+    )  # the last bits are no cell
     return Chance(round(mean, 2), float(max(0, low)), float(high))
 
 
@@ -74,7 +80,11 @@ def _rate(thirds: int, cells: int, mode: str) -> float:
 def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[int, int]:
     """Thirds of a cell that were earned, and how many cells count."""
     if guess.customers != answer.customers or guess.calendar != answer.calendar:
-        raise ParameterError("guess", "a matrix of the customers and months of T", (len(guess.customers), guess.calendar.names))
+        raise ParameterError(
+            "guess",
+            "a matrix of the customers and months of T",
+            (len(guess.customers), guess.calendar.names),
+        )
     counted = counted_months(answer.calendar.months, mode)
     truth, guessed = answer.cells[:, :counted], guess.cells[:, :counted, : _guesses(mode)]
     there = truth != NOBODY
@@ -88,7 +98,9 @@ def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[in
     return int(best.sum()), int(there.sum())
 
 
-def _equal(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
+def _equal(
+    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
+) -> NDArray[np.bool_]:
     """Whether a guess is the true pseudonym, letter for letter; shape of ``guessed``."""
     if guess.pseudonyms == answer.pseudonyms:
         return np.asarray(guessed == truth[:, :, None])
@@ -97,12 +109,16 @@ def _equal(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: 
     return np.asarray(lookup[guessed] == truth[:, :, None])
 
 
-def _contained(answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells) -> NDArray[np.bool_]:
+def _contained(
+    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
+) -> NDArray[np.bool_]:
     """Whether the true pseudonym is a part of the guess, which was enough for the evaluator."""
     hits = np.zeros(guessed.shape, dtype=bool)
     places = np.nonzero((truth != NOBODY)[:, :, None] & (guessed != NOBODY))
     true, told = truth[places[:2]].tolist(), guessed[places].tolist()
-    hits[places] = [answer.pseudonyms[a] in guess.pseudonyms[b] for a, b in zip(true, told, strict=True)]
+    hits[places] = [
+        answer.pseudonyms[a] in guess.pseudonyms[b] for a, b in zip(true, told, strict=True)
+    ]
     return hits
 
 

@@ -7,13 +7,15 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from kakurenbo.contracts import FilePattern
-from kakurenbo.datasets import transaction_files
-from kakurenbo.errors import UsageError
-from kakurenbo.tables import Problems, Read, Reading, Source, Table
+from kakurenbo.contest import FilePattern
+from kakurenbo.core import Problem, Source, Table, add_notices, collect_notices, report_in
+from kakurenbo.core.errors import UsageError
+from kakurenbo.data import online_retail
 
-MAX_TABLE_BYTES = transaction_files.MAX_BYTES
-ORIGINAL_FILE = "T.csv"
+MAX_TABLE_BYTES = online_retail.MAX_BYTES
+ORIGINAL_FILE = "ground_truth.csv"
+ORIGINAL_NAMES = (ORIGINAL_FILE, "T.csv")
+"""The name of T in the rules, and the name in folders of earlier versions."""
 NOTICES_FILE = "notices.txt"
 """Beside S, where there is something that attackers should know of its pseudonyms."""
 TABLES_PER_TEAM = 3
@@ -33,26 +35,26 @@ class Handout:
     original: Table
 
 
-def read_original(source: Source) -> Reading[Table]:
+def read_original(source: Source) -> Table:
     """T from its file: every customer, no deleted rows, in the calendar of its own dates.
 
     All teams of a contest have the same T, so the tables that were read last are kept by what is in their files.
     """
     data = source.read(MAX_TABLE_BYTES)
-    if isinstance(data, Problems):
-        return data
     mark = hashlib.sha256(data).digest()
     if mark not in _read_before:
-        read = transaction_files.read_transactions(Source(source.name.removesuffix(".gz"), data))
-        if isinstance(read, Problems):
-            return read.in_file(source.name)
-        _read_before[mark] = read
+        plain = Source(source.name.removesuffix(".gz"), data)
+        with report_in(source.name), collect_notices() as notices:
+            table = online_retail.read_transactions(plain)
+        _read_before[mark] = table, notices
         while len(_read_before) > 2:
             _read_before.popitem(last=False)
-    return _read_before[mark]
+    table, notices = _read_before[mark]
+    add_notices(notices)
+    return table
 
 
-_read_before: OrderedDict[bytes, Read[Table]] = OrderedDict()
+_read_before: OrderedDict[bytes, tuple[Table, list[Problem]]] = OrderedDict()
 
 
 def find_original(path: Path) -> Path:
@@ -61,9 +63,10 @@ def find_original(path: Path) -> Path:
         raise UsageError(f"{path}: there is no such file or folder")
     if not path.is_dir():
         return path
-    for name in (ORIGINAL_FILE, ORIGINAL_FILE + ".gz"):
-        if (path / name).exists():
-            return path / name
+    for name in ORIGINAL_NAMES:
+        for file in (path / name, path / f"{name}.gz"):
+            if file.exists():
+                return file
     raise UsageError(f"{path}: there is no {ORIGINAL_FILE} in this folder; name the file of T")
 
 

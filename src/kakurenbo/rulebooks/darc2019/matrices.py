@@ -13,23 +13,28 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
-from kakurenbo.datasets.transactions import CONTEST, DELETED, MAX_MONTHS, Calendar, kept, kept_rows, months
-from kakurenbo.errors import ParameterError
-from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
-from kakurenbo.tables import (
+from kakurenbo.core import (
     Layout,
-    Problem,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
-    Severity,
     Source,
     Table,
     Text,
+    notice,
     read_table,
+    report_in,
 )
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.data.transactions import (
+    CONTEST,
+    DELETED,
+    MAX_MONTHS,
+    Calendar,
+    kept,
+    kept_rows,
+    months,
+)
+from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 
 CUSTOMER = "id_user"
 SEPARATOR = ":"  # between the guesses of a cell in mode aicrowd
@@ -57,7 +62,9 @@ class Answer:
 
     def __post_init__(self) -> None:
         if self.cells.shape != (len(self.customers), self.calendar.months):
-            raise ParameterError("cells", "a row per customer and a column per month", self.cells.shape)
+            raise ParameterError(
+                "cells", "a row per customer and a column per month", self.cells.shape
+            )
 
 
 def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
@@ -69,15 +76,25 @@ def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
     alive = kept(released)
     rows = kept_rows(released)
     customers, calendar = original.vocabularies["id_user"], Calendar.of(original)
-    cell = original.codes["id_user"][alive].astype(np.int64) * calendar.months + months(original)[alive]
+    cell = (
+        original.codes["id_user"][alive].astype(np.int64) * calendar.months
+        + months(original)[alive]
+    )
     pseudonym = rows.codes["id_user"]
     cells = np.full(len(customers) * calendar.months, NOBODY, dtype=np.int32)
     cells[cell] = pseudonym
     if (cells[cell] != pseudonym).any():
-        _, first = np.unique(cell * len(rows.vocabularies["id_user"]) + pseudonym, return_index=True)
+        _, first = np.unique(
+            cell * len(rows.vocabularies["id_user"]) + pseudonym, return_index=True
+        )
         newly_seen = np.sort(first)
         cells[cell[newly_seen]] = pseudonym[newly_seen]
-    return Answer(customers, rows.vocabularies["id_user"], cells.reshape(len(customers), calendar.months), calendar), rows
+    return Answer(
+        customers,
+        rows.vocabularies["id_user"],
+        cells.reshape(len(customers), calendar.months),
+        calendar,
+    ), rows
 
 
 # -- files out --------------------------------------------------------------------------------------------------------
@@ -85,7 +102,9 @@ def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
 
 def answer_bytes(answer: Answer) -> bytes:
     """F as a file."""
-    return _matrix_bytes(answer.customers, answer.pseudonyms, answer.cells[:, :, None], answer.calendar)
+    return _matrix_bytes(
+        answer.customers, answer.pseudonyms, answer.cells[:, :, None], answer.calendar
+    )
 
 
 def guess_bytes(guess: ReidentificationGuess, mode: str) -> bytes:
@@ -94,15 +113,25 @@ def guess_bytes(guess: ReidentificationGuess, mode: str) -> bytes:
     return _matrix_bytes(guess.customers, guess.pseudonyms, cells, guess.calendar)
 
 
-def _matrix_bytes(customers: Sequence[str], pseudonyms: Sequence[str], cells: NDArray[np.int32], calendar: Calendar) -> bytes:
+def _matrix_bytes(
+    customers: Sequence[str],
+    pseudonyms: Sequence[str],
+    cells: NDArray[np.int32],
+    calendar: Calendar,
+) -> bytes:
     """A matrix as CSV; ``cells`` has shape (n, months, guesses), and -1 stands for no guess."""
     names = pl.Series([*pseudonyms, None], dtype=pl.String)  # code -1 takes the last
-    parts = [names.gather(cells[:, :, place].ravel() % len(names)) for place in range(cells.shape[2])]
+    parts = [
+        names.gather(cells[:, :, place].ravel() % len(names)) for place in range(cells.shape[2])
+    ]
     joined = pl.DataFrame({str(place): part for place, part in enumerate(parts)}).select(
         pl.concat_str(pl.all(), separator=SEPARATOR, ignore_nulls=True).alias("cell")
     )["cell"]
     texts = pl.select(pl.when(joined == "").then(pl.lit(DELETED)).otherwise(joined)).to_series()
-    columns = {name: texts.gather_every(calendar.months, month) for month, name in enumerate(calendar.names)}
+    columns = {
+        name: texts.gather_every(calendar.months, month)
+        for month, name in enumerate(calendar.names)
+    }
     frame = pl.DataFrame({CUSTOMER: pl.Series(customers, dtype=pl.String), **columns})
     return frame.write_csv(line_terminator="\n").encode()
 
@@ -110,22 +139,16 @@ def _matrix_bytes(customers: Sequence[str], pseudonyms: Sequence[str], cells: ND
 # -- files in ---------------------------------------------------------------------------------------------------------
 
 
-def read_answer(source: Source) -> Reading[Answer]:
+def read_answer(source: Source) -> Answer:
     """F from its file; its header says which months it has."""
-    data = source.read()
-    if isinstance(data, Problems):
-        return data
-    calendar = _named_calendar(_first_cells(data)[1:]) or CONTEST
+    calendar = _named_calendar(_first_cells(source.read())[1:]) or CONTEST
     found = ProblemCollector(source.name)
     matrix = _read_matrix(source, calendar, (), found)
-    if isinstance(matrix, Problems):
-        return matrix
     order = _check_customers(matrix, None, found)
-    if found:
-        return found.problems()
+    found.check()
     pseudonyms, (codes,) = _numbered([matrix.cells])
-    answer = Answer(matrix.customers, pseudonyms, codes.reshape(calendar.months, len(order)).T[order], calendar)
-    return Read(answer, matrix.notices)
+    cells = codes.reshape(calendar.months, len(order)).T[order]
+    return Answer(matrix.customers, pseudonyms, cells, calendar)
 
 
 @dataclass(frozen=True)
@@ -151,7 +174,7 @@ class GuessForm:
     mode: str
 
 
-def read_guess(source: Source, form: GuessForm) -> Reading[ReidentificationGuess]:
+def read_guess(source: Source, form: GuessForm) -> ReidentificationGuess:
     """F^: a row per customer of T in any order, a column per month, DEL for no guess.
 
     The file comes with or without a header; a header must name the months in order.
@@ -159,8 +182,6 @@ def read_guess(source: Source, form: GuessForm) -> Reading[ReidentificationGuess
     customers, pseudonyms, calendar = form.customers, form.pseudonyms, form.calendar
     found = ProblemCollector(source.name)
     matrix = _read_matrix(source, calendar, customers, found)
-    if isinstance(matrix, Problems):
-        return matrix
     order = _check_customers(matrix, customers, found)
     if form.mode == "rules":
         places, told = [matrix.cells], frozenset[int]()
@@ -170,15 +191,13 @@ def read_guess(source: Source, form: GuessForm) -> Reading[ReidentificationGuess
         places = [parts.list.get(place, null_on_oob=True) for place in range(GUESSES)]
         places = [_without_blanks(part, pseudonyms, matrix, found) for part in places]
     _check_lengths(matrix, pseudonyms, told, found)
-    if found:
-        return found.problems()
+    found.check()
     guessed, codes = _numbered(places)
     _notice_unknown(matrix, places, pseudonyms, found)
     cells = np.full((len(order), calendar.months, GUESSES), NOBODY, dtype=np.int32)
     for place, code in enumerate(codes):
         cells[:, :, place] = code.reshape(calendar.months, len(order)).T
-    guess = ReidentificationGuess(matrix.customers, guessed, cells[order], calendar)
-    return Read(guess, (*matrix.notices, *found.notices))
+    return ReidentificationGuess(matrix.customers, guessed, cells[order], calendar)
 
 
 class _Where(TypedDict):
@@ -198,7 +217,6 @@ class _Matrix:
     calendar: Calendar
     first_line: int
     cells: pl.Series
-    notices: tuple[Problem, ...] = ()
 
     @property
     def customers(self) -> tuple[str, ...]:
@@ -211,26 +229,24 @@ class _Matrix:
         return {"row": row, "record": record, "column": column, "value": self.cells[place]}
 
 
-def _read_matrix(source: Source, calendar: Calendar, customers: Sequence[str], found: ProblemCollector) -> _Matrix | Problems:
+def _read_matrix(
+    source: Source, calendar: Calendar, customers: Sequence[str], found: ProblemCollector
+) -> _Matrix:
     data = source.read()
-    if isinstance(data, Problems):
-        return data
     first = _first_cells(data)
     header = _is_header(first, calendar, customers)
     columns = (CUSTOMER, *calendar.names)
     if header and len(first) == len(columns):
         _check_header(first, calendar, found)
-        if found:
-            return found.problems()
+        found.check()
         data = under_header(data, columns)
     plain = Source(source.name.removesuffix(".gz"), data)
     rows = len(customers) or None
     layout = Layout(header=header, min_rows=1, max_rows=rows)
-    read = read_table(plain, Schema([Text(name) for name in columns]), layout)
-    if isinstance(read, Problems):
-        return read.in_file(source.name)
-    cells = pl.concat([read.value.texts(name).alias("cell") for name in calendar.names])
-    return _Matrix(read.value, calendar, 1 + int(header), cells, read.notices)
+    with report_in(source.name):
+        table = read_table(plain, Schema([Text(name) for name in columns]), layout)
+    cells = pl.concat([table.texts(name).alias("cell") for name in calendar.names])
+    return _Matrix(table, calendar, 1 + int(header), cells)
 
 
 def under_header(data: bytes, names: Sequence[str]) -> bytes:
@@ -256,7 +272,12 @@ def _is_header(first: Sequence[str], calendar: Calendar, customers: Sequence[str
     if first[:1] == [CUSTOMER]:
         return CUSTOMER not in customers
     named = {*calendar.names, *map(str, range(calendar.months))}
-    return bool(first) and first[0] not in customers and bool(first[1:]) and named.issuperset(first[1:])
+    return (
+        bool(first)
+        and first[0] not in customers
+        and bool(first[1:])
+        and named.issuperset(first[1:])
+    )
 
 
 def _check_header(first: Sequence[str], calendar: Calendar, found: ProblemCollector) -> None:
@@ -266,7 +287,14 @@ def _check_header(first: Sequence[str], calendar: Calendar, found: ProblemCollec
     for column, (told, name) in enumerate(zip(first[1:], wanted, strict=True)):
         if told != name:
             month = calendar.names[column]
-            found.add("darc2019.month_order", row=1, column=month, value=told, number=column + 2, month=name)
+            found.add(
+                "darc2019.month_order",
+                row=1,
+                column=month,
+                value=told,
+                number=column + 2,
+                month=name,
+            )
 
 
 def _named_calendar(names: Sequence[str]) -> Calendar | None:
@@ -285,28 +313,40 @@ def _numbered(places: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[NDArra
     """The pseudonyms that are guessed, sorted, and each series as their codes; -1 for DEL and for no guess."""
     names = pl.concat([place.unique() for place in places]).drop_nulls().unique().sort()
     names = names.filter(names != DELETED)
-    codes = [place.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int32).fill_null(NOBODY) for place in places]
+    codes = [
+        place.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int32).fill_null(NOBODY)
+        for place in places
+    ]
     return tuple(names), [code.to_numpy() for code in codes]
 
 
 # -- what a matrix may hold -------------------------------------------------------------------------------------------
 
 
-def _check_customers(matrix: _Matrix, customers: tuple[str, ...] | None, found: ProblemCollector) -> NDArray[np.int64]:
+def _check_customers(
+    matrix: _Matrix, customers: tuple[str, ...] | None, found: ProblemCollector
+) -> NDArray[np.int64]:
     """Each customer once; gives the rows in the order of the sorted customers."""
     names, codes, line = matrix.customers, matrix.table.codes[CUSTOMER], matrix.first_line
     _, first = np.unique(codes, return_index=True)
 
     def where(record: int) -> _Where:
-        return {"row": record + line, "record": record, "column": CUSTOMER, "value": names[codes[record]]}
+        return {
+            "row": record + line,
+            "record": record,
+            "column": CUSTOMER,
+            "value": names[codes[record]],
+        }
 
     repeated = np.setdiff1d(np.arange(len(codes)), first)
-    for record in found.to_list(repeated.tolist()):
-        found.add("darc2019.customer_twice", first=int(first[codes[record]] + line), **where(record))
+    for record in repeated.tolist():
+        found.add(
+            "darc2019.customer_twice", first=int(first[codes[record]] + line), **where(record)
+        )
     if customers is not None:
-        for record in found.to_list(np.flatnonzero(~np.isin(names, customers)[codes]).tolist()):
+        for record in np.flatnonzero(~np.isin(names, customers)[codes]).tolist():
             found.add("darc2019.no_customer", **where(record))
-        for name in found.to_list(sorted(set(customers) - set(names))):
+        for name in sorted(set(customers) - set(names)):
             end = len(codes) + line - 1
             found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=name)
     return first
@@ -317,40 +357,62 @@ def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> 
     counts = parts.list.len().to_numpy()
     blank = parts.list.eval(pl.element().str.strip_chars() == "").list.any().to_numpy()
     bad: list[int] = np.flatnonzero((counts > GUESSES) | blank).tolist()
-    for place in found.to_list(bad):
+    for place in bad:
         many = counts[place] > GUESSES
         code = "darc2019.many_guesses" if many else "darc2019.empty_guess"
-        found.add(code, count=int(counts[place]), limit=GUESSES, separator=SEPARATOR, **matrix.where(place))
+        found.add(
+            code,
+            count=int(counts[place]),
+            limit=GUESSES,
+            separator=SEPARATOR,
+            **matrix.where(place),
+        )
     return frozenset(bad)
 
 
-def _check_lengths(matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector) -> None:
+def _check_lengths(
+    matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector
+) -> None:
     """No cell is longer than the three longest pseudonyms of S joined; those that were ``told`` already are not told again."""
     longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
-    known = {problem.row for problem in found.problems()}
+    known = {row for problem in found.problems() for row in (problem.row, *problem.rows)}
     long = np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy()).tolist()
-    for place in found.to_list([place for place in long if place not in told and matrix.where(place)["row"] not in known]):
-        found.add("darc2019.long_cell", length=len(matrix.cells[place]), longest=longest, **matrix.where(place))
+    for place in [
+        place for place in long if place not in told and matrix.where(place)["row"] not in known
+    ]:
+        found.add(
+            "darc2019.long_cell",
+            length=len(matrix.cells[place]),
+            longest=longest,
+            **matrix.where(place),
+        )
 
 
-def _without_blanks(part: pl.Series, pseudonyms: Sequence[str], matrix: _Matrix, found: ProblemCollector) -> pl.Series:
+def _without_blanks(
+    part: pl.Series, pseudonyms: Sequence[str], matrix: _Matrix, found: ProblemCollector
+) -> pl.Series:
     """``a : b`` means a and b, unless a pseudonym of S is written with the blank."""
     stripped = part.str.strip_chars()
     padded = (part != stripped).fill_null(False) & ~part.is_in(list(pseudonyms))
     places = np.flatnonzero(padded.to_numpy())
     if len(places):
-        found.add("darc2019.blanks", severity=Severity.NOTICE, count=len(places), **matrix.where(int(places[0])))
+        where = matrix.where(int(places[0]))
+        notice("darc2019.blanks", file=found.file, count=len(places), **where)
     return pl.select(pl.when(padded).then(stripped).otherwise(part)).to_series()
 
 
-def _notice_unknown(matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Sequence[str], found: ProblemCollector) -> None:
+def _notice_unknown(
+    matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Sequence[str], found: ProblemCollector
+) -> None:
     """A pseudonym that does not occur in S is allowed (13b), and cannot be right."""
     known = [*pseudonyms, DELETED]
-    unknown = np.logical_or.reduce([(~part.is_in(known)).fill_null(False).to_numpy() for part in places])
+    unknown = np.logical_or.reduce(
+        [(~part.is_in(known)).fill_null(False).to_numpy() for part in places]
+    )
     cells = np.flatnonzero(unknown)
     if len(cells):
         where = matrix.where(int(cells[0]))
-        found.add("darc2019.unknown_pseudonyms", severity=Severity.NOTICE, count=len(cells), **where)
+        notice("darc2019.unknown_pseudonyms", file=found.file, count=len(cells), **where)
         _notice_nearly_known(matrix, places, pseudonyms, found)
 
 
@@ -362,7 +424,9 @@ def _notice_nearly_known(
     guessed = pl.concat([part.unique() for part in places]).drop_nulls().unique()
     unknown = set(guessed.to_list()) - {*pseudonyms, DELETED}
     near = [name for name in unknown if as_seen(name) in seen]
-    cells = np.flatnonzero(np.logical_or.reduce([part.is_in(near).fill_null(False).to_numpy() for part in places]))
+    cells = np.flatnonzero(
+        np.logical_or.reduce([part.is_in(near).fill_null(False).to_numpy() for part in places])
+    )
     if len(cells):
         where = matrix.where(int(cells[0]))
-        found.add("darc2019.nearly_pseudonyms", severity=Severity.NOTICE, count=len(cells), **where)
+        notice("darc2019.nearly_pseudonyms", file=found.file, count=len(cells), **where)

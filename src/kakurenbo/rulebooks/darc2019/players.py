@@ -6,7 +6,7 @@ who looks at nothing, and our best one. Attackers differ; teams beyond the attac
 
 from __future__ import annotations
 
-from kakurenbo.contracts import Player
+from kakurenbo.contest import Player
 
 DEFAULT_PLAYERS = (
     Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
@@ -15,7 +15,7 @@ DEFAULT_PLAYERS = (
     Player("mixed crowds", "mixed_crowds", "blind_shop"),
     Player("small crowds", "crowds:smallest=3", "shadow_shop"),
     Player("crowds", "crowds", "rhythm"),
-    Player("shared baskets", "share_baskets:k=2", "profile"),
+    Player("shuffled dates", "dates", "profile"),
     Player("swapped baskets", "swap_baskets:k=10", "fellegi_sunter:fields=price,size"),
     Player("swapped items", "swap_items:share=0.05", "profile:link_months=true"),
     Player("few deleted", "delete:share=0.05", "fellegi_sunter:fields=date,price"),

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.contracts import RoundData
-from kakurenbo.datasets.store import load_part
-from kakurenbo.datasets.transactions import ANY_MONTHS, Calendar, narrowed
-from kakurenbo.errors import UsageError
+from kakurenbo.contest import RoundData
+from kakurenbo.core import InputError, Source, Table, table_bytes
+from kakurenbo.core.errors import UsageError
+from kakurenbo.data.store import load_part
+from kakurenbo.data.transactions import ANY_MONTHS, Calendar, narrowed, with_headings
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
-from kakurenbo.tables import Problems, Source, Table, table_bytes
 
 DATASET, PART = "online_retail", "T"
 SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
@@ -43,21 +43,30 @@ class Original:
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:
     """T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
     if own and data not in ("auto", "own"):
-        raise UsageError(f"--table names a table of one's own, but --data asks for {data}; give one of the two")
+        raise UsageError(
+            f"--table names a table of one's own, but --data asks for {data}; give one of the two"
+        )
     if own:
-        read = read_original(Source.of(Path(own)))
-        if isinstance(read, Problems):
-            raise UsageError(f"{own}: {read[0]}")
-        return Original(_fewer(read.value, scale, rng), OWN, "own", _digest(read.value))
+        try:
+            table = read_original(Source.of(Path(own)))
+        except InputError as error:
+            raise UsageError(f"{own}: {error}") from error
+        return Original(_fewer(table, scale, rng), OWN, "own", _digest(table))
     imported = None if data == "embedded" else load_part(DATASET, PART, ANY_MONTHS)
     if imported is not None:
         imported = narrowed(imported)
         return Original(_fewer(imported, scale, rng), IMPORTED, "imported", _digest(imported))
     if data == "imported":
-        raise UsageError("Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'")
+        raise UsageError(
+            "Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'"
+        )
     if data == "own":
-        raise UsageError("the round was prepared from a table of the organizer's own; name its file with --table")
-    from kakurenbo.generators.shop import simulate_shop  # takes a while to load, and only drawing needs it
+        raise UsageError(
+            "the round was prepared from a table of the organizer's own; name its file with --table"
+        )
+    from kakurenbo.data.shop import (
+        simulate_shop,
+    )  # takes a while to load, and only drawing needs it
 
     return Original(simulate_shop(rng, CUSTOMERS[scale]), SIMULATED, "embedded")
 
@@ -82,7 +91,7 @@ def draw(original: Original, teams: Sequence[str]) -> RoundData:
 
 
 def _digest(table: Table) -> str:
-    return hashlib.sha256(table_bytes(table, header=True)).hexdigest()
+    return hashlib.sha256(table_bytes(with_headings(table), header=True)).hexdigest()
 
 
 def _fewer(table: Table, scale: str, rng: np.random.Generator) -> Table:
@@ -92,4 +101,7 @@ def _fewer(table: Table, scale: str, rng: np.random.Generator) -> Table:
         return table
     chosen = rng.permutation(len(table.vocabularies["id_user"]))[:count]
     wanted = table.take(np.isin(table.codes["id_user"], chosen))
-    return Table.from_encoded(table.schema, {column.name: column.encode(wanted.texts(column.name)) for column in table.schema})
+    return Table.from_encoded(
+        table.schema,
+        {column.name: column.encode(wanted.texts(column.name)) for column in table.schema},
+    )

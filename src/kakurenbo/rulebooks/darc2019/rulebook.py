@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kakurenbo.anonymizers.transactions.pseudonyms import Pseudonyms
+from kakurenbo.anonymizers.transactions.rows import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
@@ -34,21 +34,37 @@ from kakurenbo.contracts import (
     Utility,
     read_facts,
 )
-from kakurenbo.contracts.information import log2_orders
-from kakurenbo.datasets.transactions import CONTEST, SCHEMA, release_bytes
-from kakurenbo.errors import UsageError
-from kakurenbo.messages import Phrase
-from kakurenbo.parameters import parameter
-from kakurenbo.rulebooks.darc2019 import checks, credit, files, lookalikes, matrices, preparation, scores
+from kakurenbo.contest.information import log2_orders
+from kakurenbo.core import InputError, Schema, Source, Table, table_bytes
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Phrase
+from kakurenbo.data.transactions import (
+    CONTEST,
+    RULES_NAMES,
+    SCHEMA,
+    release_bytes,
+    with_headings,
+)
+from kakurenbo.methods.parameters import parameter
+from kakurenbo.rulebooks.darc2019 import (
+    checks,
+    credit,
+    files,
+    lookalikes,
+    matrices,
+    preparation,
+    scores,
+)
 from kakurenbo.rulebooks.darc2019.figures import FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
 from kakurenbo.rulebooks.darc2019.players import DEFAULT_PLAYERS
-from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, refused, table_bytes
 
 
 @dataclass(frozen=True)
-class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, Answer, ReidentificationGuess]):
+class Darc2019(
+    Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, Answer, ReidentificationGuess]
+):
     """DARC 2019: re-identification of monthly pseudonyms in the transactions of a shop."""
 
     name: ClassVar[str] = "darc2019"
@@ -65,23 +81,54 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         "run": ("mode", "scale", "data", "table"),
     }
     schema: ClassVar[Schema] = SCHEMA
+    column_synonyms: ClassVar[Mapping[str, str]] = RULES_NAMES
     knowledge: ClassVar[type] = ReidentificationKnowledge
     phases: ClassVar[tuple[Phase, ...]] = (
-        Phase(ANONYMIZE, (files.RELEASE,), counts=Counting.LAST_FEW, keep=files.TABLES_PER_TEAM, cost=3.0),
-        Phase(ATTACK, (files.GUESS,), Tries(per_target=files.ATTACKS_PER_TABLE), counts=Counting.BEST),
+        Phase(
+            ANONYMIZE,
+            (files.RELEASE,),
+            counts=Counting.LAST_FEW,
+            keep=files.TABLES_PER_TEAM,
+            cost=3.0,
+        ),
+        Phase(
+            ATTACK, (files.GUESS,), Tries(per_target=files.ATTACKS_PER_TABLE), counts=Counting.BEST
+        ),
     )
 
     mode: str = parameter(
-        "rules", "the text of the rules, or the evaluator that ran the competition", choices=("rules", "aicrowd")
+        "rules",
+        "the text of the rules, or the evaluator that ran the competition",
+        choices=("rules", "aicrowd"),
     )
-    scale: str = parameter("full", "as many customers as the contest, or about a tenth", choices=("full", "small"))
+    scale: str = parameter(
+        "full", "as many customers as the contest, or about a tenth", choices=("full", "small")
+    )
     data: str = parameter(
         "auto",
         "where T comes from; auto takes an imported file, own is the one that the option table names",
         choices=("auto", "embedded", "imported", "own"),
     )
-    table: str = parameter("", "file of a T of one's own, such as ground_truth.csv or another shop's", none="as data says")
+    table: str = parameter(
+        "",
+        "file of a T of one's own, such as ground_truth.csv or another shop's",
+        none="as data says",
+    )
 
+    prohibited: ClassVar[tuple[str, ...]] = (
+        "darc2019.prohibited.collusion",
+        "darc2019.prohibited.format",
+        "darc2019.prohibited.submissions",
+        "darc2019.prohibited.pseudonym",
+        "darc2019.prohibited.month",
+        "darc2019.prohibited.items",
+        "darc2019.prohibited.judges",
+    )
+    file_descriptions: ClassVar[Mapping[str, str]] = {
+        files.ORIGINAL_FILE: "darc2019.file.original",
+        "S_*.csv": "darc2019.file.published",
+        files.NOTICES_FILE: "darc2019.file.notices",
+    }
     utility_score: ClassVar[str] = "U"
     shown_beside: ClassVar[tuple[str, ...]] = ("buyer",)
     scored_by: ClassVar[tuple[str, ...]] = ("mode",)
@@ -92,25 +139,38 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
         return {name: value for name, value in super().settings().items() if name != "table"}
 
+    def conditions(self) -> tuple[Phrase, ...]:
+        return tuple(
+            Phrase(f"darc2019.readme.{name}") for name in ("rows", "pseudonyms", "tables", "guess")
+        )
+
     @property
     def figures(self) -> Mapping[str, Figure]:  # type: ignore[override]  # what they are depends on the mode
         return FIGURES[self.mode]
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Reading[Handout]:
+    def read_handout(self, path: Path) -> Handout:
         where = files.find_original(path)
         facts = read_facts(where, self.name)
         team = facts.team if facts is not None else ""
-        return files.read_original(Source.of(where)).map(lambda original: Handout(team, original))
+        return Handout(team, files.read_original(Source.of(where)))
 
-    def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
+    def anonymize(
+        self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
+    ) -> Release:
         """Run a method on T; monthly pseudonyms are its base where it leaves customers under their own names."""
         release = anonymizer(handout.original, rng)
         table = release.table
         if not (handout.original.texts("id_user") == table.texts("id_user")).any():
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
+
+    def released(self, handout: Handout, submission: Table) -> tuple[Handout, Release]:
+        return handout, Release.of(submission)
+
+    def is_unchanged(self, handout: Handout, release: Release) -> bool:
+        return release.table.same_values(handout.original)
 
     def for_rehearsal(self, handout: Path) -> Self:
         """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
@@ -119,18 +179,21 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         return self.with_parameters(table=str(files.find_original(handout)), data="own")
 
     def release_files(self, handout: Handout, release: Release) -> Files:
-        return {files.RELEASE.name(team=handout.team or "01"): release_bytes(release.table)}
+        table = with_headings(release.table, handout.original.schema)
+        return {files.RELEASE.name(team=handout.team or "01"): release_bytes(table)}
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Table]:
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
         if len(sources) != 1:
             example = files.RELEASE.name(team=handout.team or "01")
             given = [source.name for source in sources]
             file, listed = (given[0], given) if given else (example, Phrase("word.none"))
-            return refused("release.one_file", file, files=listed, example=example)
+            raise InputError.of("release.one_file", file, files=listed, example=example)
         return checks.read_release(sources[0], handout.original, self.mode)
 
     def measure(self, handout: Handout, submission: Table) -> Utility:
-        from kakurenbo.rulebooks.darc2019 import utility  # its compiled loops take a second to load; a check needs none
+        from kakurenbo.rulebooks.darc2019 import (
+            utility,
+        )  # its compiled loops take a second to load; a check needs none
 
         return utility.measure(handout.original, submission, self.mode)
 
@@ -138,7 +201,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
 
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
-    ) -> Reading[ReidentificationKnowledge]:
+    ) -> ReidentificationKnowledge:
         """T and S: files of their names, or two files in this order."""
         sources = [source for source in sources if source.name != files.NOTICES_FILE]
         published = [source for source in sources if files.PUBLISHED.parse(source.name) is not None]
@@ -146,27 +209,27 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
         if len(sources) == 2 and not published:
             originals, published = [sources[0]], [sources[1]]
         if len(published) != 1 or len(originals) != 1:
-            raise UsageError("darc2019 attacks know two files: T.csv (the original) and S.csv (what was published)")
+            raise UsageError(
+                "darc2019 attacks know two files: ground_truth.csv (T, the original) and S_NN.csv (what was published);"
+                " or give the folder PHASE/targets/NN, with PHASE/attackers in its place beside targets"
+            )
         original = files.read_original(originals[0])
-        if isinstance(original, Problems):
-            return original
-        released = checks.read_published(published[0], original.value, self.mode)
-        if isinstance(released, Problems):
-            return released
-        knowledge = ReidentificationKnowledge(original.value, released.value, declared)
-        return Read(knowledge, (*original.notices, *released.notices))
+        released = checks.read_published(published[0], original, self.mode)
+        return ReidentificationKnowledge(original, released, declared)
 
     def guess_form(self, knowledge: ReidentificationKnowledge) -> GuessForm:
         return GuessForm(knowledge.customers, knowledge.pseudonyms, knowledge.calendar, self.mode)
 
-    def check_guess(self, form: GuessForm, source: Source) -> Reading[ReidentificationGuess]:
+    def check_guess(self, form: GuessForm, source: Source) -> ReidentificationGuess:
         return matrices.read_guess(source, form)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:
         return matrices.guess_bytes(guess, self.mode)
 
     @property
-    def sample_attacks(self) -> Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]:
+    def sample_attacks(
+        self,
+    ) -> Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]:
         """All seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
         from kakurenbo.rulebooks.darc2019 import utility
 
@@ -174,18 +237,25 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
 
     @property
     def only_shown(self) -> frozenset[str]:
-        return frozenset(name for name in self.sample_attacks if not credit.counts_in(self.mode, name))
+        return frozenset(
+            name for name in self.sample_attacks if not credit.counts_in(self.mode, name)
+        )
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        original = preparation.original_table(self.stream(seed, "original"), self.data, self.scale, self.table)
+        original = preparation.original_table(
+            self.stream(seed, "original"), self.data, self.scale, self.table
+        )
         return preparation.draw(original, teams)
 
     def publish(self, secrets: Secrets[Handout], submission: Table) -> Publication:
-        """S in an order that comes from the committed seed, the team and the digest of A(T); and F."""
+        """S in an order that comes from the committed seed, the team and the digest of A(T); and F.
+
+        S has the column names of A(T); the order does not depend on them.
+        """
         answer, rows = matrices.answer_of(secrets.handout.original, submission)
-        digest = hashlib.sha256(release_bytes(submission)).hexdigest()
+        digest = hashlib.sha256(release_bytes(with_headings(submission))).hexdigest()
         order = secrets.stream("order", digest).permutation(len(rows))
         released, name = rows.take(order), files.PUBLISHED.name(target=secrets.target)
         target = {name: table_bytes(released, header=True)}
@@ -196,7 +266,7 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
-    def read_answer(self, path: Path) -> Reading[Answer]:
+    def read_answer(self, path: Path) -> Answer:
         return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
 
     def answer_form(self, answer: Answer) -> GuessForm:
@@ -213,7 +283,9 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     def answer_bits(self) -> float | None:
         """Who has which pseudonym in each month; at least as many as if everybody bought in one month alone, all alike."""
         customers = self._customers()
-        return None if customers is None else CONTEST.months * log2_orders(customers // CONTEST.months)
+        return (
+            None if customers is None else CONTEST.months * log2_orders(customers // CONTEST.months)
+        )
 
     def _customers(self) -> int | None:
         """How many customers T has, where that is known before it is drawn."""
@@ -225,5 +297,5 @@ class Darc2019(Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, An
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return scores.standings(rounds, self.mode)
 
-    def read_published(self, source: Source) -> Reading[RoundResults]:
+    def read_published(self, source: Source) -> RoundResults:
         return scores.read_published(source)

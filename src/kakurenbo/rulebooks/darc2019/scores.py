@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     Credit,
     RoundResults,
     Standing,
@@ -21,16 +21,27 @@ from kakurenbo.contracts import (
     two_digits,
     why_out,
 )
-from kakurenbo.contracts.results import FAILED, MISSING, REFUSED
-from kakurenbo.errors import UsageError
+from kakurenbo.contest.results import FAILED, MISSING, REFUSED
+from kakurenbo.core import (
+    InputError,
+    ProblemCollector,
+    Severity,
+    Source,
+    notice,
+    read_cells,
+)
+from kakurenbo.core.errors import UsageError
 from kakurenbo.rulebooks.darc2019.credit import counts_in
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
-from kakurenbo.tables import ProblemCollector, Problems, Read, Reading, Severity, Source, read_cells, refused
 
 AWARDED = 3
 _OWN_TABLE, _OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
 """Why a team has no rate in the attack ranking though it may have attacked."""
-_NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)  # unlike a table that was disqualified after it had taken its place
+_NEVER_ACCEPTED = (
+    REFUSED,
+    FAILED,
+    MISSING,
+)  # unlike a table that was disqualified after it had taken its place
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,11 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     if len(rounds) != 1:
         raise UsageError(f"darc2019 has one round; got {', '.join(rounds) or 'none'}")
     (results,) = rounds.values()
-    tables = {table: _table_score(results, table, mode) for table in _counting(results) if table not in results.out}
+    tables = {
+        table: _table_score(results, table, mode)
+        for table in _counting(results)
+        if table not in results.out
+    }
     best: dict[str, TableScore] = {}
     for table, score in tables.items():
         team = team_of(table)
@@ -60,10 +75,20 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     anonymizers = sorted({team_of(table) for table in results.targets}, key=by_number)
     scored = {team: best[team].score if team in best else None for team in anonymizers}
     notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
-    ranked = rank({team: scored[team] for team in anonymizers if team not in results.excluded}, notes, lowest_wins=True)
-    shown = shown_unranked({team: scored[team] for team in anonymizers if team in results.excluded}, notes)
+    ranked = rank(
+        {team: scored[team] for team in anonymizers if team not in results.excluded},
+        notes,
+        lowest_wins=True,
+    )
+    shown = shown_unranked(
+        {team: scored[team] for team in anonymizers if team in results.excluded}, notes
+    )
     lowest = {line.score for line in ranked if line.rank == 1}
-    first = [table for table, one in tables.items() if one.score in lowest and team_of(table) not in results.excluded]
+    first = [
+        table
+        for table, one in tables.items()
+        if one.score in lowest and team_of(table) not in results.excluded
+    ]
     attack = _attack_ranking(results, first)
     awards = {
         "anonymization": awarded(ranked, AWARDED),
@@ -81,7 +106,16 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
     both = (*ranked, *shown)
     lower = frozenset({"anonymization", "overall"})
     award_for = {"re-identification": "attack"}
-    return Standings(both, attack, both, awards, {"tables": details}, lower, overall_is="anonymization", award_for=award_for)
+    return Standings(
+        both,
+        attack,
+        both,
+        awards,
+        {"tables": details},
+        lower,
+        overall_is="anonymization",
+        award_for=award_for,
+    )
 
 
 def _counting(results: RoundResults) -> list[str]:
@@ -107,7 +141,9 @@ def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
 def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
     """Rate of each attacker on a table; nobody attacks a table of their own."""
     return {
-        attacker: _rate(credit) for attacker, credit in results.credits.get(table, {}).items() if attacker != team_of(table)
+        attacker: _rate(credit)
+        for attacker, credit in results.credits.get(table, {}).items()
+        if attacker != team_of(table)
     }
 
 
@@ -133,24 +169,25 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
             known[attacker] = max(known.get(attacker) or rate, rate)
     nothing = [team for team, rate in (rates | shown).items() if rate is None]
     guessing = {attacker for table in results.credits for attacker in _rates(results, table)}
-    notes = {team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING for team in nothing}
+    notes = {
+        team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING
+        for team in nothing
+    }
     return (*rank(rates, notes), *shown_unranked(shown, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------
 
 
-def read_published(source: Source) -> Reading[RoundResults]:
+def read_published(source: Source) -> RoundResults:
     """A CSV with the header ``table,utility,ATTACKER,...``: U and the reid of each attack, blank for none.
 
     Attackers whose name is S and a number are the baselines: they count against a table and are not ranked.
     """
-    read = read_cells(source)
-    if isinstance(read, Problems):
-        return read
-    rows = read.value
+    rows = read_cells(source)
     if len(rows) < 2 or rows[0][1][:2] != ["table", "utility"]:
-        return refused("darc2019.no_results_table", source.name, severity=Severity.MALFORMED)
+        code = "darc2019.no_results_table"
+        raise InputError.of(code, source.name, severity=Severity.MALFORMED)
     attackers = [two_digits(name) for name in rows[0][1][2:]]
     found = ProblemCollector(source.name)
     if len(set(attackers)) < len(attackers):
@@ -165,28 +202,35 @@ def read_published(source: Source) -> Reading[RoundResults]:
             continue
         shares = _shares(("utility", *attackers), row[1:], number, found)
         utility[table] = shares.pop("utility", math.nan)  # where there is none, that is told
-        earned = [(team_of(name), Credit(share, 1, details={"reid": share})) for name, share in shares.items()]
+        earned = [
+            (team_of(name), Credit(share, 1, details={"reid": share}))
+            for name, share in shares.items()
+        ]
         credits[table], tries[table] = _best(earned)
-    if found:
-        return found.problems()
+    found.check()
     unranked = frozenset(name for name in attackers if name[:1] == "S" and name[1:].isdecimal())
     if not unranked:
-        found.add("darc2019.no_baselines", severity=Severity.NOTICE)
+        notice("darc2019.no_baselines", file=source.name)
     names = tuple(dict.fromkeys(map(team_of, attackers)))
-    results = RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
-    return Read(results, (*read.notices, *found.notices))
+    return RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
 
 
-def _best(earned: Sequence[tuple[str, Credit]]) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
+def _best(
+    earned: Sequence[tuple[str, Credit]],
+) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
     """The best of an attacker's first ten attacks, and all of these where there are several (columns 02-1, 02-2 ...)."""
     every: dict[str, tuple[Credit, ...]] = {}
     for attacker, credit in earned:
         every[attacker] = (*every.get(attacker, ()), credit)[:ATTACKS_PER_TABLE]
-    best = {attacker: max(tries, key=lambda credit: credit.hits) for attacker, tries in every.items()}
+    best = {
+        attacker: max(tries, key=lambda credit: credit.hits) for attacker, tries in every.items()
+    }
     return best, {attacker: tries for attacker, tries in every.items() if len(tries) > 1}
 
 
-def _shares(names: Sequence[str], cells: Sequence[str], row: int, found: ProblemCollector) -> dict[str, float]:
+def _shares(
+    names: Sequence[str], cells: Sequence[str], row: int, found: ProblemCollector
+) -> dict[str, float]:
     """The cells of a line by column; blank ones are left out, but for the utility."""
     shares = {}
     for name, cell in zip(names, cells, strict=True):

@@ -10,14 +10,14 @@ import numpy as np
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
 from kakurenbo.attacks.reidentification.overlap import Overlap
-from kakurenbo.contracts import Attack, Score, Utility
-from kakurenbo.datasets.transactions import kept, prices, top_items
-from kakurenbo.measures import row_changes
-from kakurenbo.measures.item_similarity import Purchases, similarity_distance, top_list_distance
+from kakurenbo.contest import Attack, Score, Utility
+from kakurenbo.core import Table
+from kakurenbo.data.transactions import kept, prices, top_items
+from kakurenbo.measures import record_changes
+from kakurenbo.measures.item_similarity import ItemMatrix, similarity_distance, top_list_distance
 from kakurenbo.rulebooks.darc2019.buyers import buyer_share
 from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.tables import Table
 
 SMALL_SCORE = 6  # E2 looks at scores below it
 TOP_ITEMS = 180  # E3 looks at these items of T
@@ -39,16 +39,18 @@ def measure(original: Table, released: Table, mode: str) -> Utility:
     scores = {name: Score(value, higher_is_better=False) for name, value in errors.items()}
     scores["U"] = Score(errors[largest], higher_is_better=False, limit={"by": largest})
     found = _reidentification(original, released, mode)
-    return Utility({**scores, **found, "buyer": Score(buyer_share(original, released), higher_is_better=False)})
+    return Utility(
+        {**scores, **found, "buyer": Score(buyer_share(original, released), higher_is_better=False)}
+    )
 
 
 def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
     """E1..E6 before they are capped at 1."""
     alive = kept(released)
     changes = {
-        "E4": row_changes.date_change(original.codes["date"], released.codes["date"], alive),
-        "E5": row_changes.price_change(prices(original), prices(released), alive),
-        "E6": row_changes.deleted_share(alive),
+        "E4": record_changes.date_change(original.codes["date"], released.codes["date"], alive),
+        "E5": record_changes.price_change(prices(original), prices(released), alive),
+        "E6": record_changes.deleted_share(alive),
     }
     if mode == "rules":
         return {**_similarity_of_the_rules(original, released, alive), **changes}
@@ -57,9 +59,11 @@ def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
     return {**_similarity_of_the_evaluator(original, released, alive), **rounded}
 
 
-def _purchases(table: Table, rows: Any) -> Purchases:
+def _purchases(table: Table, rows: Any) -> ItemMatrix:
     count = len(table.vocabularies["id_item"])
-    return Purchases.of(table.codes["id_user"][rows], table.codes["id_item"][rows], table.values("qty")[rows], count)
+    return ItemMatrix.of(
+        table.codes["id_user"][rows], table.codes["id_item"][rows], table.values("qty")[rows], count
+    )
 
 
 def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> dict[str, float]:
@@ -67,7 +71,9 @@ def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> di
     before, after = _purchases(original, slice(None)), _purchases(released, alive)
     top = top_items(original.codes["id_item"], len(original.vocabularies["id_item"]), TOP_ITEMS)
     whole = similarity_distance(before, after, (top, top), copurchasers=True)
-    small = similarity_distance(before.below(SMALL_SCORE), after.below(SMALL_SCORE), (top, top), copurchasers=True)
+    small = similarity_distance(
+        before.below(SMALL_SCORE), after.below(SMALL_SCORE), (top, top), copurchasers=True
+    )
     return {"E1": whole.overall, "E2": small.overall, "E3": whole.chosen}
 
 
@@ -78,7 +84,11 @@ def _similarity_of_the_evaluator(original: Table, released: Table, alive: Any) -
     top = _top_of_the_evaluator(original.codes["id_item"], count)
     top_after = _top_of_the_evaluator(released.codes["id_item"][alive], count)
     found = similarity_distance(before, after, (top, top_after), copurchasers=False)
-    return {"E1": found.overall, "E2": 0.0, "E3": max(found.chosen, top_list_distance(top, top_after))}
+    return {
+        "E1": found.overall,
+        "E2": 0.0,
+        "E3": max(found.chosen, top_list_distance(top, top_after)),
+    }
 
 
 def _top_of_the_evaluator(items: Any, count: int) -> Any:
@@ -91,7 +101,9 @@ def disabled_e2(original: Table, released: Table) -> float:
     median = float(np.median(before.scores))
     everything = np.ones(len(original.vocabularies["id_item"]), dtype=bool)
     chosen = (everything, everything)
-    return similarity_distance(before.below(median), after.below(median), chosen, copurchasers=False).overall
+    return similarity_distance(
+        before.below(median), after.below(median), chosen, copurchasers=False
+    ).overall
 
 
 def _reidentification(original: Table, released: Table, mode: str) -> dict[str, Score]:
@@ -100,5 +112,8 @@ def _reidentification(original: Table, released: Table, mode: str) -> dict[str, 
     order = np.random.RandomState(REFERENCE_ORDER).permutation(len(rows))
     knowledge = ReidentificationKnowledge(original, rows.take(order))
     unused = np.random.default_rng(0)
-    found = {name: reid(answer, attack(knowledge, unused), mode) for name, attack in baselines(mode).items()}
+    found = {
+        name: reid(answer, attack(knowledge, unused), mode)
+        for name, attack in baselines(mode).items()
+    }
     return {name: Score(value, higher_is_better=False) for name, value in found.items()}

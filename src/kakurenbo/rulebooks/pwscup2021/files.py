@@ -11,24 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess
-from kakurenbo.contracts import FilePattern
-from kakurenbo.contracts.facts import parts_in, whole_of
-from kakurenbo.tables import (
+from kakurenbo.contest import FilePattern
+from kakurenbo.contest.facts import parts_in, whole_of
+from kakurenbo.core import (
+    InputError,
     Integer,
     Layout,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
     Severity,
     Source,
     Table,
+    gather,
     json_bytes,
-    notices_of,
     read_json,
     read_table,
-    refused,
     sources_of,
 )
 
@@ -118,53 +115,69 @@ class Answer:
     by_attacker: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
-def find_file(folder: Path, name: re.Pattern[str], example: str) -> Source | Problems:
+def find_file(folder: Path, name: re.Pattern[str], example: str) -> Source:
     """The one file of a folder that goes by such a name, packed or not."""
     found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
     if len(found) == 1:
         return found[0]
-    return refused("pwscup2021.not_one_file", folder.name, severity=Severity.MALFORMED, count=len(found), example=example)
+    raise InputError.of(
+        "pwscup2021.not_one_file",
+        folder.name,
+        severity=Severity.MALFORMED,
+        count=len(found),
+        example=example,
+    )
 
 
 # -- row numbers -----------------------------------------------------------------------------------------------------------
 
 
-def read_deleted(source: Source, rows: int) -> Reading[NDArray[np.int64]]:
+def read_deleted(source: Source, rows: int) -> NDArray[np.int64]:
     """X: different row numbers of B, from 0, one in each line."""
-    read = read_table(source, Schema([Integer("row", 0, rows - 1)]), Layout(min_rows=1, max_rows=rows))
-    if isinstance(read, Problems):
-        return read
-    numbers = read.value.values("row")
+    schema = Schema([Integer("row", 0, rows - 1)])
+    numbers = read_table(source, schema, Layout(min_rows=1, max_rows=rows)).values("row")
     found = ProblemCollector(source.name)
     first: dict[int, int] = {}
     for record, number in enumerate(numbers.tolist()):
         if number in first:
             told = {"number": number, "line": first[number] + 1}
-            found.add("pwscup2021.row_twice", row=record + 1, record=record, column="row", value=str(number), **told)
+            found.add(
+                "pwscup2021.row_twice",
+                row=record + 1,
+                record=record,
+                column="row",
+                value=str(number),
+                **told,
+            )
         first.setdefault(number, record)
-    return found.problems() if found else Read(np.sort(numbers), read.notices)
+    found.check()
+    return np.sort(numbers)
 
 
 def numbers_bytes(numbers: NDArray[np.int64]) -> bytes:
     """Whole numbers as a file: one in each line, or one row of a table in each."""
-    return "".join(",".join(map(str, np.atleast_1d(row).tolist())) + "\n" for row in numbers).encode()
+    return "".join(
+        ",".join(map(str, np.atleast_1d(row).tolist())) + "\n" for row in numbers
+    ).encode()
 
 
-def read_guess(source: Source, form: GuessForm) -> Reading[LinkageGuess]:
+def read_guess(source: Source, form: GuessForm) -> LinkageGuess:
     """E: three rows of D for each person, or -1, the best first."""
-    schema = Schema([Integer(name, DELETED, form.rows - 1) for name in ("first", "second", "third")])
-    read = read_table(source, schema, Layout(min_rows=form.people, max_rows=form.people))
-    if isinstance(read, Problems):
-        return read
-    rows = np.stack([read.value.values(name) for name in schema.names], axis=1)
+    schema = Schema(
+        [Integer(name, DELETED, form.rows - 1) for name in ("first", "second", "third")]
+    )
+    table = read_table(source, schema, Layout(min_rows=form.people, max_rows=form.people))
+    rows = np.stack([table.values(name) for name in schema.names], axis=1)
     assert rows.shape == (form.people, CHOICES)
-    return Read(LinkageGuess(rows), read.notices)
+    return LinkageGuess(rows)
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------------
 
 
-def answer_files(round_: str, team: str, rows: NDArray[np.int64], attacker: str = "") -> dict[str, bytes]:
+def answer_files(
+    round_: str, team: str, rows: NDArray[np.int64], attacker: str = ""
+) -> dict[str, bytes]:
     return {answer_file(round_, team, attacker): numbers_bytes(rows)}
 
 
@@ -173,43 +186,40 @@ def size_bytes(released: int) -> bytes:
     return json_bytes({"released": released})
 
 
-def read_answer(path: Path, rows: int) -> Reading[Answer]:
+def read_answer(path: Path, rows: int) -> Answer:
     """The answer to the test tables of a release: its folder, that of one attacker's part of it, or a file.
 
     ``rows`` is how many rows B has: no row of a release has a higher number.
     """
     if not path.is_dir():
-        return _read_places(Source.of(path), rows).map(Answer)
-    released = _read_size(whole_of(path))
-    readings = {part.name.removeprefix("for_"): _read_in(part, rows) for part in parts_in(path)}
-    own = _read_in(path, rows)
-    problems = [read for read in (own, released, *readings.values()) if isinstance(read, Problems)]
-    if problems or isinstance(own, Problems) or isinstance(released, Problems):
-        return Problems.of(*problems)
-    dealt = {attacker: read.value for attacker, read in readings.items() if not isinstance(read, Problems)}
-    return Read(Answer(own.value, released.value, dealt), notices_of(own, *readings.values()))
+        return Answer(_read_places(Source.of(path), rows))
+    with gather() as problems:
+        own = problems.of(_read_in, path, rows)
+        released = problems.of(_read_size, whole_of(path))
+        dealt = {
+            part.name.removeprefix("for_"): problems.of(_read_in, part, rows)
+            for part in parts_in(path)
+        }
+    return Answer(own, released, dealt)
 
 
-def _read_in(folder: Path, rows: int) -> Reading[NDArray[np.int64]]:
-    source = find_file(folder, ANSWER_NAME, answer_file(MAIN, "01"))
-    return source if isinstance(source, Problems) else _read_places(source, rows)
+def _read_in(folder: Path, rows: int) -> NDArray[np.int64]:
+    return _read_places(find_file(folder, ANSWER_NAME, answer_file(MAIN, "01")), rows)
 
 
-def _read_places(source: Source, rows: int) -> Reading[NDArray[np.int64]]:
-    read = read_table(source, Schema([Integer("row", DELETED, rows - 1)]), Layout(min_rows=1))
-    return read if isinstance(read, Problems) else Read(read.value.values("row"), read.notices)
+def _read_places(source: Source, rows: int) -> NDArray[np.int64]:
+    schema = Schema([Integer("row", DELETED, rows - 1)])
+    return read_table(source, schema, Layout(min_rows=1)).values("row")
 
 
-def _read_size(folder: Path) -> Reading[int | None]:
+def _read_size(folder: Path) -> int | None:
     if not (folder / SIZE_FILE).exists():
-        return Read(None)
-    read = read_json(Source.of(folder / SIZE_FILE))
-    if isinstance(read, Problems):
-        return read
-    size = read.value.get("released") if isinstance(read.value, dict) else None
+        return None
+    content = read_json(Source.of(folder / SIZE_FILE))
+    size = content.get("released") if isinstance(content, dict) else None
     if not isinstance(size, int) or size < 1:
-        return refused("pwscup2021.no_size", SIZE_FILE, severity=Severity.MALFORMED)
-    return Read(size)
+        raise InputError.of("pwscup2021.no_size", SIZE_FILE, severity=Severity.MALFORMED)
+    return size
 
 
 def told_apart(sources: Sequence[Source]) -> tuple[list[Source], list[Source], list[Source]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kakurenbo.contracts import Player
+from kakurenbo.contest import Player
 
 # In a pipeline ``;`` stands for the comma.
 _THIN = "thin:columns=gen;age;race;edu;mar;bmi;dep;pir;qm"
@@ -24,7 +24,11 @@ DEFAULT_PLAYERS = (
     Player("short swaps", f"pipeline:steps={_THIN}|swap_near:reach=2;cells=3", "rlink"),
     Player("swaps among equals", f"pipeline:steps={_THIN}|swap_near:cells=1", "rlink:deleted=0"),
     Player("noisy numbers", f"pipeline:steps={_THIN}|{_NUMBERS}", "index_link"),
-    Player("noisy numbers and words", f"pipeline:steps={_THIN}|{_NUMBERS}|rr:p=0.998;{_WORDS}", "blind_link"),
+    Player(
+        "noisy numbers and words",
+        f"pipeline:steps={_THIN}|{_NUMBERS}|rr:p=0.998;{_WORDS}",
+        "blind_link",
+    ),
     Player("short swaps of two cells", f"pipeline:steps={_THIN}|swap_near:reach=2;cells=2"),
     Player("medium swaps of two cells", f"pipeline:steps={_THIN}|swap_near:reach=3;cells=2"),
     Player("medium swaps", f"pipeline:steps={_THIN}|swap_near:reach=3;cells=3"),

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import RoundData
-from kakurenbo.datasets import nhanes
-from kakurenbo.datasets.store import load_part
-from kakurenbo.errors import UsageError
-from kakurenbo.generators import Generator, distinct_rows, fidelity, generate, tilted_rows
-from kakurenbo.generators.moments import calibrated
-from kakurenbo.rng import stream as fixed_stream
+from kakurenbo.contest import RoundData
+from kakurenbo.contest.commitments import digest
+from kakurenbo.core import InputError, Moments, Source, Table, table_bytes
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.rng import stream as fixed_stream
+from kakurenbo.data import health as nhanes
+from kakurenbo.data.distinct import tilted_rows
+from kakurenbo.data.generators import Generator, distinct_rows, fidelity, generate
+from kakurenbo.data.moments import calibrated
+from kakurenbo.data.statistics import stored_bytes
+from kakurenbo.data.store import load_part
 from kakurenbo.rulebooks.pwscup2021 import files
-from kakurenbo.tables import Moments, Problems, Source, Table, table_bytes
 
 AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 DATASET, PART = "nhanes", "B"
@@ -59,7 +60,7 @@ class Population:
         """For ``contest.json``: enough to see whether somebody else has the same data."""
         if self.table is not None:
             return {"source": SOURCES[self.kind], "sha256": self.table.digest()}
-        stored = resources.files("kakurenbo.datasets").joinpath("data", nhanes.STATISTICS_FILE).read_bytes()
+        stored = stored_bytes(nhanes.STATISTICS_FILE)
         return {"source": SOURCES[self.kind], "sha256": digest(stored)}
 
     @property
@@ -70,19 +71,25 @@ class Population:
 def population(data: str, own: str) -> Population:
     """The data that was asked for; ``auto`` takes a table of one's own, else an imported one, else the embedded statistics."""
     if own and data not in (AUTO, OWN):
-        raise UsageError(f"--table names a table of one's own, but --data asks for {data}; give one of the two")
+        raise UsageError(
+            f"--table names a table of one's own, but --data asks for {data}; give one of the two"
+        )
     if own:
-        read = nhanes.read_health(Source.of(Path(own)), 2 * files.PEOPLE)
-        if isinstance(read, Problems):
-            raise UsageError(f"{own}: {read[0]}")
-        return _real(OWN, read.value)
+        try:
+            return _real(OWN, nhanes.read_health(Source.of(Path(own)), 2 * files.PEOPLE))
+        except InputError as error:
+            raise UsageError(f"{own}: {error}") from error
     if data == OWN:
-        raise UsageError("the round was prepared from a table B of the organizer's own; name its file with --table")
+        raise UsageError(
+            "the round was prepared from a table B of the organizer's own; name its file with --table"
+        )
     imported = None if data == EMBEDDED else load_part(DATASET, PART, nhanes.SCHEMA)
     if imported is not None:
         return _real(IMPORTED, imported)
     if data == IMPORTED:
-        raise UsageError("NHANES is not imported; run: kakurenbo data import nhanes DEMO_I.XPT DIQ_I.XPT ... or one file B.csv")
+        raise UsageError(
+            "NHANES is not imported; run: kakurenbo data import nhanes DEMO_I.XPT DIQ_I.XPT ... or one file B.csv"
+        )
     return Population(EMBEDDED, None, nhanes.embedded_statistics())
 
 
@@ -91,7 +98,13 @@ def _real(kind: str, table: Table) -> Population:
 
 
 def draw_round(
-    source: Population, teams: Sequence[str], streams: Streams, *, round_: str, scale: str, rows: int | None
+    source: Population,
+    teams: Sequence[str],
+    streams: Streams,
+    *,
+    round_: str,
+    scale: str,
+    rows: int | None,
 ) -> RoundData:
     """B for everybody, of so many rows or as many as the scale has; ``streams(purpose, ...)`` gives the randomness."""
     rows = rows or ROWS[scale] or source.rows
@@ -99,7 +112,10 @@ def draw_round(
         tables = dict.fromkeys(teams, _common(source, rows, streams("B")))
     else:
         tables = {team: generated_table(source.moments, rows, streams("B", team)) for team in teams}
-    handouts = {team: {files.handout_file(round_, team): table_bytes(table)} for team, table in tables.items()}
+    handouts = {
+        team: {files.handout_file(round_, team): table_bytes(table)}
+        for team, table in tables.items()
+    }
     closeness = fidelity(source.moments, nhanes.counted(next(iter(tables.values()))))
     return RoundData(
         handouts=handouts,
@@ -119,7 +135,9 @@ def _common(source: Population, rows: int, rng: np.random.Generator) -> Table:
     return source.table.take(np.sort(rng.choice(len(source.table), rows, replace=False)))
 
 
-def generated_table(moments: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = True) -> Table:
+def generated_table(
+    moments: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = True
+) -> Table:
     """A table like the source: twice as many rows are drawn, duplicates dropped, and so many of the rest chosen."""
     generator = _generator(moments)
     drawn = (

@@ -7,31 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from kakurenbo.anonymizers.tables.near_swaps import Thin
-from kakurenbo.contracts import Files, Release
-from kakurenbo.datasets import nhanes
-from kakurenbo.errors import KakurenboError
-from kakurenbo.messages import Phrase
-from kakurenbo.rulebooks.pwscup2021 import files
-from kakurenbo.rulebooks.pwscup2021.files import HALF, Handout, Submission
-from kakurenbo.tables import (
+from kakurenbo.anonymizers.tables.suppression import Thin
+from kakurenbo.contest import Files, Release
+from kakurenbo.core import (
     Category,
     Column,
     Decimal,
+    InputError,
     Integer,
     Layout,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
     Source,
     Table,
-    notices_of,
+    gather,
     read_table,
-    refused,
     table_bytes,
 )
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import Phrase
+from kakurenbo.data import health as nhanes
+from kakurenbo.rulebooks.pwscup2021 import files
+from kakurenbo.rulebooks.pwscup2021.files import HALF, Handout, Submission
 
 RULES, SCRIPTS = "rules", "scripts"
 COMPARED = (
@@ -54,7 +51,7 @@ def least_rows(rows: int, mode: str) -> int:
     return rows // 2 + 1 if mode == SCRIPTS else (rows + 1) // 2
 
 
-def _read_schema(mode: str) -> Schema:
+def read_schema(mode: str) -> Schema:
     """What D is read by: flags may be written as decimals, which the check looks at after."""
     changed: dict[str, Column] = {
         nhanes.AGE: Decimal(nhanes.AGE, *nhanes.AGES),
@@ -67,13 +64,13 @@ def _read_schema(mode: str) -> Schema:
     return Schema(changed.get(column.name, column) for column in nhanes.SCHEMA)
 
 
-def read_release(source: Source, mode: str, layout: Layout | None = None) -> Reading[Table]:
+def read_release(source: Source, mode: str, layout: Layout | None = None) -> Table:
     """D: twelve columns, no header; where all its flags are 0 or 1, they are whole numbers after."""
-    read = read_table(source, _read_schema(mode), layout or Layout(min_rows=1))
-    if isinstance(read, Problems):
-        return read
-    table = read.value
-    whole = {name: table.values(name) == np.rint(table.values(name)) for name in (*nhanes.FLAGS, *nhanes.UNUSED)}
+    table = read_table(source, read_schema(mode), layout or Layout(min_rows=1))
+    whole = {
+        name: table.values(name) == np.rint(table.values(name))
+        for name in (*nhanes.FLAGS, *nhanes.UNUSED)
+    }
     if mode == RULES:
         found = ProblemCollector(source.name)
         for name, right in whole.items():
@@ -82,9 +79,8 @@ def read_release(source: Source, mode: str, layout: Layout | None = None) -> Rea
             for record in np.flatnonzero(~allowed).tolist():
                 value = f"{table.values(name)[record]:g}"
                 found.add(code, row=record + 1, record=record, column=name, value=value)
-        if found:
-            return found.problems()
-    return Read(_with_whole_numbers(table, [name for name, right in whole.items() if right.all()]), read.notices)
+        found.check()
+    return _with_whole_numbers(table, [name for name, right in whole.items() if right.all()])
 
 
 def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
@@ -93,13 +89,17 @@ def _with_whole_numbers(table: Table, names: Sequence[str]) -> Table:
     codes = dict(table.codes)
     for name in names:
         values = table.values(name).astype(np.int64)
-        low, high = (0, 1) if name in nhanes.FLAGS else (min(0, int(values.min())), max(0, int(values.max())))
+        low, high = (
+            (0, 1)
+            if name in nhanes.FLAGS
+            else (min(0, int(values.min())), max(0, int(values.max())))
+        )
         columns[name], codes[name] = Integer(name, low, high), values - low
     schema = Schema(columns.get(column.name, column) for column in table.schema)
     return Table(schema, codes)
 
 
-def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -> Reading[Submission]:
+def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -> Submission:
     """An entry from its two files."""
     rows, example = len(handout.table), _examples(round_, handout.team)
     tables = [source for source in sources if files.RELEASE_NAME.fullmatch(source.name)]
@@ -109,18 +109,28 @@ def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -
     if (len(tables), len(lists), len(sources)) != (1, 1, 2):
         given = [source.name for source in sources]
         file, listed = (given[0], given) if given else (example[0], Phrase("word.none"))
-        return refused("pwscup2021.two_files", file, files=listed, first=example[0], second=example[1])
-    release = read_release(tables[0], mode, Layout(min_rows=1, max_rows=rows))
-    deleted = files.read_deleted(lists[0], rows)
-    if isinstance(release, Problems) or isinstance(deleted, Problems):
-        return Problems.of(release, deleted)
-    left, gone, least = len(release.value), len(deleted.value), least_rows(rows, mode)
+        raise InputError.of(
+            "pwscup2021.two_files", file, files=listed, first=example[0], second=example[1]
+        )
+    with gather() as problems:
+        release = problems.of(read_release, tables[0], mode, Layout(min_rows=1, max_rows=rows))
+        deleted = problems.of(files.read_deleted, lists[0], rows)
+    left, gone, least = len(release), len(deleted), least_rows(rows, mode)
     if not least <= left <= rows - HALF:
-        return refused("pwscup2021.rows_left", tables[0].name, value=str(left), left=left, rows=rows, least=least, half=HALF)
+        raise InputError.of(
+            "pwscup2021.rows_left",
+            tables[0].name,
+            value=str(left),
+            left=left,
+            rows=rows,
+            least=least,
+            half=HALF,
+        )
     if left + gone != rows:
-        return refused("pwscup2021.other_rows", lists[0].name, released=left, deleted=gone, rows=rows)
-    kept = np.setdiff1d(np.arange(rows), deleted.value)
-    return Read(Submission(release.value, kept, deleted.value), notices_of(release, deleted))
+        raise InputError.of(
+            "pwscup2021.other_rows", lists[0].name, released=left, deleted=gone, rows=rows
+        )
+    return Submission(release, np.setdiff1d(np.arange(rows), deleted), deleted)
 
 
 def _examples(round_: str, team: str) -> tuple[str, str]:
@@ -128,7 +138,9 @@ def _examples(round_: str, team: str) -> tuple[str, str]:
     return files.RELEASE.name(**fields), files.DELETED_ROWS.name(**fields)
 
 
-def as_entry(handout: Handout, release: Release, rng: np.random.Generator, unique: float = 1.0) -> Release:
+def as_entry(
+    handout: Handout, release: Release, rng: np.random.Generator, unique: float = 1.0
+) -> Release:
     """A method's release as the contest wants one: rows in B's order, numbers in their range, enough rows deleted.
 
     Where a method leaves too many records that are one of a kind, more go as ``thin`` deletes them; and where fewer than 50
@@ -150,7 +162,9 @@ def as_entry(handout: Handout, release: Release, rng: np.random.Generator, uniqu
     rows = len(handout.table)
     kept = np.arange(rows) if release.rows is None else release.rows
     if len(kept) != len(release.table) or len(np.unique(kept)) != len(kept):
-        raise KakurenboError("the method does not say which rows of B it kept, which this contest asks for")
+        raise KakurenboError(
+            "the method does not say which rows of B it kept, which this contest asks for"
+        )
     thin = Thin(unique=min(1.0, unique * rows / max(1, len(kept))), columns=COMPARED)
     left = thin(handout.table.take(kept), rng).rows
     assert left is not None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.linkage import DELETED, LinkageGuess, LinkageKnowledge, NearestRows
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
@@ -32,18 +32,28 @@ from kakurenbo.contracts import (
     Utility,
     read_facts,
 )
-from kakurenbo.contracts.information import log2_choices, log2_orders
-from kakurenbo.datasets import nhanes
-from kakurenbo.datasets.nhanes import ROWS, SCHEMA, read_health
-from kakurenbo.errors import UsageError
-from kakurenbo.generators import fidelity
-from kakurenbo.parameters import parameter
+from kakurenbo.contest.information import log2_choices, log2_orders
+from kakurenbo.core import Schema, Source, Table, gather, table_bytes
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Phrase
+from kakurenbo.data import health as nhanes
+from kakurenbo.data.generators import fidelity
+from kakurenbo.data.health import ROWS, SCHEMA, read_health
+from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.pwscup2021 import files, preparation, published, release, scores, utility
 from kakurenbo.rulebooks.pwscup2021.figures import FIGURES
-from kakurenbo.rulebooks.pwscup2021.files import HALF, MAIN, PEOPLE, PRE, Answer, GuessForm, Handout, Submission
+from kakurenbo.rulebooks.pwscup2021.files import (
+    HALF,
+    MAIN,
+    PEOPLE,
+    PRE,
+    Answer,
+    GuessForm,
+    Handout,
+    Submission,
+)
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
-from kakurenbo.tables import Problems, Read, Reading, Schema, Source, Table, notices_of, table_bytes
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 """What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
@@ -64,7 +74,18 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     schema: ClassVar[Schema] = SCHEMA
     knowledge: ClassVar[type] = LinkageKnowledge
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "prepare": ("round", "scale", "rows", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
+        "prepare": (
+            "round",
+            "scale",
+            "rows",
+            "mode",
+            "data",
+            "table",
+            "tests",
+            "order",
+            "d",
+            *utility.LIMITS,
+        ),
         "check": ("round", "mode"),
         "measure": ("round", "mode", *utility.LIMITS),
         "generate": ("data", "table"),
@@ -73,30 +94,63 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "tune": ("round", "data", "table"),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
-    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small", "round": MAIN}
+    prohibited: ClassVar[tuple[str, ...]] = ("pwscup2021.prohibited.index",)
+    file_descriptions: ClassVar[Mapping[str, str]] = {
+        "*_B*.csv": "pwscup2021.file.original",
+        "*_d.csv": "pwscup2021.file.release",
+        "*_ct.csv": "pwscup2021.file.people",
+    }
+    upper_bounds: ClassVar[tuple[str, ...]] = utility.LIMITS
+    demo_settings: ClassVar[Mapping[str, Any]] = {
+        "data": "embedded",
+        "scale": "small",
+        "round": MAIN,
+    }
     figures: ClassVar[Mapping[str, Figure]] = FIGURES
     default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
 
     round: str = parameter(PRE, "which round's files, data and limits", choices=(PRE, MAIN))
-    scale: str = parameter("full", "as many rows of B as the contest had, or about half", choices=("full", "small"))
-    rows: int | None = parameter(None, "rows of B", low=2 * PEOPLE, high=100_000, none="as scale says")
-    mode: str = parameter(RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS))
+    scale: str = parameter(
+        "full", "as many rows of B as the contest had, or about half", choices=("full", "small")
+    )
+    rows: int | None = parameter(
+        None, "rows of B", low=2 * PEOPLE, high=100_000, none="as scale says"
+    )
+    mode: str = parameter(
+        RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
+    )
     data: str = parameter(
         preparation.AUTO,
         "where B comes from; auto takes an imported table, own is the one that the option table names",
         choices=(preparation.AUTO, preparation.EMBEDDED, preparation.IMPORTED, preparation.OWN),
     )
     table: str = parameter("", "file of a B of one's own", none="as data says")
-    tests: str = parameter("pair", "a test table for each attacker, or one for all", choices=("pair", "one"))
-    order: str = parameter(
-        "auto", "rows of a test table; auto sorts them in pre and shuffles them in main", choices=("auto", "sorted", "shuffled")
+    tests: str = parameter(
+        "pair", "a test table for each attacker, or one for all", choices=("pair", "one")
     )
-    d: float | None = parameter(None, "added to each factor of R", low=0, high=1, none="0 in pre, 0.01 in main")
-    uniqrt: float | None = parameter(None, "largest share of unique records", low=0, none="the round's own")
-    rate: float | None = parameter(None, "largest change of a cell's share", low=0, none="the round's own")
-    odds_ratio: float | None = parameter(None, "largest change of an odds ratio", low=0, none="the round's own")
-    cor: float | None = parameter(None, "largest change of a correlation", low=0, none="the round's own")
-    iloss: float | None = parameter(None, "largest change of a record", low=0, none="the round's own")
+    order: str = parameter(
+        "auto",
+        "rows of a test table; auto sorts them in pre and shuffles them in main",
+        choices=("auto", "sorted", "shuffled"),
+    )
+    d: float | None = parameter(
+        None, "added to each factor of R", low=0, high=1, none="0 in pre, 0.01 in main"
+    )
+    uniqrt: float | None = parameter(
+        None, "largest share of unique records", low=0, none="the round's own"
+    )
+    rate: float | None = parameter(
+        None, "largest change of a cell's share", low=0, none="the round's own"
+    )
+    odds_ratio: float | None = parameter(
+        None, "largest change of an odds ratio", low=0, none="the round's own"
+    )
+    cor: float | None = parameter(
+        None, "largest change of a correlation", low=0, none="the round's own"
+    )
+    iloss: float | None = parameter(
+        None, "largest change of a record", low=0, none="the round's own"
+    )
 
     # -- options ---------------------------------------------------------------------------------------------------
 
@@ -108,13 +162,33 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         """As the contest fixes it; but where another of its rounds is asked for, that round's own limits hold."""
         if facts is None or "round" not in self.given or self.round == facts.round:
             return super().under(facts)
-        own = {name: value for name, value in facts.settings.items() if name not in (*utility.LIMITS, "d")}
+        own = {
+            name: value
+            for name, value in facts.settings.items()
+            if name not in (*utility.LIMITS, "d")
+        }
         return super().under(replace(facts, settings=own))
 
     def limits(self) -> dict[str, float]:
         """What every figure may be at most: as it was set, else as the round's rules have it."""
         own = utility.ROUND_LIMITS[self.round]
-        return {name: own[name] if (value := getattr(self, name)) is None else value for name in utility.LIMITS}
+        return {
+            name: own[name] if (value := getattr(self, name)) is None else value
+            for name in utility.LIMITS
+        }
+
+    def threshold_values(self) -> dict[str, float | None]:
+        return {**self.limits()}
+
+    def release_schema(self) -> Schema:
+        read = release.read_schema(self.mode)
+        stricter = (
+            () if self.mode == SCRIPTS else (*nhanes.FLAGS, *nhanes.UNUSED)
+        )  # checked after reading
+        return Schema(SCHEMA[column.name] if column.name in stricter else column for column in read)
+
+    def conditions(self) -> tuple[Phrase, ...]:
+        return (Phrase("pwscup2021.readme.rows"), Phrase("pwscup2021.readme.guess"))
 
     @property
     def smoothing(self) -> float:
@@ -128,32 +202,47 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Reading[Handout]:
+    def read_handout(self, path: Path) -> Handout:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder")
         example = files.handout_file(self.round, "01")
-        source = files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
-        if isinstance(source, Problems):
-            return source
+        source = (
+            files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
+        )
         facts = read_facts(path, self.name)
-        return read_health(source, 2 * PEOPLE).map(lambda table: Handout(facts.team if facts else "", table))
+        return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
-    def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
+    def anonymize(
+        self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
+    ) -> Release:
         """Run a method on B; where it deletes too few rows for the rules, more go."""
-        return release.as_entry(handout, anonymizer(handout.table, rng), rng, self.limits()["uniqrt"])
+        return release.as_entry(
+            handout, anonymizer(handout.table, rng), rng, self.limits()["uniqrt"]
+        )
+
+    def released(self, handout: Handout, submission: Submission) -> tuple[Handout, Release]:
+        return handout, Release.of(submission.release, rows=submission.kept)
+
+    def is_unchanged(self, handout: Handout, release_: Release) -> bool:
+        """Whether every row that was kept is as it was in B."""
+        return release_.table.same_values(handout.table.take(release_.rows))
 
     def release_files(self, handout: Handout, release_: Release) -> Files:
         return release.entry_files(handout, release_, self.round)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         return release.check(handout, sources, self.round, self.mode)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
-        return utility.measure(handout.table, submission.kept, submission.release, self.limits(), self.mode)
+        return utility.measure(
+            handout.table, submission.kept, submission.release, self.limits(), self.mode
+        )
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
-    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> Reading[LinkageKnowledge]:
+    def read_knowledge(
+        self, sources: Sequence[Source], declared: Anonymizer | None = None
+    ) -> LinkageKnowledge:
         """CT, D and, where everybody knows it, B: files of their names, or files in this order."""
         tests, releases, known = files.told_apart(sources)
         if not tests and not releases and not known and len(sources) in (2, 3):
@@ -163,19 +252,16 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
                 "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order;"
                 " or give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
             )
-        people, released = read_health(tests[0]), release.read_release(releases[0], self.mode)
-        population = [read_health(source) for source in known]
-        problems = [read for read in (people, released, *population) if isinstance(read, Problems)]
-        if problems or isinstance(people, Problems) or isinstance(released, Problems):
-            return Problems.of(*problems)
-        everybody = next((read.value for read in population if isinstance(read, Read)), None)
-        knowledge = LinkageKnowledge(people.value, released.value, len(people.value) // 2, everybody)
-        return Read(knowledge, notices_of(people, released, *population))
+        with gather() as problems:
+            people = problems.of(read_health, tests[0])
+            released = problems.of(release.read_release, releases[0], self.mode)
+            population = problems.of(read_health, known[0]) if known else None
+        return LinkageKnowledge(people, released, len(people) // 2, population)
 
     def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
         return self._form(len(knowledge.people), len(knowledge.release))
 
-    def check_guess(self, form: GuessForm, source: Source) -> Reading[LinkageGuess]:
+    def check_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
         return files.read_guess(source, form)
 
     def guess_bytes(self, guess: LinkageGuess) -> bytes:
@@ -187,7 +273,9 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     def _form(self, people: int, released: int | None) -> GuessForm:
         """Rows of the release by the rules; the script knows only how many rows B has."""
-        return GuessForm(people, self._most_rows if self.mode == SCRIPTS or released is None else released)
+        return GuessForm(
+            people, self._most_rows if self.mode == SCRIPTS or released is None else released
+        )
 
     @property
     def _most_rows(self) -> int:
@@ -198,15 +286,25 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
         source = preparation.population(self.data, self.table)
         drawn = preparation.draw_round(
-            source, teams, lambda *names: self.stream(seed, *names), round_=self.round, scale=self.scale, rows=self.rows
+            source,
+            teams,
+            lambda *names: self.stream(seed, *names),
+            round_=self.round,
+            scale=self.scale,
+            rows=self.rows,
         )
         return replace(drawn, settings={**drawn.settings, "d": self.smoothing, **self.limits()})
 
-    def generate(self, rows: int, rng: np.random.Generator, *, distinct: bool) -> tuple[bytes, Mapping[str, Any]]:
+    def generate(
+        self, rows: int, rng: np.random.Generator, *, distinct: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
         source = preparation.population(self.data, self.table)
         table = preparation.generated_table(source.moments, rows, rng, distinct=distinct)
         closeness = fidelity(source.moments, nhanes.counted(table))
-        return table_bytes(table), {"data": preparation.SOURCES[source.kind], "fidelity": closeness.as_json()}
+        return table_bytes(table), {
+            "data": preparation.SOURCES[source.kind],
+            "fidelity": closeness.as_json(),
+        }
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         """D with a test table that everybody sees, on which the organizers' attack is played; and one for each attacker."""
@@ -214,9 +312,13 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         target = {files.RELEASE.name(round=self.round, team=team): table_bytes(submission.release)}
         answer = {files.SIZE_FILE: files.size_bytes(len(submission.release))}
         parts: dict[str, tuple[Files, Files]] = {}
-        others = [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
+        others = (
+            [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
+        )
         for attacker in ("", *others):
-            people, places = self.test_table(secrets.handout, submission, secrets.stream("test", attacker or "everybody"))
+            people, places = self.test_table(
+                secrets.handout, submission, secrets.stream("test", attacker or "everybody")
+            )
             test = {files.people_file(self.round, team, attacker): table_bytes(people)}
             told = files.answer_files(self.round, team, places, attacker)
             if attacker:
@@ -225,14 +327,24 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
                 target, answer = {**target, **test}, {**answer, **told}
         return Publication(target, answer, parts)
 
-    def test_table(self, handout: Handout, submission: Submission, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:
+    def test_table(
+        self, handout: Handout, submission: Submission, rng: np.random.Generator
+    ) -> tuple[Table, NDArray[np.int64]]:
         """CT and Ea: 50 records of B that were deleted and 50 that were kept, and the row of D of each, -1 for none."""
-        drawn = [rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, submission.kept)]
-        rows = rng.permutation(np.concatenate(drawn)) if self.shuffled else np.sort(np.concatenate(drawn))
-        places = np.where(np.isin(rows, submission.kept), np.searchsorted(submission.kept, rows), DELETED)
+        drawn = [
+            rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, submission.kept)
+        ]
+        rows = (
+            rng.permutation(np.concatenate(drawn))
+            if self.shuffled
+            else np.sort(np.concatenate(drawn))
+        )
+        places = np.where(
+            np.isin(rows, submission.kept), np.searchsorted(submission.kept, rows), DELETED
+        )
         return handout.table.take(rows), places
 
-    def read_answer(self, path: Path) -> Reading[Answer]:
+    def read_answer(self, path: Path) -> Answer:
         return files.read_answer(path, self._most_rows)
 
     def answer_form(self, answer: Answer) -> GuessForm:
@@ -258,5 +370,5 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return scores.standings(rounds, self.weighed(rounds))
 
-    def read_published(self, source: Source) -> Reading[RoundResults]:
+    def read_published(self, source: Source) -> RoundResults:
         return published.read_matrix(source)

@@ -11,7 +11,7 @@ from math import comb
 from typing import Any
 
 from kakurenbo.attacks.linkage import CHOICES, LinkageGuess
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     Chance,
     Credit,
     RoundResults,
@@ -25,7 +25,7 @@ from kakurenbo.contracts import (
     why_no_attack,
     why_out,
 )
-from kakurenbo.contracts.results import DISQUALIFIED
+from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.rulebooks.pwscup2021.files import Answer
 
 FIRST = 3  # how many anonymizers an attacker is scored on
@@ -58,7 +58,10 @@ def count_credit(answer: Answer, guess: LinkageGuess, d: float, rows: int) -> Cr
         Rows that a blind guess draws from, where the answer does not tell those of the release.
     """
     kept, named = answer.rows >= 0, guess.rows[:, 0] >= 0
-    both, linked = int((kept & named).sum()), int(((guess.rows == answer.rows[:, None]).any(axis=1) & kept).sum())
+    both, linked = (
+        int((kept & named).sum()),
+        int(((guess.rows == answer.rows[:, None]).any(axis=1) & kept).sum()),
+    )
     recall = Fraction(both, max(1, int(kept.sum())))
     precision = Fraction(both, max(1, int(named.sum())))  # nobody named: 0
     topk = Fraction(linked, max(1, int(kept.sum())))
@@ -82,8 +85,14 @@ def blind_guessing(people: int, kept: int, rows: int, d: float) -> Chance:
     Chance(mean=0.0056661, low=0.005151, high=0.015453)
     """
     chance = min(1.0, CHOICES / rows)
-    below = list(itertools.accumulate(comb(kept, n) * chance**n * (1 - chance) ** (kept - n) for n in range(kept + 1)))
-    low, high = (next((n for n, share in enumerate(below) if share >= part), kept) for part in (0.025, 0.975))
+    below = list(
+        itertools.accumulate(
+            comb(kept, n) * chance**n * (1 - chance) ** (kept - n) for n in range(kept + 1)
+        )
+    )
+    low, high = (
+        next((n for n, share in enumerate(below) if share >= part), kept) for part in (0.025, 0.975)
+    )
     hits = (kept * chance, low, high)
     factor = (1 + d) * (kept / people + d)
     return Chance(*(round(factor * (hit / max(1, kept) + d), 12) for hit in hits))
@@ -104,7 +113,9 @@ class RoundScores:
         A missing guess cannot raise the maximum, and counts 0 in the mean. Who ties with the third is among the three.
         """
         anonymization = {team: _largest(results, team) for team in results.in_play}
-        ranking = rank({team: anonymization[team] for team in results.ranked_targets}, lowest_wins=True)
+        ranking = rank(
+            {team: anonymization[team] for team in results.ranked_targets}, lowest_wins=True
+        )
         first = tuple(line.team for line in ranking if line.rank is not None and line.rank <= FIRST)
         attack = {}
         for attacker in results.attackers:
@@ -132,23 +143,38 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     """
     scored = {name: RoundScores.of(results) for name, results in rounds.items()}
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
-    shown = frozenset[str]().union(*(results.unranked | results.excluded for results in rounds.values()))
-    teams = sorted({team for results in rounds.values() for team in results.teams} - excluded, key=by_number)
+    shown = frozenset[str]().union(
+        *(results.unranked | results.excluded for results in rounds.values())
+    )
+    teams = sorted(
+        {team for results in rounds.values() for team in results.teams} - excluded, key=by_number
+    )
 
     def anonymization(team: str) -> Fraction | None:
         if not any(team in one.anonymization for one in scored.values()):
             return None
-        return sum((weights[name] * one.anonymization.get(team, WORST) for name, one in scored.items()), Fraction(0))
+        return sum(
+            (weights[name] * one.anonymization.get(team, WORST) for name, one in scored.items()),
+            Fraction(0),
+        )
 
     def attack(team: str) -> Fraction:
-        return sum((weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()), Fraction(0))
+        return sum(
+            (weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()),
+            Fraction(0),
+        )
 
     notes = {team: why_out(team, rounds) for team in (*teams, *excluded)}
     by_anonymization = rank({team: anonymization(team) for team in teams}, notes, lowest_wins=True)
-    by_attack = rank({team: attack(team) for team in teams}, {team: why_no_attack(team, rounds) for team in teams})
+    by_attack = rank(
+        {team: attack(team) for team in teams},
+        {team: why_no_attack(team, rounds) for team in teams},
+    )
     overall = rank(_overall(by_anonymization, by_attack), notes, lowest_wins=True)
     releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
-    attackers = {name: attack(name) for name in shown if any(name in one.attack for one in scored.values())}
+    attackers = {
+        name: attack(name) for name in shown if any(name in one.attack for one in scored.values())
+    }
     return Standings(
         anonymization=by_anonymization + shown_unranked(releases, notes),
         attack=by_attack + shown_unranked(dict(attackers)),
@@ -169,14 +195,25 @@ def _overall(by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, 
     scores: Scores = {}
     for line in by_anonymization:
         place = places[line.team]
-        scores[line.team] = None if line.rank is None or place is None else Fraction(line.rank + place)
+        scores[line.team] = (
+            None if line.rank is None or place is None else Fraction(line.rank + place)
+        )
     return scores
 
 
-def _of_those_who_may_win(ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults]) -> tuple[Standing, ...]:
+def _of_those_who_may_win(
+    ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults]
+) -> tuple[Standing, ...]:
     """The ranking as it is without those who were disqualified in a round that counts."""
-    barred = {team for results in rounds.values() for team, why in results.out.items() if why == DISQUALIFIED}
-    return rank({line.team: line.score for line in ranking if line.team not in barred}, lowest_wins=True)
+    barred = {
+        team
+        for results in rounds.values()
+        for team, why in results.out.items()
+        if why == DISQUALIFIED
+    }
+    return rank(
+        {line.team: line.score for line in ranking if line.team not in barred}, lowest_wins=True
+    )
 
 
 def _details(scores: RoundScores) -> dict[str, Any]:

@@ -7,17 +7,21 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kakurenbo.contracts import Score, Threshold, Utility
-from kakurenbo.datasets import nhanes
-from kakurenbo.measures.cell_shares import Bins, CellCounts, cell_counts, share_difference
-from kakurenbo.measures.odds_ratios import odds_ratio_difference
-from kakurenbo.measures.one_hot_correlation import Correlations, correlation_change, one_hot_correlations
+from kakurenbo.contest import Score, Threshold, Utility
+from kakurenbo.core import Category, Table
+from kakurenbo.data import health
+from kakurenbo.measures.covariance import (
+    Correlations,
+    correlation_change,
+    odds_ratio_difference,
+    one_hot_correlations,
+)
+from kakurenbo.measures.crosstab import Bins, CellCounts, cell_counts, share_difference
 from kakurenbo.measures.record_changes import record_change
+from kakurenbo.measures.records import one_of_a_kind
+from kakurenbo.measures.regression import Regression, logistic_regression
 from kakurenbo.rulebooks.pwscup2021.files import MAIN, PRE
 from kakurenbo.rulebooks.pwscup2021.release import COMPARED, SCRIPTS
-from kakurenbo.tables import Category, Table
-from kakurenbo.tables.kinds import one_of_a_kind
-from kakurenbo.tables.regression import Regression, logistic_regression
 
 LIMITS = ("uniqrt", "rate", "odds_ratio", "cor", "iloss")
 """The figures that decide; each is a setting of a contest."""
@@ -29,16 +33,18 @@ ROUND_LIMITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 _FLAG_BINS = Bins((-1.0, 0.5, 2.0), ("0", "1"))
 BINS: Mapping[str, Bins] = MappingProxyType(
     {
-        nhanes.AGE: Bins.between(19, 44, 64, 80),
-        nhanes.BMI: Bins.between(15, 18.5, 25, 30, 70),
-        nhanes.DEP: _FLAG_BINS,
-        nhanes.PIR: _FLAG_BINS,
+        health.AGE: Bins.between(19, 44, 64, 80),
+        health.BMI: Bins.between(15, 18.5, 25, 30, 70),
+        health.DEP: _FLAG_BINS,
+        health.PIR: _FLAG_BINS,
     }
 )
-_CELLS = tuple(name for name in nhanes.NAMES if name not in (*nhanes.NUMBERS, *nhanes.UNUSED))
+_CELLS = tuple(name for name in health.NAMES if name not in (*health.NUMBERS, *health.UNUSED))
 
 
-def measure(original: Table, kept: np.ndarray, released: Table, limits: Mapping[str, float], mode: str) -> Utility:
+def measure(
+    original: Table, kept: np.ndarray, released: Table, limits: Mapping[str, float], mode: str
+) -> Utility:
     """All figures of an entry.
 
     Parameters
@@ -57,24 +63,34 @@ def measure(original: Table, kept: np.ndarray, released: Table, limits: Mapping[
     """
     remaining, count_absent = original.take(kept), mode != SCRIPTS
     scores = {
-        "uniqrt": unique_share(remaining, nhanes.ROWS if mode == SCRIPTS else len(original)),
+        "uniqrt": unique_share(remaining, health.ROWS if mode == SCRIPTS else len(original)),
         "rate": share_difference(_cells(original), _cells(released), count_absent=count_absent),
-        "odds_ratio": odds_ratio_difference(_regression(original), _regression(released), count_absent=count_absent),
-        "cor": correlation_change(_correlations(original), _correlations(released), count_absent=count_absent),
-        "iloss": record_change(remaining, released, nhanes.NUMBERS, _CELLS),
+        "odds_ratio": odds_ratio_difference(
+            _regression(original), _regression(released), count_absent=count_absent
+        ),
+        "cor": correlation_change(
+            _correlations(original), _correlations(released), count_absent=count_absent
+        ),
+        "iloss": record_change(remaining, released, health.NUMBERS, _CELLS),
     }
-    return Utility(scores, {name: Threshold(value, minimum=False) for name, value in limits.items()})
+    return Utility(
+        scores, {name: Threshold(value, minimum=False) for name, value in limits.items()}
+    )
 
 
 def unique_share(remaining: Table, rows: int) -> Score:
     """uniqrt: how many records of C are one of a kind, as a share of the rows of B."""
-    alone = one_of_a_kind(remaining, [name for name in COMPARED if name not in nhanes.NUMBERS], nhanes.NUMBERS)
+    alone = one_of_a_kind(
+        remaining, [name for name in COMPARED if name not in health.NUMBERS], health.NUMBERS
+    )
     count = int(alone.sum())
     return Score(count / rows, higher_is_better=False, parts={"count": count})
 
 
 def _cells(table: Table) -> CellCounts:
-    return table.derived("pwscup2021 cells", lambda own: cell_counts(own, nhanes.DIA, COMPARED, BINS))
+    return table.derived(
+        "pwscup2021 cells", lambda own: cell_counts(own, health.DIA, COMPARED, BINS)
+    )
 
 
 def _correlations(table: Table) -> Correlations:
@@ -85,10 +101,10 @@ def _regression(table: Table) -> Regression | None:
     """The regression over the rows that have an education: one that is empty is missing."""
 
     def made(own: Table) -> Regression | None:
-        column = own.schema[nhanes.EDU]
+        column = own.schema[health.EDU]
         assert isinstance(column, Category)
         if "" in column.levels:
-            own = own.take(own.codes[nhanes.EDU] != column.code(""))
-        return logistic_regression(own, nhanes.DIA, COMPARED) if len(own) else None
+            own = own.take(own.codes[health.EDU] != column.code(""))
+        return logistic_regression(own, health.DIA, COMPARED) if len(own) else None
 
     return table.derived("pwscup2021 regression", made)

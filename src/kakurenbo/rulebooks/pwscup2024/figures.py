@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kakurenbo.contracts import Figure, Unit
+from kakurenbo.contest import Figure, Unit
 from kakurenbo.rulebooks.pwscup2024.scores import FIRST, FULL, HALF
 
 

@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kakurenbo.contracts import read_facts
-from kakurenbo.datasets import ratings
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.tables import (
-    Problems,
-    Read,
-    Reading,
+from kakurenbo.contest import read_facts
+from kakurenbo.core import (
+    InputError,
     Severity,
     Source,
     Table,
+    gather,
     json_bytes,
-    notices_of,
     read_json,
-    refused,
     sources_of,
     table_bytes,
 )
+from kakurenbo.data import ratings
+from kakurenbo.rulebooks.pwscup2024 import names
 
 CANDIDATES = 3
 TEST_ROWS = ratings.FEWEST_ROWS
@@ -64,47 +61,62 @@ def handout_files(team: str, candidates: Sequence[Table]) -> dict[str, bytes]:
     return files
 
 
-def read_handout(path: Path, rulebook: str) -> Reading[Handout]:
+def read_handout(path: Path, rulebook: str) -> Handout:
     """The folder of a team, one of the candidates in it, or any single table B."""
     found, chosen = _candidates(path)
     if not found:
         example = names.candidate_file("07", 1)
-        return refused("pwscup2024.no_candidate", path.name, severity=Severity.MALFORMED, example=example)
-    choices = [source for source in sources_of(path) if names.is_choice(source.name)] if path.is_dir() else []
-    choice = read_choice(choices[0], len(found)) if choices else Read(chosen)
-    readings = [ratings.read_ratings(source) for source in found]
-    problems = Problems.of(choice, *readings)
-    if problems or isinstance(choice, Problems):
-        return problems
-    tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
+        raise InputError.of(
+            "pwscup2024.no_candidate", path.name, severity=Severity.MALFORMED, example=example
+        )
+    choices = (
+        [source for source in sources_of(path) if names.is_choice(source.name)]
+        if path.is_dir()
+        else []
+    )
+    with gather() as problems:
+        if choices:
+            chosen = problems.of(read_choice, choices[0], len(found))
+        tables = [problems.of(ratings.read_ratings, source) for source in found]
     facts = read_facts(path, rulebook)
     named = {names.candidate_team(source.name) for source in found}
-    team = facts.team if facts and facts.team else (named.pop() if len(named) == 1 else None) or names.UNNAMED
-    handout = Handout(team, tables, choice.value, assigned=bool(facts and facts.team))
-    return Read(handout, notices_of(choice, *readings))
+    team = (
+        facts.team
+        if facts and facts.team
+        else (named.pop() if len(named) == 1 else None) or names.UNNAMED
+    )
+    return Handout(team, tuple(tables), chosen, assigned=bool(facts and facts.team))
 
 
 def _candidates(path: Path) -> tuple[list[Source], int]:
     """All candidates, and which of them was named (from 0): those beside a file that is one of several, else it alone."""
     if path.is_dir():
-        return [source for source in sources_of(path) if names.candidate_team(source.name) is not None], 0
+        return [
+            source for source in sources_of(path) if names.candidate_team(source.name) is not None
+        ], 0
     team = names.candidate_team(path.name)
-    beside = [source for source in sources_of(path.parent) if team and names.candidate_team(source.name) == team]
+    beside = [
+        source
+        for source in sources_of(path.parent)
+        if team and names.candidate_team(source.name) == team
+    ]
     numbers = [names.candidate_number(source.name) for source in beside]
-    if numbers != list(range(1, len(beside) + 1)) or path.name not in {source.name for source in beside}:
+    if numbers != list(range(1, len(beside) + 1)) or path.name not in {
+        source.name for source in beside
+    }:
         return [Source.of(path)], 0
     return beside, [source.name for source in beside].index(path.name)
 
 
-def read_choice(source: Source, candidates: int) -> Reading[int]:
+def read_choice(source: Source, candidates: int) -> int:
     """``{"candidate": n}``, counted from 1 in the file; from 0 here."""
-    read = read_json(source, names.CHOICE.max_bytes)
-    if isinstance(read, Problems):
-        return read
-    number = read.value.get("candidate") if isinstance(read.value, dict) else None
+    content = read_json(source, names.CHOICE.max_bytes)
+    number = content.get("candidate") if isinstance(content, dict) else None
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= candidates:
-        return refused("pwscup2024.no_choice", source.name, severity=Severity.MALFORMED, candidates=candidates)
-    return Read(number - 1, read.notices)
+        raise InputError.of(
+            "pwscup2024.no_choice", source.name, severity=Severity.MALFORMED, candidates=candidates
+        )
+    return number - 1
 
 
 def choice_bytes(chosen: int) -> bytes:

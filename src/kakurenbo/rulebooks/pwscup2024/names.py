@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kakurenbo.contracts import FilePattern
-from kakurenbo.datasets.ratings import SPLITS
-from kakurenbo.tables import Layout, Problems, Read, Reading, Schema, Source, Text, notices_of, read_table, refused
+from kakurenbo.contest import FilePattern
+from kakurenbo.core import InputError, Layout, Schema, Source, Text, gather, read_table
+from kakurenbo.data.ratings import SPLITS
 
 UNNAMED = "00"
 """The team of files that name none."""
@@ -22,8 +22,12 @@ CHOICE = FilePattern("C{team}_choice.json", _SMALL, optional=True)
 PLAIN_CHOICE = FilePattern("choice.json", _SMALL, optional=True, instead_of=CHOICE.template)
 ID = FilePattern(ID_FILE, _SMALL, optional=True)
 GUESSES = FilePattern("E{attacker}.csv", 10_000_000)
-ONE_GUESS = FilePattern("E{attacker}_{target}.csv", 1_000_000, optional=True, instead_of=GUESSES.template)
-GUESS_ARCHIVE = FilePattern("E{attacker}.zip", 10_000_000, optional=True, instead_of=GUESSES.template)
+ONE_GUESS = FilePattern(
+    "E{attacker}_{target}.csv", 1_000_000, optional=True, instead_of=GUESSES.template
+)
+GUESS_ARCHIVE = FilePattern(
+    "E{attacker}.zip", 10_000_000, optional=True, instead_of=GUESSES.template
+)
 
 _CANDIDATE = re.compile(r"Bi?(\d{2,4})(?:-(\d))?\.csv(?:\.gz)?")
 _ATTACK_FILE = re.compile(r"(?:B(\d{2,4}))?([abx])\.csv(?:\.gz)?")
@@ -59,7 +63,11 @@ def candidate_number(name: str) -> int | None:
 def release_number(name: str) -> tuple[str, int] | None:
     """Team and number of a file name such as ``C07_3.csv``; None for other names."""
     fields = RELEASE.parse(name)
-    return (fields["team"], int(fields["number"])) if fields and int(fields["number"]) < len(SPLITS) else None
+    return (
+        (fields["team"], int(fields["number"]))
+        if fields and int(fields["number"]) < len(SPLITS)
+        else None
+    )
 
 
 def attack_file(team: str, letter: str) -> str:
@@ -78,8 +86,8 @@ def is_choice(name: str) -> bool:
     return CHOICE.parse(name) is not None or PLAIN_CHOICE.parse(name) is not None
 
 
-def check_id(sources: Sequence[Source], team: str) -> Reading[None]:
-    """``id.txt``, which the contest wanted in every archive: the number of who hands it in; it need not be there.
+def check_id(sources: Sequence[Source], team: str) -> None:
+    """Check ``id.txt``, which the contest wanted in every archive: the number of who hands it in; it need not be there.
 
     Parameters
     ----------
@@ -88,18 +96,19 @@ def check_id(sources: Sequence[Source], team: str) -> Reading[None]:
     team : str
         Who handed them in; empty where nobody knows.
     """
-    readings = [_check_one_id(source, team) for source in sources if source.name == ID_FILE]
-    return Problems.of(*readings) or Read(None, notices_of(*readings))
+    with gather() as problems:
+        for source in sources:
+            if source.name == ID_FILE:
+                problems.of(_check_one_id, source, team)
 
 
-def _check_one_id(source: Source, team: str) -> Reading[None]:
+def _check_one_id(source: Source, team: str) -> None:
     layout = Layout(min_rows=1, max_rows=1, max_bytes=_SMALL)
-    read = read_table(source, Schema([Text("team")]), layout)
-    if isinstance(read, Problems):
-        return read
-    text = str(read.value.values("team")[0]).strip()
+    table = read_table(source, Schema([Text("team")]), layout)
+    text = str(table.values("team")[0]).strip()
     if not (text.isascii() and text.isdecimal() and len(text) <= 4):
-        return refused("pwscup2024.id_no_number", source.name, row=1, value=text, team=team or UNNAMED)
+        raise InputError.of(
+            "pwscup2024.id_no_number", source.name, row=1, value=text, team=team or UNNAMED
+        )
     if team and int(text) != int(team):
-        return refused("pwscup2024.id_other_team", source.name, row=1, value=text, team=team)
-    return Read(None, read.notices)
+        raise InputError.of("pwscup2024.id_other_team", source.name, row=1, value=text, team=team)

@@ -6,7 +6,7 @@ Attackers differ; teams beyond the attacks there are only anonymize.
 
 from __future__ import annotations
 
-from kakurenbo.contracts import Player
+from kakurenbo.contest import Player
 
 DEFAULT_PLAYERS = (
     Player("just enough", "just_enough:utility=60", "euclidean"),

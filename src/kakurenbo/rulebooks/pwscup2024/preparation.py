@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kakurenbo.commitments import digest
-from kakurenbo.datasets.ratings import RELATED, STATISTICS_FILE, ratings_statistics, read_ratings
-from kakurenbo.datasets.store import load_ratings
-from kakurenbo.errors import UsageError
-from kakurenbo.generators import fidelity
-from kakurenbo.generators.ratings import RatingsGenerator
-from kakurenbo.rng import stream as fixed_stream
+from kakurenbo.contest.commitments import digest
+from kakurenbo.core import InputError, Table, sources_of
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.rng import stream as fixed_stream
+from kakurenbo.data.generators import fidelity
+from kakurenbo.data.ratings import (
+    RELATED,
+    STATISTICS_FILE,
+    RatingsGenerator,
+    ratings_statistics,
+    read_ratings,
+)
+from kakurenbo.data.statistics import stored_bytes
+from kakurenbo.data.store import load_ratings
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
-from kakurenbo.tables import Problems, Table, sources_of
 
 FULL, SMALL = "full", "small"
 ROWS = {FULL: 10_000, SMALL: 1_000}
@@ -71,14 +76,19 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
     if data == EMBEDDED:
         return _generated(ROWS[scale], teams, stream)
     if data == OWN:
-        raise UsageError("the round was prepared from B files of the organizer's own: name their folder with --data")
+        raise UsageError(
+            "the round was prepared from B files of the organizer's own: name their folder with --data"
+        )
     kind = IMPORTED if data == IMPORTED else OWN
     tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
     if kind == IMPORTED and not tables:
         raise UsageError(
             "no B files were imported into the local store: import them with kakurenbo data import ratings FILE..."
         )
-    told = {"source": f"{kind} B files", "sha256": {name: table.digest() for name, table in tables.items()}}
+    told = {
+        "source": f"{kind} B files",
+        "sha256": {name: table.digest() for name, table in tables.items()},
+    }
     if scale == SMALL:
         tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
     return Candidates(_dealt(tables, teams, stream("dealt")), kind, told)
@@ -92,19 +102,23 @@ def imported_tables() -> dict[str, Table]:
 def own_tables(folder: Path) -> dict[str, Table]:
     """The tables B in an organizer's folder, by file name."""
     if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder; --data takes auto, embedded, imported or a folder of B files")
+        raise UsageError(
+            f"{folder}: there is no such folder; --data takes auto, embedded, imported or a folder of B files"
+        )
     tables: dict[str, Table] = {}
     for source in sources_of(folder):
         if names.candidate_team(source.name) is None:
             continue
-        read = read_ratings(source)
-        if isinstance(read, Problems):
-            raise UsageError(f"{folder}: {read[0]}")
-        tables[source.name] = read.value
+        try:
+            tables[source.name] = read_ratings(source)
+        except InputError as error:
+            raise UsageError(f"{folder}: {error}") from error
     return tables
 
 
-def _dealt(tables: Mapping[str, Table], teams: Sequence[str], rng: np.random.Generator) -> dict[str, tuple[Table, ...]]:
+def _dealt(
+    tables: Mapping[str, Table], teams: Sequence[str], rng: np.random.Generator
+) -> dict[str, tuple[Table, ...]]:
     """Tables dealt out in random order, none twice: whoever holds B knows every answer."""
     each = min(CANDIDATES, len(tables) // len(teams))
     if not each:
@@ -115,7 +129,8 @@ def _dealt(tables: Mapping[str, Table], teams: Sequence[str], rng: np.random.Gen
     listed = list(tables.values())
     order = rng.permutation(len(listed))
     return {
-        team: tuple(listed[place] for place in order[index * each : (index + 1) * each]) for index, team in enumerate(teams)
+        team: tuple(listed[place] for place in order[index * each : (index + 1) * each])
+        for index, team in enumerate(teams)
     }
 
 
@@ -133,7 +148,7 @@ def _generator() -> RatingsGenerator:
 def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
     generator = _generator()
     drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
-    stored = resources.files("kakurenbo.datasets").joinpath("data", STATISTICS_FILE).read_bytes()
+    stored = stored_bytes(STATISTICS_FILE)
     data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}
     related = Table.stack([_related(table) for tables in drawn.values() for table in tables])
     closeness = fidelity(ratings_statistics().related, related)

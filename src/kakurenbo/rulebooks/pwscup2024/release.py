@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kakurenbo.datasets import ratings
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, Handout, choice_bytes, read_choice
-from kakurenbo.tables import (
+from kakurenbo.core import (
+    InputError,
     Layout,
-    Problem,
     Problems,
-    Read,
-    Reading,
-    Severity,
     Source,
     Table,
+    add_notices,
+    collect_notices,
+    gather,
     is_archive,
-    notices_of,
+    notice,
     open_archive,
     read_table,
-    refused,
     table_bytes,
 )
+from kakurenbo.data import ratings
+from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, Handout, choice_bytes, read_choice
 
 Numbered = Mapping[int, Source]
 
@@ -52,35 +51,37 @@ def split_files(team: str, tables: Sequence[Table]) -> dict[str, bytes]:
     }
 
 
-def check_release(handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+def check_release(handout: Handout, sources: Sequence[Source]) -> Submission:
     """Everything that a team handed in, against its handout."""
     archives = [source for source in sources if is_archive(source)]
     beside = [source for source in sources if source not in archives]
     if len(archives) > 1 or (archives and not all(_tells(source.name) for source in beside)):
-        return refused("pwscup2024.one_archive", archives[0].name, files=[source.name for source in sources])
-    opened = open_archive(archives[0]) if archives else Read[list[Source]]([])
-    if isinstance(opened, Problems):
-        return opened
-    handed_in = [*opened.value, *beside]
-    numbered = sort_release(
-        [source for source in handed_in if not _tells(source.name)],
-        handout.team if handout.assigned else "",
-        strict=bool(archives),
-    )
-    owner = handout.team if handout.assigned else _named_team(numbered)
-    chosen = _chosen(handout, handed_in)
-    identity = names.check_id(handed_in, owner)
-    problems = Problems.of(identity, chosen, numbered)
-    if problems or isinstance(chosen, Problems) or isinstance(numbered, Problems):
-        return problems
-    tables = _read_tables(numbered.value, handout.candidates[chosen.value])
-    if isinstance(tables, Problems):
-        return tables
-    notices = notices_of(opened, identity, chosen, numbered, tables)
-    return Read(Submission(tables.value, chosen.value), notices)
+        raise InputError.of(
+            "pwscup2024.one_archive", archives[0].name, files=[source.name for source in sources]
+        )
+    handed_in = [*(open_archive(archives[0]) if archives else ()), *beside]
+    tables = [source for source in handed_in if not _tells(source.name)]
+    team = handout.team if handout.assigned else ""
+    numbered: Numbered = {}
+    refusal = Problems([])
+    try:
+        with collect_notices() as left_aside:
+            numbered = sort_release(tables, team, strict=bool(archives))
+    except InputError as error:
+        refusal = error.problems
+    with gather() as problems:
+        problems.of(names.check_id, handed_in, team or _named_team(numbered))
+        chosen = problems.of(_chosen, handout, handed_in)
+        problems.add(refusal)
+    add_notices(left_aside)
+    try:
+        return Submission(_read_tables(numbered, handout.candidates[chosen]), chosen)
+    except InputError as error:
+        other = _of_other_candidate(handout, chosen, numbered, error.problems.total)
+        raise other or error from error
 
 
-def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Reading[Numbered]:
+def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Numbered:
     """The ten files by number.
 
     Parameters
@@ -93,53 +94,94 @@ def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Readi
     """
     found: dict[int, Source] = {}
     wrong: list[Problems] = []
-    notices: list[Problem] = []
     shown = team or "NN"
     first, last = (f"C{shown}_{number}.csv" for number in (0, len(ratings.SPLITS) - 1))
     for source in sources:
         named = names.release_number(source.name)
         if named is None and strict:
-            wrong.append(refused("pwscup2024.strange_file", source.name, first=first, last=last))
+            wrong.append(
+                Problems.of("pwscup2024.strange_file", source.name, first=first, last=last)
+            )
         elif named is None:
-            notices.append(Problem("pwscup2024.left_aside", file=source.name, severity=Severity.NOTICE))
+            notice("pwscup2024.left_aside", file=source.name)
         elif team and named[0] != team:
-            wrong.append(refused("release.other_team", source.name, named=named[0], team=team))
+            wrong.append(Problems.of("release.other_team", source.name, named=named[0], team=team))
         elif named[1] in found:
-            wrong.append(refused("pwscup2024.file_twice", source.name, number=named[1]))
+            wrong.append(Problems.of("pwscup2024.file_twice", source.name, number=named[1]))
         else:
             found[named[1]] = source
-    missing = [f"C{shown}_{number}.csv" for number in range(len(ratings.SPLITS)) if number not in found]
+    missing = [
+        f"C{shown}_{number}.csv" for number in range(len(ratings.SPLITS)) if number not in found
+    ]
     if missing:
-        wrong.append(refused("pwscup2024.files_missing", missing[0], missing=missing))
-    by_team = {named[0]: source.name for source in found.values() if (named := names.release_number(source.name))}
+        wrong.append(Problems.of("pwscup2024.files_missing", missing[0], missing=missing))
+    by_team = {
+        named[0]: source.name
+        for source in found.values()
+        if (named := names.release_number(source.name))
+    }
     teams = sorted(by_team)
     if len(teams) > 1:
-        wrong.append(refused("pwscup2024.several_teams", by_team[teams[1]], teams=teams))
-    return Problems.of(*wrong) or Read(found, tuple(notices))
+        wrong.append(Problems.of("pwscup2024.several_teams", by_team[teams[1]], teams=teams))
+    if wrong:
+        raise InputError(Problems.join(wrong))
+    return found
 
 
-def read_released_alone(sources: Numbered) -> Reading[tuple[Table, ...]]:
+def read_released_alone(sources: Numbered) -> tuple[Table, ...]:
     """The ten files as attackers read them: without B, so any value of the contest's domains may occur."""
     schema = ratings.widest_schema(names=False)
     layout = Layout(header=True, min_rows=1, max_bytes=names.RELEASE.max_bytes)
-    readings = [
-        read_table(sources[number], schema.select(columns), layout) for number, columns in enumerate(ratings.SPLIT_COLUMNS)
-    ]
-    problems = Problems.of(*readings)
-    tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
-    if problems or len({len(table) for table in tables}) == 1:
-        return problems or Read(tables, notices_of(*readings))
+    with gather() as problems:
+        tables = [
+            problems.of(read_table, sources[number], schema.select(columns), layout)
+            for number, columns in enumerate(ratings.SPLIT_COLUMNS)
+        ]
     counts = [len(table) for table in tables]
-    other = next(number for number, count in enumerate(counts) if count != counts[0])
-    return refused("pwscup2024.row_counts_differ", sources[other].name, counts=counts)
+    if len(set(counts)) > 1:
+        other = next(number for number, count in enumerate(counts) if count != counts[0])
+        raise InputError.of("pwscup2024.row_counts_differ", sources[other].name, counts=counts)
+    return tuple(tables)
 
 
-def _read_tables(sources: Numbered, original: Table) -> Reading[tuple[Table, ...]]:
+def _read_tables(sources: Numbered, original: Table) -> tuple[Table, ...]:
     """All ten files against the splits of B; the problems of all of them together."""
-    layout = Layout(header=True, min_rows=len(original), max_rows=len(original), max_bytes=names.RELEASE.max_bytes)
-    readings = [read_table(sources[number], split.schema, layout) for number, split in enumerate(ratings.split(original))]
-    tables = tuple(reading.value for reading in readings if isinstance(reading, Read))
-    return Problems.of(*readings) or Read(tables, notices_of(*readings))
+    layout = Layout(
+        header=True,
+        min_rows=len(original),
+        max_rows=len(original),
+        max_bytes=names.RELEASE.max_bytes,
+    )
+    with gather() as problems:
+        tables = [
+            problems.of(read_table, sources[number], split.schema, layout)
+            for number, split in enumerate(ratings.split(original))
+        ]
+    return tuple(tables)
+
+
+def _of_other_candidate(
+    handout: Handout, chosen: int, sources: Numbered, problem_count: int
+) -> InputError | None:
+    """Refuse files that fit another candidate than the chosen one, which nearly always means a forgotten choice."""
+    fewest, fits, rest = problem_count, chosen, Problems([])
+    for number, candidate in enumerate(handout.candidates):
+        if number == chosen:
+            continue
+        problems = Problems([])
+        try:
+            _read_tables(sources, candidate)
+        except InputError as error:
+            problems = error.problems
+        if problems.total < fewest:
+            fewest, fits, rest = problems.total, number, problems
+    if fits == chosen:
+        return None
+    example = names.CHOICE.name(team=handout.team)
+    other = Problems.of(
+        "pwscup2024.other_candidate", "release", fits=fits + 1, taken=chosen + 1, example=example
+    )
+    return InputError(Problems.join([other, rest]))
 
 
 def _tells(name: str) -> bool:
@@ -147,39 +189,33 @@ def _tells(name: str) -> bool:
     return name == names.ID_FILE or names.is_choice(name)
 
 
-def _named_team(numbered: Reading[Numbered]) -> str:
+def _named_team(numbered: Numbered) -> str:
     """The team of the ten files, which have one; empty where they are not all there."""
-    if isinstance(numbered, Problems):
-        return ""
-    named = (names.release_number(source.name) for source in numbered.value.values())
-    return next(team for team, _ in filter(None, named))
+    named = (names.release_number(source.name) for source in numbered.values())
+    return next((team for team, _ in filter(None, named)), "")
 
 
-def _chosen(handout: Handout, sources: Sequence[Source]) -> Reading[int]:
+def _chosen(handout: Handout, sources: Sequence[Source]) -> int:
     """The candidate that was anonymized; where nothing tells and there are several, a notice does."""
     choices = [source for source in sources if names.is_choice(source.name)]
     if len(choices) > 1:
-        return refused("pwscup2024.choice_twice", choices[1].name)
+        raise InputError.of("pwscup2024.choice_twice", choices[1].name)
     if choices:
         return _told_choice(handout, choices[0])
-    if len(handout.candidates) == 1:
-        return Read(handout.chosen)
-    told = Problem(
-        "pwscup2024.not_chosen",
-        {"candidate": handout.chosen + 1, "example": names.CHOICE.name(team=handout.team)},
-        "release",
-        severity=Severity.NOTICE,
-    )
-    return Read(handout.chosen, (told,))
+    if len(handout.candidates) > 1:
+        example = names.CHOICE.name(team=handout.team)
+        number = handout.chosen + 1
+        notice("pwscup2024.not_chosen", file="release", candidate=number, example=example)
+    return handout.chosen
 
 
-def _told_choice(handout: Handout, source: Source) -> Reading[int]:
+def _told_choice(handout: Handout, source: Source) -> int:
     """The candidate that a file names, which must be the team's own where it is known whose it is."""
     fields = names.CHOICE.parse(source.name) or {}
     named = fields.get("team", handout.team)
     if handout.assigned and named != handout.team:
-        return refused("release.other_team", source.name, named=named, team=handout.team)
+        raise InputError.of("release.other_team", source.name, named=named, team=handout.team)
     several = len(handout.candidates) > 1
     choice = read_choice(source, len(handout.candidates) if several else CANDIDATES)
     # A single table is the chosen one, whatever its number was where it came from.
-    return choice if several else choice.map(lambda _: handout.chosen)
+    return choice if several else handout.chosen

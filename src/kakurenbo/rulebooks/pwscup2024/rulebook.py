@@ -13,8 +13,7 @@ import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
-from kakurenbo.commitments import digest
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
@@ -34,17 +33,38 @@ from kakurenbo.contracts import (
     Target,
     Utility,
 )
-from kakurenbo.contracts.information import log2_orders
-from kakurenbo.datasets import ratings
-from kakurenbo.parameters import parameter
+from kakurenbo.contest.commitments import digest
+from kakurenbo.contest.information import log2_orders
+from kakurenbo.core import Schema, Source, json_bytes
+from kakurenbo.core.messages import Phrase
+from kakurenbo.data import ratings
+from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
-from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess, guess_bytes, guesses_bytes, read_guesses
+from kakurenbo.rulebooks.pwscup2024.guesses import (
+    GuessForm,
+    check_guess,
+    guess_bytes,
+    guesses_bytes,
+    read_guesses,
+)
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
 from kakurenbo.rulebooks.pwscup2024.players import DEFAULT_PLAYERS
-from kakurenbo.rulebooks.pwscup2024.preparation import AUTO, EMBEDDED, FULL, ROWS, SMALL, draw_candidates
+from kakurenbo.rulebooks.pwscup2024.preparation import (
+    AUTO,
+    EMBEDDED,
+    FULL,
+    ROWS,
+    SMALL,
+    draw_candidates,
+)
 from kakurenbo.rulebooks.pwscup2024.published import read_published
-from kakurenbo.rulebooks.pwscup2024.release import Submission, check_release, release_files, split_files
+from kakurenbo.rulebooks.pwscup2024.release import (
+    Submission,
+    check_release,
+    release_files,
+    split_files,
+)
 from kakurenbo.rulebooks.pwscup2024.scores import HALF, count_hits, standings
 from kakurenbo.rulebooks.pwscup2024.targets import (
     MASKS_FILE,
@@ -59,7 +79,6 @@ from kakurenbo.rulebooks.pwscup2024.targets import (
     target_files,
 )
 from kakurenbo.rulebooks.pwscup2024.utility import release_utility
-from kakurenbo.tables import Reading, Schema, Source, json_bytes
 
 COMMON, PER_TEAM = "common", "per_team"
 DIGESTS_FILE = "digests.json"
@@ -70,11 +89,15 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     """PWS Cup 2024: identification and database reconstruction against ten overlapping files of movie ratings."""
 
     name: ClassVar[str] = "pwscup2024"
-    title: ClassVar[str] = "PWS Cup 2024, identification and reconstruction against ten files of movie ratings"
+    title: ClassVar[str] = (
+        "PWS Cup 2024, identification and reconstruction against ten files of movie ratings"
+    )
     rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
     weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
     knowledge: ClassVar[type] = RatingsKnowledge
-    attackers_use_handouts: ClassVar[bool] = True  # every team holds three candidates of the same source
+    attackers_use_handouts: ClassVar[bool] = (
+        True  # every team holds three candidates of the same source
+    )
     schema: ClassVar[Schema] = ratings.widest_schema()
     options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "prepare": ("round", "scale", "masks", "data"),
@@ -83,7 +106,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "tune": ("round", "scale", "data"),
     }
     phases: ClassVar[tuple[Phase, ...]] = (
-        Phase(ANONYMIZE, (names.RELEASE, names.ARCHIVE, names.CHOICE, names.PLAIN_CHOICE, names.ID), cost=2),
+        Phase(
+            ANONYMIZE,
+            (names.RELEASE, names.ARCHIVE, names.CHOICE, names.PLAIN_CHOICE, names.ID),
+            cost=2,
+        ),
         Phase(ATTACK, (names.GUESSES, names.GUESS_ARCHIVE, names.ONE_GUESS, names.ID), cost=0.1),
     )
 
@@ -94,8 +121,18 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "hide the same column in row i for all teams, or not; auto is common in main, per_team in pre",
         choices=(AUTO, COMMON, PER_TEAM),
     )
-    data: str = parameter(AUTO, "where B comes from: auto, embedded, imported, or a folder of B files")
+    data: str = parameter(
+        AUTO, "where B comes from: auto, embedded, imported, or a folder of B files"
+    )
 
+    file_descriptions: ClassVar[Mapping[str, str]] = {
+        "Bi*_[0-9].csv": "pwscup2024.file.split",
+        "Bi*.csv": "pwscup2024.file.candidate",
+        "B*a.csv": "pwscup2024.file.people",
+        "B*b.csv": "pwscup2024.file.ratings",
+        "C*_[0-9].csv": "pwscup2024.file.release",
+        DIGESTS_FILE: "pwscup2024.file.digests",
+    }
     utility_score: ClassVar[str] = "U"
     utility_range: ClassVar[tuple[float, float]] = (0, 100)
     demo_settings: ClassVar[Mapping[str, Any]] = {"scale": SMALL, "data": EMBEDDED}
@@ -107,6 +144,12 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         """Whether the masked column of row i is the same for all teams: in the main round, unless asked otherwise."""
         by_round = COMMON if self.round == "main" else PER_TEAM
         return by_round if self.masks == AUTO else self.masks
+
+    def release_schema(self) -> Schema:
+        return Schema(column for column in self.schema if column.name != ratings.NAME)
+
+    def conditions(self) -> tuple[Phrase, ...]:
+        return (Phrase("pwscup2024.readme.files"), Phrase("pwscup2024.readme.guess"))
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
@@ -134,19 +177,33 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Reading[Handout]:
+    def read_handout(self, path: Path) -> Handout:
         return read_handout(path, self.name)
 
-    def anonymize(self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
-        made = anonymizer(handout.table, rng)
-        if ratings.is_split(made.tables):
-            return made
-        return Release(ratings.split(made.table), made.mechanism, made.claims)
+    def anonymize(
+        self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
+    ) -> Release:
+        return _split(anonymizer(handout.table, rng))
+
+    def repair(
+        self, handout: Handout, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
+    ) -> Release:
+        return _split(anonymizer.after(handout.table, release, rng))
+
+    def released(self, handout: Handout, submission: Submission) -> tuple[Handout, Release]:
+        return replace(handout, chosen=submission.chosen), Release(submission.tables)
+
+    def is_unchanged(self, handout: Handout, release: Release) -> bool:
+        pairs = zip(release.tables, ratings.split(handout.table), strict=True)
+        return all(table.same_values(original) for table, original in pairs)
+
+    def packed_files(self, handout: Handout, files: Files) -> Files:
+        return {**files, names.ID_FILE: f"{handout.team}\n".encode()}
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         return release_files(handout, release.tables)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Reading[Submission]:
+    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         return check_release(handout, sources)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
@@ -154,15 +211,22 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         common = self.masking == COMMON
-        masks = secrets.read(MASKS_FILE, read_masks) if common else draw_masks(secrets.stream("masks"))
+        masks = (
+            secrets.read(MASKS_FILE, read_masks) if common else draw_masks(secrets.stream("masks"))
+        )
         original = secrets.handout.candidates[submission.chosen]
         known, answer = draw_test(original, submission.tables, secrets.stream("people"), masks)
-        files = {**target_files(secrets.team, known), **split_files(secrets.team, submission.tables)}
+        files = {
+            **target_files(secrets.team, known),
+            **split_files(secrets.team, submission.tables),
+        }
         return Publication(files, answer_files(secrets.team, answer))
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
-    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> Reading[RatingsKnowledge]:
+    def read_knowledge(
+        self, sources: Sequence[Source], declared: Anonymizer | None = None
+    ) -> RatingsKnowledge:
         return read_knowledge(sources, declared)
 
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
@@ -170,12 +234,12 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     def read_target(
         self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
-    ) -> Reading[Target[RatingsKnowledge, GuessForm]]:
+    ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        read = super().read_target(*paths, declared=declared, attacker=attacker)
-        return read.map(lambda target: replace(target, form=replace(target.form, target=target.name)))
+        target = super().read_target(*paths, declared=declared, attacker=attacker)
+        return replace(target, form=replace(target.form, target=target.name))
 
-    def check_guess(self, form: GuessForm, source: Source) -> Reading[RatingsGuess]:
+    def check_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
         return check_guess(form, source)
 
     def guess_bytes(self, guess: RatingsGuess) -> bytes:
@@ -186,10 +250,15 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         return {names.GUESSES.name(attacker=attacker): guesses_bytes(guesses, attacker)}
 
     def read_guesses(
-        self, targets: Mapping[str, Target[RatingsKnowledge, GuessForm]], sources: Sequence[Source], attacker: str
+        self,
+        targets: Mapping[str, Target[RatingsKnowledge, GuessForm]],
+        sources: Sequence[Source],
+        attacker: str,
     ) -> Guesses[RatingsGuess]:
         """One file serves all targets; a pair of columns that is wrong costs that target alone."""
-        return read_guesses({name: target.form for name, target in targets.items()}, sources, attacker)
+        return read_guesses(
+            {name: target.form for name, target in targets.items()}, sources, attacker
+        )
 
     @property
     def sample_attacks(self) -> Mapping[str, Sample]:
@@ -197,7 +266,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Reading[Answer]:
+    def read_answer(self, path: Path) -> Answer:
         return read_answer(path, self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
@@ -217,5 +286,14 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return standings(rounds, self.weighed(rounds))
 
-    def read_published(self, source: Source) -> Reading[RoundResults]:
+    def read_published(self, source: Source) -> RoundResults:
         return read_published(source)
+
+
+def _split(release: Release) -> Release:
+    """Return a release of ten files."""
+    return (
+        release
+        if ratings.is_split(release.tables)
+        else replace(release, tables=ratings.split(release.table))
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess
-from kakurenbo.contracts import (
+from kakurenbo.contest import (
     Chance,
     Credit,
     RoundResults,
@@ -23,8 +23,7 @@ from kakurenbo.contracts import (
     why_no_attack,
     why_out,
 )
-from kakurenbo.contracts.results import DISQUALIFIED
-from kakurenbo.measures.constant_answer import constant_answer
+from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
 FIRST = 5  # how many anonymizers an attacker is scored on
@@ -38,7 +37,7 @@ def count_hits(answer: Answer, guess: RatingsGuess) -> Credit:
     """Equal cells of both columns, 0..50 each; beside it blind guessing, and what "always 0" in both columns earns."""
     identified = int((answer.people == guess.people).sum())
     reconstructed = int((answer.values == guess.values).sum())
-    constant = constant_answer(answer.people, 0).hits + constant_answer(answer.values, 0).hits
+    constant = int((answer.people == 0).sum()) + int((answer.values == 0).sum())
     return Credit(
         identified + reconstructed,
         2 * len(answer.people),
@@ -95,18 +94,27 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     everybody = sorted(anonymizers | attackers - unranked, key=by_number)
     teams = [team for team in everybody if team not in excluded]
     total = {
-        team: None if _barred(team, rounds) else _weighed((weights[name], one.total.get(team)) for name, one in scored.items())
+        team: None
+        if _barred(team, rounds)
+        else _weighed((weights[name], one.total.get(team)) for name, one in scored.items())
         for team in everybody
     }
     attack = {
-        attacker: _weighed((weights[name], one.attack.get(attacker)) for name, one in scored.items())
+        attacker: _weighed(
+            (weights[name], one.attack.get(attacker)) for name, one in scored.items()
+        )
         for attacker in (*everybody, *unranked)
     }
     notes = {team: why_out(team, rounds) for team in total}
     by_total = rank({team: total[team] for team in teams}, notes)
-    by_attack = rank({team: attack[team] for team in teams}, {team: why_no_attack(team, rounds) for team in teams})
+    by_attack = rank(
+        {team: attack[team] for team in teams},
+        {team: why_no_attack(team, rounds) for team in teams},
+    )
     shown_total = shown_unranked({team: total[team] for team in excluded & anonymizers}, notes)
-    shown_attack = shown_unranked({name: attack[name] for name in (excluded | unranked) & attackers})
+    shown_attack = shown_unranked(
+        {name: attack[name] for name in (excluded | unranked) & attackers}
+    )
     return Standings(
         anonymization=by_total + shown_total,
         attack=by_attack + shown_attack,
@@ -132,20 +140,32 @@ class RoundScores:
 
     def __init__(self, results: RoundResults) -> None:
         self._results = results
-        self.anonymity = {team: FULL - max(self._attacked(team), default=Fraction(0)) for team in results.in_play}
+        self.anonymity = {
+            team: FULL - max(self._attacked(team), default=Fraction(0)) for team in results.in_play
+        }
         self.utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
-        self.total = {team: total_score(self.anonymity[team], self.utility[team]) for team in results.in_play}
+        self.total = {
+            team: total_score(self.anonymity[team], self.utility[team]) for team in results.in_play
+        }
         ranked: Scores = {team: self.total[team] for team in results.ranked_targets}
         self.first = [line.team for line in rank(ranked)][:FIRST]
         self.attack = {attacker: self._attack(attacker) for attacker in results.attackers}
 
     def _attacked(self, target: str) -> list[Fraction]:
-        return [self._hits(target, attacker) for attacker in self._results.ranked_attackers if attacker != target]
+        return [
+            self._hits(target, attacker)
+            for attacker in self._results.ranked_attackers
+            if attacker != target
+        ]
 
     def _attack(self, attacker: str) -> Fraction:
         """Hits on the five best anonymizers; for one of the five, its own entry counts 100 - A_self."""
-        own = sum((FULL - self.anonymity[team] for team in self.first if team == attacker), Fraction(0))
-        return own + sum((self._hits(team, attacker) for team in self.first if team != attacker), Fraction(0))
+        own = sum(
+            (FULL - self.anonymity[team] for team in self.first if team == attacker), Fraction(0)
+        )
+        return own + sum(
+            (self._hits(team, attacker) for team in self.first if team != attacker), Fraction(0)
+        )
 
     def _hits(self, target: str, attacker: str) -> Fraction:
         credit = self._results.credit(target, attacker)

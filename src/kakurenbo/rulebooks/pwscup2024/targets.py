@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsKnowledge, starred_schema
-from kakurenbo.contracts import Anonymizer, Mechanism, read_facts
-from kakurenbo.datasets import ratings
-from kakurenbo.rng import stream
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
-from kakurenbo.rulebooks.pwscup2024.release import read_released_alone, sort_release
-from kakurenbo.tables import (
+from kakurenbo.attacks.reconstruction.knowledge import (
+    RATING_VALUES,
+    RatingsKnowledge,
+    starred_schema,
+)
+from kakurenbo.contest import Anonymizer, Mechanism, read_facts
+from kakurenbo.core import (
     Category,
+    InputError,
     Integer,
     Layout,
     ProblemCollector,
-    Problems,
-    Read,
-    Reading,
     Schema,
     Severity,
     Source,
     Table,
-    notices_of,
+    gather,
     read_table,
-    refused,
     sources_of,
     table_bytes,
 )
+from kakurenbo.core.rng import stream
+from kakurenbo.data import ratings
+from kakurenbo.rulebooks.pwscup2024 import names
+from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
+from kakurenbo.rulebooks.pwscup2024.release import read_released_alone, sort_release
 
 MASKS_FILE = "masks.csv"
 PEOPLE, RATINGS, ANSWER = "a", "b", "x"
@@ -74,7 +75,9 @@ def draw_test(
     order = rng.permutation(TEST_ROWS)  # row i of b is row order[i] of a
     people = original.take(rows).select((ratings.NAME, *ratings.ATTRIBUTES))
     shuffled = original.take(rows[order])
-    codes = np.stack([shuffled.codes[name] for name in ratings.MOVIES], axis=1).astype(np.int64)  # (50, 46)
+    codes = np.stack([shuffled.codes[name] for name in ratings.MOVIES], axis=1).astype(
+        np.int64
+    )  # (50, 46)
     each = np.arange(TEST_ROWS)
     values = codes[each, masks]
     codes[each, masks] = RATING_VALUES
@@ -82,7 +85,9 @@ def draw_test(
     return RatingsKnowledge(people, starred, tables), Answer(order.astype(np.int64), values)
 
 
-def rehearse(original: Table, tables: tuple[Table, ...], seed: int) -> tuple[RatingsKnowledge, Answer]:
+def rehearse(
+    original: Table, tables: tuple[Table, ...], seed: int
+) -> tuple[RatingsKnowledge, Answer]:
     """A release under attack outside any contest, for experiments: the same people and masks for the same seed."""
     people, masks = (stream(seed, "pwscup2024", purpose, "01") for purpose in ("people", "masks"))
     return draw_test(original, tables, people, draw_masks(masks))
@@ -101,25 +106,31 @@ def target_files(team: str, knowledge: RatingsKnowledge) -> dict[str, bytes]:
 
 def answer_files(team: str, answer: Answer) -> dict[str, bytes]:
     """File x: no header, 50 rows of (row of a, hidden value)."""
-    lines = (f"{person},{value}\n" for person, value in zip(answer.people, answer.values, strict=True))
+    lines = (
+        f"{person},{value}\n" for person, value in zip(answer.people, answer.values, strict=True)
+    )
     return {names.attack_file(team, ANSWER): "".join(lines).encode()}
 
 
-def read_answer(path: Path, rulebook: str) -> Reading[Answer]:
+def read_answer(path: Path, rulebook: str) -> Answer:
     """File x, or the folder that holds it."""
     named = {source.name: names.attack_letter(source.name) for source in sources_of(path)}
     if path.is_dir():
         found = [name for name, fields in named.items() if fields and fields[1] == ANSWER]
         if len(found) != 1:
             example = names.attack_file("07", ANSWER)
-            return refused("pwscup2024.no_answer", path.name, severity=Severity.MALFORMED, example=example)
+            raise InputError.of(
+                "pwscup2024.no_answer", path.name, severity=Severity.MALFORMED, example=example
+            )
         path = path / found[0]
-    schema = Schema([Integer("row of a", 0, TEST_ROWS - 1), Integer("rating", 0, RATING_VALUES - 1)])
-    read = read_table(Source.of(path), schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    schema = Schema(
+        [Integer("row of a", 0, TEST_ROWS - 1), Integer("rating", 0, RATING_VALUES - 1)]
+    )
+    table = read_table(Source.of(path), schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
     facts = read_facts(path, rulebook)
     told = names.attack_letter(path.name)
     target = facts.target if facts and facts.target else told[0] if told else ""
-    return read.map(lambda table: Answer(table.values("row of a"), table.values("rating"), target))
+    return Answer(table.values("row of a"), table.values("rating"), target)
 
 
 def masks_bytes(masks: Masks) -> bytes:
@@ -127,15 +138,16 @@ def masks_bytes(masks: Masks) -> bytes:
     return "".join(f"{ratings.MOVIES[movie]}\n" for movie in masks).encode()
 
 
-def read_masks(source: Source) -> Reading[Masks]:
-    schema, layout = Schema([Category("movie", ratings.MOVIES)]), Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS)
-    return read_table(source, schema, layout).map(lambda table: table.codes["movie"].astype(np.int64))
+def read_masks(source: Source) -> Masks:
+    schema = Schema([Category("movie", ratings.MOVIES)])
+    table = read_table(source, schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    return table.codes["movie"].astype(np.int64)
 
 
 # -- what attackers know -------------------------------------------------------------------------------------------------
 
 
-def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> Reading[RatingsKnowledge]:
+def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> RatingsKnowledge:
     """Files a and b, by their names or else the first two, and the ten released files; beside them tables of other people.
 
     Those are told by their names: candidates B of the attacker's own handout, ``Bi03-1.csv``, and the public ``A.csv``. A
@@ -143,39 +155,50 @@ def read_knowledge(sources: Sequence[Source], declared: Anonymizer | None) -> Re
     """
     of_test = _named_tests(sources)
     if of_test is None:
-        return refused("pwscup2024.knowledge_lacks", "attack", severity=Severity.MALFORMED)
+        raise InputError.of("pwscup2024.knowledge_lacks", "attack", severity=Severity.MALFORMED)
     people = _read_people(of_test[0])
-    if isinstance(people, Problems):
-        return people
-    starred = _read_starred(of_test[1], len(people.value))
-    numbered = sort_release(_released(sources, of_test[0].name), "", strict=False)
-    if isinstance(starred, Problems) or isinstance(numbered, Problems):
-        return Problems.of(starred, numbered)
-    released, siblings, public = read_released_alone(numbered.value), *_of_others(sources, of_test[0].name)
-    if isinstance(released, Problems) or isinstance(siblings, Problems) or isinstance(public, Problems):
-        return Problems.of(released, siblings, public)
-    levels = ratings.attribute_levels((people.value, *released.value))
-    tables = tuple(ratings.narrowed(table, levels) for table in released.value)
+    with gather() as problems:
+        starred = problems.of(_read_starred, of_test[1], len(people))
+        files = _released(sources, of_test[0].name)
+        numbered = problems.of(sort_release, files, "", strict=False)
+    candidates, public = _of_others(sources, of_test[0].name)
+    with gather() as problems:
+        released = problems.of(read_released_alone, numbered)
+        siblings = problems.of(_read_all, ratings.read_ratings, candidates)
+        published = problems.of(_read_all, ratings.read_public, public[:1])
+    levels = ratings.attribute_levels((people, *released))
+    tables = tuple(ratings.narrowed(table, levels) for table in released)
     mechanism = _declared_mechanism(declared, tables)
-    known_people = ratings.narrowed(people.value, levels)
-    knowledge = RatingsKnowledge(
-        known_people, starred.value, tables, mechanism, declared, siblings.value, next(iter(public.value), None)
+    known_people = ratings.narrowed(people, levels)
+    return RatingsKnowledge(
+        known_people,
+        starred,
+        tables,
+        mechanism,
+        declared,
+        siblings,
+        next(iter(published), None),
     )
-    return Read(knowledge, notices_of(people, starred, released, siblings, public))
 
 
-def _of_others(sources: Sequence[Source], beside: str) -> tuple[Reading[tuple[Table, ...]], Reading[tuple[Table, ...]]]:
+def _of_others(sources: Sequence[Source], beside: str) -> tuple[list[Source], list[Source]]:
     """The tables of other people among the files of a target: candidates B, and A."""
     attacked = (names.attack_letter(beside) or ("", ""))[0]
-    candidates = [source for source in sources if names.candidate_team(source.name) not in (None, attacked)]
-    public = [source for source in sources if names.is_of_others(source.name) and names.candidate_team(source.name) is None]
-    return _all_of(map(ratings.read_ratings, candidates)), _all_of(map(ratings.read_public, public[:1]))
+    candidates = [
+        source for source in sources if names.candidate_team(source.name) not in (None, attacked)
+    ]
+    public = [
+        source
+        for source in sources
+        if names.is_of_others(source.name) and names.candidate_team(source.name) is None
+    ]
+    return candidates, public
 
 
-def _all_of(readings: Iterable[Reading[Table]]) -> Reading[tuple[Table, ...]]:
-    listed = list(readings)
-    tables = tuple(reading.value for reading in listed if isinstance(reading, Read))
-    return Problems.of(*listed) or Read(tables, notices_of(*listed))
+def _read_all(read: Callable[[Source], Table], sources: Sequence[Source]) -> tuple[Table, ...]:
+    with gather() as problems:
+        tables = [problems.of(read, source) for source in sources]
+    return tuple(tables)
 
 
 def _named_tests(sources: Sequence[Source]) -> tuple[Source, Source] | None:
@@ -187,41 +210,52 @@ def _named_tests(sources: Sequence[Source]) -> tuple[Source, Source] | None:
             by_letter.setdefault(fields[1], source)
     if {PEOPLE, RATINGS} <= set(by_letter):
         return by_letter[PEOPLE], by_letter[RATINGS]
-    others = [s for s in sources if names.release_number(s.name) is None and not names.is_of_others(s.name)]
+    others = [
+        s
+        for s in sources
+        if names.release_number(s.name) is None and not names.is_of_others(s.name)
+    ]
     return (others[0], others[1]) if len(others) > 1 else None
 
 
 def _released(sources: Sequence[Source], beside: str) -> list[Source]:
     """The ten files; where those of several teams lie together, the ones of the team that file a names."""
-    named = [(source, fields[0]) for source in sources if (fields := names.release_number(source.name))]
+    named = [
+        (source, fields[0]) for source in sources if (fields := names.release_number(source.name))
+    ]
     asked = (names.attack_letter(beside) or ("", ""))[0]
     told = asked in {team for _, team in named}
     return [source for source, team in named if not told or team == asked]
 
 
-def _read_people(source: Source) -> Reading[Table]:
+def _read_people(source: Source) -> Table:
     """File a."""
     schema = ratings.widest_schema().select((ratings.NAME, *ratings.ATTRIBUTES))
     return read_table(source, schema, Layout(header=True, min_rows=1))
 
 
-def _read_starred(source: Source, rows: int) -> Reading[Table]:
+def _read_starred(source: Source, rows: int) -> Table:
     """File b: as many rows as a, one star in each."""
-    read = read_table(source, starred_schema(), Layout(header=True, min_rows=rows, max_rows=rows))
-    if isinstance(read, Problems):
-        return read
-    stars = np.stack([read.value.codes[name] == RATING_VALUES for name in ratings.MOVIES], axis=1).sum(axis=1)
+    layout = Layout(header=True, min_rows=rows, max_rows=rows)
+    table = read_table(source, starred_schema(), layout)
+    starred = [table.codes[name] == RATING_VALUES for name in ratings.MOVIES]
+    stars = np.stack(starred, axis=1).sum(axis=1)
     found = ProblemCollector(source.name)
     for record in np.flatnonzero(stars != 1).tolist():
         count = int(stars[record])
         found.add("pwscup2024.stars", row=record + 2, record=record, value=str(count), count=count)
-    return found.problems() if found else read
+    found.check()
+    return table
 
 
 def _declared_mechanism(declared: Anonymizer | None, tables: Sequence[Table]) -> Mechanism | None:
     """The mechanism that the declared method would use on a table of all columns."""
     if declared is None:
         return None
-    columns = {column.name: (column, table.codes[column.name]) for table in tables for column in table.schema}
+    columns = {
+        column.name: (column, table.codes[column.name])
+        for table in tables
+        for column in table.schema
+    }
     schema = Schema(columns[name][0] for name in ratings.ATTRIBUTES + ratings.MOVIES)
     return declared.mechanism(Table(schema, {name: codes for name, (_, codes) in columns.items()}))

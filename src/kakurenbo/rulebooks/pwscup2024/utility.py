@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.contracts import Score, Utility
-from kakurenbo.datasets import ratings
+from kakurenbo.contest import Score, Utility
+from kakurenbo.core import Problem, Severity, Table
+from kakurenbo.core.rng import stream
+from kakurenbo.data import ratings
 from kakurenbo.measures.crosstab import crosstab_utility, least_utility
-from kakurenbo.rng import stream
 from kakurenbo.rulebooks.pwscup2024.scores import FULL, count_hits
 from kakurenbo.rulebooks.pwscup2024.targets import draw_masks, draw_test
-from kakurenbo.tables import Problem, Severity, Table
 
 SAMPLE_ANONYMITY = "sample_anonymity"
 
@@ -19,7 +19,10 @@ SAMPLE_ANONYMITY = "sample_anonymity"
 def release_utility(original: Table, tables: tuple[Table, ...]) -> Utility:
     """Every figure of the ten files that were made of B."""
     told = Problem("pwscup2024.other_people", file=SAMPLE_ANONYMITY, severity=Severity.NOTICE)
-    scores = {**crosstab_scores(original, tables), SAMPLE_ANONYMITY: sample_anonymity(original, tables)}
+    scores = {
+        **crosstab_scores(original, tables),
+        SAMPLE_ANONYMITY: sample_anonymity(original, tables),
+    }
     return Utility(scores, notices=(told,))
 
 
@@ -29,7 +32,10 @@ def crosstab_scores(original: Table, tables: Sequence[Table]) -> dict[str, Score
         crosstab_utility(split, released, ratings.ATTRIBUTES)
         for split, released in zip(ratings.split(original), tables, strict=True)
     ]
-    return {**{f"U_{number}": score for number, score in enumerate(parts)}, "U": least_utility(parts)}
+    return {
+        **{f"U_{number}": score for number, score in enumerate(parts)},
+        "U": least_utility(parts),
+    }
 
 
 def sample_anonymity(original: Table, tables: tuple[Table, ...]) -> Score:
@@ -38,7 +44,12 @@ def sample_anonymity(original: Table, tables: tuple[Table, ...]) -> Score:
     The people, orders and masks come from a public stream that B and the release fix, so that anybody who holds them gets the
     same figure. The judge draws 50 other people from the secret seed: the sample attack's hits there differ by a few.
     """
-    rng = stream(0, "pwscup2024", SAMPLE_ANONYMITY, original.digest(), *(table.digest() for table in tables))
+    rng = stream(
+        0, "pwscup2024", SAMPLE_ANONYMITY, original.digest(), *(table.digest() for table in tables)
+    )
     knowledge, answer = draw_test(original, tables, rng, draw_masks(rng))
     credit = count_hits(answer, Sample()(knowledge, rng))
-    return Score(float(FULL - credit.hits), parts={name: float(hits) for name, hits in credit.details.items()})
+    return Score(
+        float(FULL - credit.hits),
+        parts={name: float(hits) for name, hits in credit.details.items()},
+    )

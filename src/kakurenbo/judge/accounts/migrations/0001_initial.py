@@ -15,9 +15,17 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="User",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("password", models.CharField(max_length=128, verbose_name="password")),
-                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
                 ("email", models.EmailField(max_length=254, unique=True)),
                 ("name", models.CharField(blank=True, max_length=100)),
                 ("language", models.CharField(blank=True, max_length=2)),
@@ -27,14 +35,22 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(django.db.models.functions.text.Lower("email"), name="one_account_per_address")
+                    models.UniqueConstraint(
+                        django.db.models.functions.text.Lower("email"),
+                        name="one_account_per_address",
+                    )
                 ],
             },
         ),
         migrations.CreateModel(
             name="Token",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("digest", models.CharField(max_length=64, unique=True)),
                 ("label", models.CharField(max_length=100)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -43,7 +59,9 @@ class Migration(migrations.Migration):
                 (
                     "user",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="tokens", to=settings.AUTH_USER_MODEL
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
             ],

@@ -16,7 +16,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Contest",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("slug", models.SlugField(unique=True)),
                 ("title", models.CharField(max_length=200)),
                 ("rulebook", models.CharField(max_length=100)),
@@ -30,7 +35,9 @@ class Migration(migrations.Migration):
                 (
                     "made_by",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="contests", to=settings.AUTH_USER_MODEL
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="contests",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
             ],
@@ -38,14 +45,21 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Announcement",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("title", models.CharField(max_length=200)),
                 ("text", models.TextField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "contest",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="announcements", to="contests.contest"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="announcements",
+                        to="contests.contest",
                     ),
                 ),
             ],
@@ -56,7 +70,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Round",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("name", models.SlugField()),
                 ("position", models.PositiveSmallIntegerField()),
                 ("facts", models.JSONField(default=dict)),
@@ -66,7 +85,9 @@ class Migration(migrations.Migration):
                 (
                     "contest",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="rounds", to="contests.contest"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rounds",
+                        to="contests.contest",
                     ),
                 ),
             ],
@@ -77,14 +98,24 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Phase",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("kind", models.CharField(max_length=20)),
                 ("opens_at", models.DateTimeField()),
                 ("closes_at", models.DateTimeField()),
                 (
                     "state",
                     models.CharField(
-                        choices=[("waiting", "Waiting"), ("open", "Open"), ("sealing", "Sealing"), ("closed", "Closed")],
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("open", "Open"),
+                            ("sealing", "Sealing"),
+                            ("closed", "Closed"),
+                        ],
                         default="waiting",
                         max_length=10,
                     ),
@@ -92,7 +123,9 @@ class Migration(migrations.Migration):
                 (
                     "visibility",
                     models.CharField(
-                        choices=[("live", "Live"), ("frozen", "Frozen"), ("hidden", "Hidden")], default="live", max_length=10
+                        choices=[("live", "Live"), ("frozen", "Frozen"), ("hidden", "Hidden")],
+                        default="live",
+                        max_length=10,
                     ),
                 ),
                 ("tries_in_all", models.PositiveIntegerField(null=True)),
@@ -101,7 +134,11 @@ class Migration(migrations.Migration):
                 ("reset_hour", models.PositiveSmallIntegerField(default=0)),
                 (
                     "round",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="phases", to="contests.round"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="phases",
+                        to="contests.round",
+                    ),
                 ),
             ],
             options={
@@ -111,14 +148,23 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Team",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("number", models.CharField(max_length=4)),
                 ("name", models.CharField(max_length=100)),
                 ("unranked", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "contest",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="teams", to="contests.contest"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="teams",
+                        to="contests.contest",
+                    ),
                 ),
             ],
             options={
@@ -128,11 +174,20 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Membership",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "role",
                     models.CharField(
-                        choices=[("responsible", "Responsible"), ("member", "Member"), ("adviser", "Adviser")],
+                        choices=[
+                            ("responsible", "Responsible"),
+                            ("member", "Member"),
+                            ("adviser", "Adviser"),
+                        ],
                         default="member",
                         max_length=12,
                     ),
@@ -141,13 +196,17 @@ class Migration(migrations.Migration):
                 (
                     "user",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to=settings.AUTH_USER_MODEL
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
                     "team",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="contests.team"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="contests.team",
                     ),
                 ),
             ],
@@ -155,12 +214,21 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Invite",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("digest", models.CharField(max_length=64, unique=True)),
                 (
                     "role",
                     models.CharField(
-                        choices=[("responsible", "Responsible"), ("member", "Member"), ("adviser", "Adviser")],
+                        choices=[
+                            ("responsible", "Responsible"),
+                            ("member", "Member"),
+                            ("adviser", "Adviser"),
+                        ],
                         default="member",
                         max_length=12,
                     ),
@@ -170,24 +238,41 @@ class Migration(migrations.Migration):
                 ("revoked_at", models.DateTimeField(null=True)),
                 (
                     "team",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="invites", to="contests.team"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invites",
+                        to="contests.team",
+                    ),
                 ),
             ],
         ),
         migrations.CreateModel(
             name="Entry",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("disqualified", models.TextField(blank=True)),
                 ("excused", models.TextField(blank=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "round",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="contests.round"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entries",
+                        to="contests.round",
+                    ),
                 ),
                 (
                     "team",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="contests.team"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entries",
+                        to="contests.team",
+                    ),
                 ),
             ],
             options={
@@ -196,33 +281,46 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="round",
-            constraint=models.UniqueConstraint(fields=("contest", "name"), name="one_round_of_a_name"),
+            constraint=models.UniqueConstraint(
+                fields=("contest", "name"), name="one_round_of_a_name"
+            ),
         ),
         migrations.AddConstraint(
             model_name="round",
-            constraint=models.UniqueConstraint(fields=("contest", "position"), name="one_round_at_a_place"),
-        ),
-        migrations.AddConstraint(
-            model_name="phase",
-            constraint=models.UniqueConstraint(fields=("round", "kind"), name="one_phase_of_a_kind"),
-        ),
-        migrations.AddConstraint(
-            model_name="phase",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("opens_at__lt", models.F("closes_at"))), name="a_phase_opens_before_it_closes"
+            constraint=models.UniqueConstraint(
+                fields=("contest", "position"), name="one_round_at_a_place"
             ),
         ),
         migrations.AddConstraint(
             model_name="phase",
-            constraint=models.CheckConstraint(condition=models.Q(("reset_hour__lt", 24)), name="a_reset_hour_is_an_hour"),
+            constraint=models.UniqueConstraint(
+                fields=("round", "kind"), name="one_phase_of_a_kind"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="phase",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("opens_at__lt", models.F("closes_at"))),
+                name="a_phase_opens_before_it_closes",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="phase",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reset_hour__lt", 24)), name="a_reset_hour_is_an_hour"
+            ),
         ),
         migrations.AddConstraint(
             model_name="team",
-            constraint=models.UniqueConstraint(fields=("contest", "number"), name="one_team_of_a_number"),
+            constraint=models.UniqueConstraint(
+                fields=("contest", "number"), name="one_team_of_a_number"
+            ),
         ),
         migrations.AddConstraint(
             model_name="team",
-            constraint=models.UniqueConstraint(fields=("contest", "name"), name="one_team_of_a_name"),
+            constraint=models.UniqueConstraint(
+                fields=("contest", "name"), name="one_team_of_a_name"
+            ),
         ),
         migrations.AddConstraint(
             model_name="membership",
@@ -230,6 +328,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="entry",
-            constraint=models.UniqueConstraint(fields=("round", "team"), name="one_entry_to_a_round"),
+            constraint=models.UniqueConstraint(
+                fields=("round", "team"), name="one_entry_to_a_round"
+            ),
         ),
     ]

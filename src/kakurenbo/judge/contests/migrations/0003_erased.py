@@ -6,4 +6,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [("contests", "0002_key_order")]
 
-    operations = [migrations.AddField(model_name="contest", name="erased_at", field=models.DateTimeField(null=True))]
+    operations = [
+        migrations.AddField(
+            model_name="contest", name="erased_at", field=models.DateTimeField(null=True)
+        )
+    ]

@@ -6,15 +6,17 @@ from typing import Any
 
 from django import forms
 
+from kakurenbo.core.messages import LANGUAGES
 from kakurenbo.judge.pages.forms.worded import WordedForm
-from kakurenbo.messages import LANGUAGES
 
 _LEAST = 10
 
 
 def _password(autocomplete: str, least: int | None = None) -> forms.CharField:
     attributes = {"autocomplete": autocomplete, **({} if least is None else {"minlength": least})}
-    return forms.CharField(widget=forms.PasswordInput(attrs=attributes), strip=False, min_length=least, max_length=200)
+    return forms.CharField(
+        widget=forms.PasswordInput(attrs=attributes), strip=False, min_length=least, max_length=200
+    )
 
 
 class LogInForm(WordedForm):

@@ -12,37 +12,75 @@ from django import forms
 from django.core.validators import validate_slug
 from django.utils.text import capfirst
 
-from kakurenbo.contracts import ATTACK
+from kakurenbo.contest import ATTACK
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import retold, text, text_or
 from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest, Visibility
-from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, known_rulebook
+from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, find_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
-from kakurenbo.messages import retold, text, text_or
-from kakurenbo.parameters import Parameter
-from kakurenbo.tables import Problems
+from kakurenbo.methods.parameters import Parameter
 
 WALL = "%Y-%m-%dT%H:%M"
 _MOST_PLACES = 99
 _TIMES = ("opens_at", "closes_at")
 _USUAL_ZONES = (
-    *("UTC", "Asia/Tokyo", "Asia/Seoul", "Asia/Shanghai", "Asia/Kolkata", "Australia/Sydney", "Europe/London", "Europe/Berlin"),
-    *("Europe/Paris", "America/New_York", "America/Chicago", "America/Los_Angeles", "America/Sao_Paulo"),
+    *(
+        "UTC",
+        "Asia/Tokyo",
+        "Asia/Seoul",
+        "Asia/Shanghai",
+        "Asia/Kolkata",
+        "Australia/Sydney",
+        "Europe/London",
+        "Europe/Berlin",
+    ),
+    *(
+        "Europe/Paris",
+        "America/New_York",
+        "America/Chicago",
+        "America/Los_Angeles",
+        "America/Sao_Paulo",
+    ),
 )
 _REGIONS = (
-    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"),
+    *(
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Europe",
+        "Indian",
+        "Pacific",
+    ),
 )  # other names of the zone database are of files, offsets and earlier times
 
 
 def zones() -> set[str]:
     """Names of time zones that people live in, and UTC."""
-    return {"UTC", *(name for name in available_timezones() if name.partition("/")[0] in _REGIONS and "/" in name)}
+    return {
+        "UTC",
+        *(
+            name
+            for name in available_timezones()
+            if name.partition("/")[0] in _REGIONS and "/" in name
+        ),
+    }
 
 
 def zone_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Zones to choose from: the usual ones first, then all by region; a name of two words is shown as two."""
     known = zones()
-    grouped = [(text("page.usual_zones"), [(name, _shown_zone(name)) for name in _USUAL_ZONES if name in known])]
+    grouped = [
+        (
+            text("page.usual_zones"),
+            [(name, _shown_zone(name)) for name in _USUAL_ZONES if name in known],
+        )
+    ]
     for region in _REGIONS:
         own = sorted(name for name in known if name.startswith(f"{region}/"))
         grouped.append((region, [(name, _shown_zone(name)) for name in own]))
@@ -81,7 +119,9 @@ class ContestForm(WordedForm):
     places = forms.IntegerField(min_value=1, max_value=_MOST_PLACES, initial=10)
     played = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
 
-    def __init__(self, rounds: Sequence[str], data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, rounds: Sequence[str], data: Any = None, *, initial: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(data, initial={**(initial or {}), "played": rounds})
         played = self.fields["played"]
         if isinstance(played, forms.MultipleChoiceField):
@@ -101,25 +141,29 @@ class OptionsForm(forms.Form):
     def __init__(self, rulebook: str, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix="option")
         self._rulebook = rulebook
-        known = known_rulebook(rulebook)
-        several = not isinstance(known, Problems) and len(known.value.rounds) > 1
+        known = find_rulebook(rulebook)
+        several = known is not None and len(known.rounds) > 1
         for described in contest_options(rulebook):
             self.fields[described.name] = _option_field(rulebook, described, several_rounds=several)
         self.keys = {name: name for name in self.fields}  # shown beside the words
 
     def clean(self) -> dict[str, Any]:
         """Each value that is not as it is by default, as the contest keeps it; problems stand at their fields."""
-        chosen = chosen_options(self._rulebook, self._changed(super().clean() or {}))
-        if not isinstance(chosen, Problems):
-            return chosen.value
-        for problem in chosen:
-            self.add_error(problem.column, problem.sentence)
+        try:
+            return chosen_options(self._rulebook, self._changed(super().clean() or {}))
+        except InputError as error:
+            for problem in error.problems:
+                self.add_error(problem.column, problem.sentence)
         return {}
 
     def _changed(self, cleaned: dict[str, Any]) -> dict[str, str]:
         """What the organizer changed; a field that was emptied means none."""
         given = {name: str(value or "").strip() for name, value in cleaned.items()}
-        return {name: value or "none" for name, value in given.items() if value != (self.fields[name].initial or "")}
+        return {
+            name: value or "none"
+            for name, value in given.items()
+            if value != (self.fields[name].initial or "")
+        }
 
 
 class PhaseForm(WordedForm):
@@ -167,7 +211,11 @@ class PhaseForm(WordedForm):
         return dataclasses.replace(self.plan, **moments) if len(moments) == len(_TIMES) else None
 
     def _moments(self, zone: str) -> dict[str, Any]:
-        return {name: as_moment(self.cleaned_data[name], zone) for name in _TIMES if name in self.cleaned_data}
+        return {
+            name: as_moment(self.cleaned_data[name], zone)
+            for name in _TIMES
+            if name in self.cleaned_data
+        }
 
 
 def word_visibility(form: forms.Form, kind: str) -> None:
@@ -192,7 +240,11 @@ def phase_forms(plans: Sequence[PhasePlan], zone: str, data: Any = None) -> list
 def changed_options(contest: Contest) -> list[tuple[str, str, Any]]:
     """What the organizer changed of the rulebook's options, in the order of its declaration: words, name, value."""
     declared = contest_options(contest.rulebook)
-    known = [(_option_label(contest.rulebook, one), one.name) for one in declared if one.name in contest.options]
+    known = [
+        (_option_label(contest.rulebook, one), one.name)
+        for one in declared
+        if one.name in contest.options
+    ]
     return [(label, name, contest.options[name]) for label, name in known]
 
 
@@ -220,7 +272,11 @@ def _expectation(described: Parameter) -> str:
     told = described.value_expectation
     if not described.optional:
         return told
-    return text("page.or_empty_for" if described.none else "page.or_empty", expectation=told, none=retold(described.none))
+    return text(
+        "page.or_empty_for" if described.none else "page.or_empty",
+        expectation=told,
+        none=retold(described.none),
+    )
 
 
 def _shown_default(described: Parameter) -> str:
@@ -228,4 +284,8 @@ def _shown_default(described: Parameter) -> str:
         return ""
     if isinstance(described.default, tuple):
         return ",".join(described.default)
-    return str(described.default).lower() if isinstance(described.default, bool) else str(described.default)
+    return (
+        str(described.default).lower()
+        if isinstance(described.default, bool)
+        else str(described.default)
+    )

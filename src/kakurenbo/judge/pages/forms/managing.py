@@ -7,19 +7,21 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role, Round
 from kakurenbo.judge.contests.rules import LONGEST_REASON
 from kakurenbo.judge.pages.forms.making import WALL, WallTimeField, as_moment, word_visibility
 from kakurenbo.judge.pages.forms.worded import WordedForm, choices_of
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import text
 
 
 class TeamForm(WordedForm):
     """A team; its number is the next free one unless one is given."""
 
     team_name = forms.CharField(max_length=100)
-    number = forms.CharField(max_length=4, required=False, widget=forms.TextInput(attrs={"inputmode": "numeric"}))
+    number = forms.CharField(
+        max_length=4, required=False, widget=forms.TextInput(attrs={"inputmode": "numeric"})
+    )
     unranked = forms.BooleanField(required=False)
 
 
@@ -39,7 +41,9 @@ class InviteForm(WordedForm):
 class ReasonForm(WordedForm):
     """Why something is decided about a team in a round: the team reads it."""
 
-    reason = forms.CharField(max_length=LONGEST_REASON, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    reason = forms.CharField(
+        max_length=LONGEST_REASON, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
 
     def __init__(self, entry: Entry, what: str, data: Any = None) -> None:
         super().__init__(data)
@@ -59,12 +63,19 @@ class RejudgingForm(WordedForm):
         self._contest = contest
         what = self.fields["what"]
         assert isinstance(what, forms.ChoiceField)
-        what.choices = [("", text("page.rejudge_all")), *((one.name, one.name) for one in contest.rounds.all())]
+        what.choices = [
+            ("", text("page.rejudge_all")),
+            *((one.name, one.name) for one in contest.rounds.all()),
+        ]
 
     def clean_submission_id(self) -> Submission | None:
         """One entry alone, where one is named."""
         pk = self.cleaned_data["submission_id"]
-        found = Submission.objects.filter(pk=pk, entry__team__contest=self._contest).first() if pk else None
+        found = (
+            Submission.objects.filter(pk=pk, entry__team__contest=self._contest).first()
+            if pk
+            else None
+        )
         if pk and found is None:
             raise forms.ValidationError(text("page.rejudge_no_entry"))
         return found
@@ -91,8 +102,13 @@ class ScheduleForm(WordedForm):
 
     def __init__(self, contest: Contest, phase: Phase, data: Any = None) -> None:
         zone = ZoneInfo(contest.zone)
-        times = {name: getattr(phase, name).astimezone(zone).strftime(WALL) for name in ("opens_at", "closes_at")}
-        super().__init__(data, prefix=f"phase{phase.pk}", initial={**times, "visibility": phase.visibility})
+        times = {
+            name: getattr(phase, name).astimezone(zone).strftime(WALL)
+            for name in ("opens_at", "closes_at")
+        }
+        super().__init__(
+            data, prefix=f"phase{phase.pk}", initial={**times, "visibility": phase.visibility}
+        )
         self._zone, self._phase = contest.zone, phase
         word_visibility(self, phase.kind)
         for name in ("opens_at", "closes_at"):
@@ -109,7 +125,11 @@ class ScheduleForm(WordedForm):
                 cleaned[name] = getattr(self._phase, name)
             elif cleaned.get(name):
                 cleaned[name] = as_moment(cleaned[name], self._zone)
-        if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["closes_at"] <= cleaned["opens_at"]:
+        if (
+            cleaned.get("opens_at")
+            and cleaned.get("closes_at")
+            and cleaned["closes_at"] <= cleaned["opens_at"]
+        ):
             self.add_error("closes_at", text("page.closes_before_it_opens"))
         return cleaned
 

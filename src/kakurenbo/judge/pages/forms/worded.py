@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from kakurenbo.messages import text, text_or
+from kakurenbo.core.messages import text, text_or
 
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line end, and those that turn the direction of the words around them."""
@@ -18,12 +18,16 @@ _BREAKS = re.compile("[\t\n\r\u2028\u2029]")
 class WordedForm(forms.Form):
     """Labels are ``page.field.NAME``, hints ``page.hint.NAME`` where there is one; words of the viewer's language."""
 
-    def __init__(self, data: Any = None, *, initial: dict[str, Any] | None = None, prefix: str | None = None) -> None:
+    def __init__(
+        self, data: Any = None, *, initial: dict[str, Any] | None = None, prefix: str | None = None
+    ) -> None:
         super().__init__(data, initial=initial, prefix=prefix, label_suffix="")
         for name, field in self.fields.items():
             field.label = field.label or text(f"page.field.{name}")
             field.help_text = field.help_text or text_or(f"page.hint.{name}", "")
-            if isinstance(field, forms.CharField) and not isinstance(field.widget, forms.PasswordInput):
+            if isinstance(field, forms.CharField) and not isinstance(
+                field.widget, forms.PasswordInput
+            ):
                 one_line = [] if isinstance(field.widget, forms.Textarea) else [_is_one_line]
                 field.validators = [*field.validators, _is_seen, *one_line]
 

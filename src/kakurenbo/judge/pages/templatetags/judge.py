@@ -15,12 +15,12 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, linebreaks, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from kakurenbo.contracts import Unit
+from kakurenbo.contest import Unit
+from kakurenbo.core.messages import retold, text
 from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.pages.spans import UNITS, in_words
-from kakurenbo.messages import retold, text
-from kakurenbo.reporting.numbers import figure
+from kakurenbo.reports.numbers import figure
 
 register = template.Library()
 _MARKS = {
@@ -51,7 +51,9 @@ def told(sentence: str) -> str:
 @register.filter
 def state_mark(value: object, group: str = "state") -> SafeString:
     """A state as a coloured word."""
-    return format_html('<span class="mark {}">{}</span>', _MARKS.get(str(value), ""), text(f"page.{group}.{value}"))
+    return format_html(
+        '<span class="mark {}">{}</span>', _MARKS.get(str(value), ""), text(f"page.{group}.{value}")
+    )
 
 
 @register.simple_tag
@@ -62,7 +64,12 @@ def when(moment: datetime | None, contest: Contest | None = None) -> SafeString:
     zone = ZoneInfo(contest.zone) if contest else timezone.get_current_timezone()
     local = moment.astimezone(zone)
     shown = f"{date_format(local, text('page.date_format'), use_l10n=False)} {local:%H:%M} {local.tzname()}"
-    return format_html('<time datetime="{}" data-yours="{}">{}</time>', moment.isoformat(), text("page.your_time"), shown)
+    return format_html(
+        '<time datetime="{}" data-yours="{}">{}</time>',
+        moment.isoformat(),
+        text("page.your_time"),
+        shown,
+    )
 
 
 @register.simple_tag
@@ -70,19 +77,28 @@ def countdown(moment: datetime) -> SafeString:
     """How long it is until a moment; a script counts on."""
     words = "|".join(text(f"page.span.{unit}", count="#") for unit in UNITS)
     return format_html(
-        '<span data-until="{}" data-words="{}">{}</span>', moment.isoformat(), words, in_words(moment - timezone.now())
+        '<span data-until="{}" data-words="{}">{}</span>',
+        moment.isoformat(),
+        words,
+        in_words(moment - timezone.now()),
     )
 
 
 @register.filter
 def leak_words(leak: Leak) -> str:
     """How much of an answer feedback can tell, with the figures it is made of."""
-    told = {"questions": leak.questions, "each": f"{leak.bits_each:.2f}", "bits": f"{leak.told:,.1f}"}
+    told = {
+        "questions": leak.questions,
+        "each": f"{leak.bits_each:.2f}",
+        "bits": f"{leak.told:,.1f}",
+    }
     if leak.share is None or leak.answer_bits is None:
         return text("page.leak_unknown", **told)
     if leak.told > leak.answer_bits:
         return text("page.leak_all", **told, answer=f"{leak.answer_bits:,.1f}")
-    return text("page.leak_told", **told, answer=f"{leak.answer_bits:,.1f}", share=f"{100 * leak.share:.2f}")
+    return text(
+        "page.leak_told", **told, answer=f"{leak.answer_bits:,.1f}", share=f"{100 * leak.share:.2f}"
+    )
 
 
 @register.filter
@@ -132,7 +148,14 @@ class Mistake:
 def problems(*forms: BaseForm | list[BaseForm]) -> dict[str, Any]:
     """Everything that is wrong with some forms, as a list that leads to the fields."""
     flat = [one for given in forms for one in (given if isinstance(given, list) else [given])]
-    return {"mistakes": [mistake for form in flat if form is not None and form.is_bound for mistake in _mistakes(form)]}
+    return {
+        "mistakes": [
+            mistake
+            for form in flat
+            if form is not None and form.is_bound
+            for mistake in _mistakes(form)
+        ]
+    }
 
 
 def _mistakes(form: BaseForm) -> Iterator[Mistake]:
@@ -154,7 +177,9 @@ def _place(bound: BoundField) -> str:
 def field(bound: BoundField) -> dict[str, Any]:
     """A field with label, help and errors, tied together for screen readers."""
     place = bound.auto_id
-    described = " ".join([f"{place}-hint"] * bool(bound.help_text) + [f"{place}-errors"] * bool(bound.errors))
+    described = " ".join(
+        [f"{place}-hint"] * bool(bound.help_text) + [f"{place}-errors"] * bool(bound.errors)
+    )
     extra = {"aria-describedby": described} if described else {}
     if bound.errors:
         extra["aria-invalid"] = "true"

@@ -14,10 +14,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import language, text
 from kakurenbo.judge.accounts import guessing, rules
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.pages.forms.accounts import LogInForm, RegistrationForm
-from kakurenbo.messages import language, text
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -33,8 +34,8 @@ def setup(request: HttpRequest) -> HttpResponse:
         given = form.cleaned_data
         try:
             user = rules.make_first_organizer(given["email"], given["new_password"], given["name"])
-        except rules.Refused as refused:
-            for problem in refused.problems:
+        except InputError as error:
+            for problem in error.problems:
                 form.add_error(None, problem.sentence)
         else:
             User.objects.filter(pk=user.pk).update(language=language())
@@ -53,10 +54,14 @@ def log_in(request: HttpRequest) -> HttpResponse:
     form = LogInForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        user = auth.authenticate(request, username=given["email"].strip().lower(), password=given["password"])
+        user = auth.authenticate(
+            request, username=given["email"].strip().lower(), password=given["password"]
+        )
         if user is not None:
             auth.login(request, user)
-            safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+            safe = url_has_allowed_host_and_scheme(
+                target, {request.get_host()}, require_https=request.is_secure()
+            )
             return redirect(target if safe else "home")
         form.add_error(None, text("page.wrong_login"))
     address = f"{reverse('login')}?{urlencode({'next': target})}" if target else reverse("login")

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from kakurenbo.judge.contests import rules
-from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, telling
 from kakurenbo.judge.pages.forms.managing import AnnouncementForm
 from kakurenbo.judge.pages.scene import scene
 
@@ -20,8 +20,10 @@ def announce(request: UserRequest, slug: str) -> HttpResponse:
     form = AnnouncementForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        outcome = rules.announce(request.user, contest, given["announcement_title"], given["announcement_text"])
-        if said(request, outcome, "page.announced"):
+        with telling(request, "page.announced"):
+            rules.announce(
+                request.user, contest, given["announcement_title"], given["announcement_text"]
+            )
             return redirect("contest", slug=slug)
     known = {"form": form, "announcements": contest.announcements.all()}
     return render(request, "judge/announce.html", scene(request, contest, "manage", **known))

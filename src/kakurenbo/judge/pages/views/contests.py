@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import permissions, queries
@@ -20,7 +21,6 @@ from kakurenbo.judge.pages.forms.making import changed_options
 from kakurenbo.judge.pages.scene import current_phase, scene
 from kakurenbo.judge.pages.views.making import about_rulebook
 from kakurenbo.judge.scoring.models import StandingSnapshot, Visible
-from kakurenbo.messages import text
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,22 @@ def home(request: HttpRequest) -> HttpResponse:
     shown = [_card(request, contest) for contest in queries.contests_for(request.user)]
     groups = {
         "page.group_own": [card for card in shown if card.membership and not card.over],
-        "page.group_running": [card for card in shown if not card.membership and not card.over and not card.contest.rehearsal],
+        "page.group_running": [
+            card
+            for card in shown
+            if not card.membership and not card.over and not card.contest.rehearsal
+        ],
         "page.group_ended": [card for card in shown if card.over and not card.contest.rehearsal],
-        "page.group_rehearsals": [card for card in shown if card.contest.rehearsal and not (card.membership and not card.over)],
+        "page.group_rehearsals": [
+            card
+            for card in shown
+            if card.contest.rehearsal and not (card.membership and not card.over)
+        ],
     }
-    known = {"groups": [(text(code), cards) for code, cards in groups.items() if cards], "here": "home"}
+    known = {
+        "groups": [(text(code), cards) for code, cards in groups.items() if cards],
+        "here": "home",
+    }
     return render(request, "judge/home.html", known)
 
 
@@ -75,10 +86,14 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "about": about_rulebook(rules),
         "announcements": contest.announcements.all(),
         "options": changed_options(contest),
-        "public_files": [(one, files_of_kinds(request.user, one, None, [Visible.PUBLIC], now)) for one in rounds],
+        "public_files": [
+            (one, files_of_kinds(request.user, one, None, [Visible.PUBLIC], now)) for one in rounds
+        ],
         "rounds": rounds,
         "archive_incomplete": archives.is_incomplete(contest),
-        "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
+        "has_results": StandingSnapshot.objects.filter(contest=contest)
+        .exclude(document={})
+        .exists(),
         "team_count": contest.teams.count(),
     }
     return render(request, "judge/contest.html", scene(request, contest, "overview", **known))

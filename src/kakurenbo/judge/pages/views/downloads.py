@@ -10,14 +10,20 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from kakurenbo.core import Problems
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import permissions, queries, site
 from kakurenbo.judge.downloads import download
-from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_submission, round_of
+from kakurenbo.judge.pages.access import (
+    UserRequest,
+    contest_for,
+    for_users,
+    own_submission,
+    round_of,
+)
 from kakurenbo.judge.pages.files import HANDOUT, TARGETS, files_of_kinds
 from kakurenbo.judge.scoring.models import RoundFile
 from kakurenbo.judge.submissions.models import Blob, SubmittedFile
-from kakurenbo.tables import Problems
 
 _RETRY_SECONDS = 5
 
@@ -27,7 +33,9 @@ def round_file(request: HttpRequest, slug: str, round_name: str, file: str) -> H
     """One file of a round, to who may have it now; others do not learn whether it is there."""
     contest = contest_for(request, slug)
     found = get_object_or_404(
-        RoundFile.objects.select_related("round__contest", "blob"), round=round_of(contest, round_name), path=file
+        RoundFile.objects.select_related("round__contest", "blob"),
+        round=round_of(contest, round_name),
+        path=file,
     )
     if not permissions.may_fetch(request.user, found, timezone.now()):
         raise Http404
@@ -53,7 +61,9 @@ def targets(request: UserRequest, slug: str, round_name: str) -> HttpResponseBas
 def submitted_file(request: UserRequest, pk: UUID, name: str) -> HttpResponseBase:
     """A file as it was handed in, to its own team."""
     submission = own_submission(request, pk)
-    found = get_object_or_404(SubmittedFile.objects.select_related("blob"), submission=submission, name=name)
+    found = get_object_or_404(
+        SubmittedFile.objects.select_related("blob"), submission=submission, name=name
+    )
     if not permissions.may_fetch_submitted(request.user, submission.entry.team, timezone.now()):
         raise Http404
     return _stored(request, found.name, found.blob)
@@ -92,18 +102,28 @@ def results_site(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _stored(request: HttpRequest, name: str, blob: Blob) -> HttpResponseBase:
     lost = archives.lost_files([(name, blob.digest)])
-    return _lost(request, lost) if lost else download(request, archives.blob_chunks(blob.digest), name, blob.size)
+    return (
+        _lost(request, lost)
+        if lost
+        else download(request, archives.blob_chunks(blob.digest), name, blob.size)
+    )
 
 
 def _lost(request: HttpRequest, lost: Problems) -> HttpResponseBase:
     """The store has lost a file: said before anything is sent, since afterwards nobody could."""
-    return render(request, "judge/lost.html", {"lost": lost, "more": lost.total - len(lost)}, status=500)
+    return render(
+        request, "judge/lost.html", {"lost": lost, "more": lost.total - len(lost)}, status=500
+    )
 
 
-def _zip(request: UserRequest, slug: str, round_name: str, kinds: tuple[str, ...], what: str) -> HttpResponseBase:
+def _zip(
+    request: UserRequest, slug: str, round_name: str, kinds: tuple[str, ...], what: str
+) -> HttpResponseBase:
     contest = contest_for(request, slug)
     round_ = round_of(contest, round_name)
-    files = files_of_kinds(request.user, round_, queries.entry_of(request.user, round_), kinds, timezone.now())
+    files = files_of_kinds(
+        request.user, round_, queries.entry_of(request.user, round_), kinds, timezone.now()
+    )
     if not files:
         raise Http404
     lost = archives.lost_files((file.path, file.blob_id) for file in files)

@@ -7,9 +7,9 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from kakurenbo import __version__
+from kakurenbo.core.messages import LANGUAGES, speaking_to
 from kakurenbo.judge.operations.logs import request_id
 from kakurenbo.judge.pages.context import chosen_theme
-from kakurenbo.messages import LANGUAGES, speaking_to
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - as Django calls it
@@ -26,6 +26,11 @@ def error_page(request: HttpRequest, status: int) -> HttpResponse:
     """The page of a status, in the language that cookie or browser ask for."""
     asked = translation.get_language_from_request(request)[:2]
     language = asked if asked in LANGUAGES else LANGUAGES[0]
-    known = {"language": language, "theme": chosen_theme(request), "version": __version__, "request_id": request_id()}
+    known = {
+        "language": language,
+        "theme": chosen_theme(request),
+        "version": __version__,
+        "request_id": request_id(),
+    }
     with translation.override(language), speaking_to(language):
         return HttpResponse(render_to_string(f"{status}.html", known), status=status)

@@ -9,13 +9,13 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import language, text
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.pages.forms.accounts import RegistrationForm
 from kakurenbo.judge.pages.views.accounts import BACKEND
-from kakurenbo.messages import language, text
-from kakurenbo.tables import Problems
 
 
 @sensitive_post_parameters()
@@ -30,29 +30,31 @@ def join(request: HttpRequest, invitation: str) -> HttpResponse:
         user = request.user if isinstance(request.user, User) else _registered(form)
         if user is not None:
             return _joined(request, user, invitation)
-    return render(request, "judge/join.html", {"invite": invite, "contest": invite.team.contest, "form": form})
+    return render(
+        request, "judge/join.html", {"invite": invite, "contest": invite.team.contest, "form": form}
+    )
 
 
 def _registered(form: RegistrationForm | None) -> User | None:
     if form is None or not form.is_valid():
         return None
     given = form.cleaned_data
-    made = accounts.register(given["email"], given["new_password"], given["name"], language())
-    if isinstance(made, Problems):
-        for problem in made:
+    try:
+        return accounts.register(given["email"], given["new_password"], given["name"], language())
+    except InputError as error:
+        for problem in error.problems:
             form.add_error(None, problem.sentence)
-        return None
-    return made.value
+    return None
 
 
 def _joined(request: HttpRequest, user: User, invitation: str) -> HttpResponse:
     if not request.user.is_authenticated:
         auth.login(request, user, backend=BACKEND)
-    joined = rules.join(user, invitation)
-    if isinstance(joined, Problems):
-        for problem in joined:
+    try:
+        team = rules.join(user, invitation).team
+    except InputError as error:
+        for problem in error.problems:
             messages.error(request, problem.sentence)
         return redirect("home")
-    team = joined.value.team
     messages.success(request, text("page.joined", team=team.name))
     return redirect("team", slug=team.contest.slug)

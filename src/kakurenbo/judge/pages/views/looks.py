@@ -11,10 +11,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
+from kakurenbo.core.messages import LANGUAGES
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.pages.context import THEME_COOKIE, THEMES
-from kakurenbo.messages import LANGUAGES
-from kakurenbo.reporting.assets import asset, palettes
+from kakurenbo.reports.assets import asset, palettes
 
 _YEAR = 365 * 24 * 60 * 60
 
@@ -37,7 +37,9 @@ def stylesheet(_request: HttpRequest) -> HttpResponse:
 def preferences(request: HttpRequest) -> HttpResponse:
     """Keep the language or the theme that was asked for, and go back."""
     target = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    safe = url_has_allowed_host_and_scheme(
+        target, {request.get_host()}, require_https=request.is_secure()
+    )
     response = redirect(target if safe else "home")
     language, theme = request.POST.get("language"), request.POST.get("theme")
     if language in LANGUAGES:

@@ -13,18 +13,24 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from kakurenbo import registry
-from kakurenbo.contracts import ATTACK, AnyRulebook
-from kakurenbo.errors import ParameterError
+from kakurenbo.contest import ATTACK, AnyRulebook
+from kakurenbo.core import InputError, Problems
+from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import text, text_or
 from kakurenbo.judge.contests import rules as contests
 from kakurenbo.judge.contests.leakage import leak
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.planning import order_problems
-from kakurenbo.judge.contests.rulebooks import known_rulebook
+from kakurenbo.judge.contests.rulebooks import find_rulebook
 from kakurenbo.judge.pages.access import UserRequest, for_organizers
-from kakurenbo.judge.pages.forms.making import ContestForm, OptionsForm, PhaseForm, phase_forms, zones
-from kakurenbo.messages import text, text_or
-from kakurenbo.tables import Problems
+from kakurenbo.judge.pages.forms.making import (
+    ContestForm,
+    OptionsForm,
+    PhaseForm,
+    phase_forms,
+    zones,
+)
+from kakurenbo.methods import registry
 
 _ZONE = "Asia/Tokyo"
 _MORNING = 9
@@ -34,8 +40,8 @@ _MORNING = 9
 @for_organizers
 def choose(request: UserRequest) -> HttpResponse:
     """Every rulebook that is installed."""
-    rulebooks = [known_rulebook(name) for name in registry.names("rulebooks")]
-    shown = [(one.value, about_rulebook(one.value)) for one in rulebooks if not isinstance(one, Problems)]
+    rulebooks = [find_rulebook(name) for name in registry.names("rulebooks")]
+    shown = [(one, about_rulebook(one)) for one in rulebooks if one is not None]
     return render(request, "judge/choose_rulebook.html", {"rulebooks": shown, "here": "new"})
 
 
@@ -43,32 +49,40 @@ def choose(request: UserRequest) -> HttpResponse:
 @for_organizers
 def make(request: UserRequest, rulebook: str) -> HttpResponse:
     """The whole contest in one form."""
-    known = known_rulebook(rulebook)
-    if isinstance(known, Problems):
+    rules = find_rulebook(rulebook)
+    if rules is None:
         raise Http404
-    rules = known.value
     data = request.POST if request.method == "POST" else None
     zone = _asked_zone(request)
-    form = ContestForm(rules.rounds, data, initial={"slug": _free_slug(rules), "zone": zone, "places": 10})
+    form = ContestForm(
+        rules.rounds, data, initial={"slug": _free_slug(rules), "zone": zone, "places": 10}
+    )
     options = OptionsForm(rulebook, data)
     plans = contests.default_plan(rulebook, _start(zone), zone)
     played = form.cleaned_data.get("played", rules.rounds) if form.is_valid() else rules.rounds
     phases = phase_forms([plan for plan in plans if plan.round in played], zone, data)
-    left_out = phase_forms([plan for plan in plans if plan.round not in played], zone)  # what is left out need not be right
+    left_out = phase_forms(
+        [plan for plan in plans if plan.round not in played], zone
+    )  # what is left out need not be right
     _tell_leaks(rules, [*phases, *left_out], options, zone)
-    valid = [one.is_valid() for one in (form, options, *phases)]  # each is asked, so that every mistake is shown at once
+    valid = [
+        one.is_valid() for one in (form, options, *phases)
+    ]  # each is asked, so that every mistake is shown at once
     if request.method == "POST" and not all(valid):
         timed = [plan for plan in (phase.timed(zone) for phase in phases) if plan is not None]
         _show(form, order_problems(rules, timed, zone))
     elif request.method == "POST":
-        made = _made(request, rules, form, options, phases)
-        if not isinstance(made, Problems):
+        try:
+            made = _made(request, rules, form, options, phases)
             messages.success(request, text("page.contest_made"))
-            return redirect("manage", slug=made.value.slug)
-        _show(form, made)
+            return redirect("manage", slug=made.slug)
+        except InputError as error:
+            _show(form, error.problems)
     shown: dict[str, Any] = {"rules": rules, "about": about_rulebook(rules), "here": "new"}
     return render(
-        request, "judge/make_contest.html", {**shown, "form": form, "options": options, "phases": [*phases, *left_out]}
+        request,
+        "judge/make_contest.html",
+        {**shown, "form": form, "options": options, "phases": [*phases, *left_out]},
     )
 
 
@@ -76,26 +90,35 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
 @for_organizers
 def leaks_of_form(request: UserRequest, rulebook: str) -> HttpResponse:
     """What feedback tells of the answers, by the form as it is filled in so far; the page asks whenever a field was changed."""
-    known = known_rulebook(rulebook)
-    if isinstance(known, Problems):
+    rules = find_rulebook(rulebook)
+    if rules is None:
         raise Http404
     zone = _asked_zone(request)
     phases = phase_forms(contests.default_plan(rulebook, _start(zone), zone), zone, request.POST)
-    _tell_leaks(known.value, phases, OptionsForm(rulebook, request.POST), zone)
+    _tell_leaks(rules, phases, OptionsForm(rulebook, request.POST), zone)
     attacks = [phase for phase in phases if phase.plan.kind == ATTACK]
     return render(request, "judge/part/phase_leaks.html", {"phases": attacks})
 
 
-def _tell_leaks(rules: type[AnyRulebook], phases: list[PhaseForm], options: OptionsForm, zone: str) -> None:
+def _tell_leaks(
+    rules: type[AnyRulebook], phases: list[PhaseForm], options: OptionsForm, zone: str
+) -> None:
     """Put to each attack phase what a team could learn of an answer, were standings to move with its guesses."""
     try:
-        chosen = rules(**options.cleaned_data) if options.is_bound and options.is_valid() else rules()
+        chosen = (
+            rules(**options.cleaned_data) if options.is_bound and options.is_valid() else rules()
+        )
     except ParameterError:  # options that do not go together, which is told beside them
         return
     for phase in phases:
         if phase.plan.kind == ATTACK and (not phase.is_bound or phase.is_valid()):
             plan = phase.planned(zone) if phase.is_bound else phase.plan
-            phase.leak = leak(chosen.for_round(plan.round), plan.round, replace(plan, visibility=Visibility.LIVE), zone)
+            phase.leak = leak(
+                chosen.for_round(plan.round),
+                plan.round,
+                replace(plan, visibility=Visibility.LIVE),
+                zone,
+            )
             phase.leaks_as_chosen = plan.visibility == Visibility.LIVE
 
 
@@ -105,7 +128,11 @@ def about_rulebook(rules: type[AnyRulebook]) -> str:
 
 
 def _made(
-    request: UserRequest, rules: type[AnyRulebook], form: ContestForm, options: OptionsForm, phases: list[PhaseForm]
+    request: UserRequest,
+    rules: type[AnyRulebook],
+    form: ContestForm,
+    options: OptionsForm,
+    phases: list[PhaseForm],
 ) -> Any:
     given = form.cleaned_data
     return contests.make_contest(
@@ -140,5 +167,7 @@ def _free_slug(rules: type[AnyRulebook]) -> str:
     wanted = f"{rules.name}-{timezone.now().year}"
     taken = set(Contest.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     return next(
-        slug for number in range(1, len(taken) + 2) if (slug := wanted if number == 1 else f"{wanted}-{number}") not in taken
+        slug
+        for number in range(1, len(taken) + 2)
+        if (slug := wanted if number == 1 else f"{wanted}-{number}") not in taken
     )

@@ -10,7 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.core import InputError, gather
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, queries, rules
 from kakurenbo.judge.contests.leakage import leaks
@@ -18,7 +19,7 @@ from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearsals_of
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
 from kakurenbo.judge.pages import moving, steps
-from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, telling
 from kakurenbo.judge.pages.forms.managing import AnnouncementForm, RehearsalForm, ScheduleForm
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import awards, job_rows, team_rows
@@ -26,8 +27,6 @@ from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import Job, JobState, StandingSnapshot, Target
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
 
 _NOT_HANDED_IN = (State.RECEIVING, State.WITHDRAWN)
 
@@ -41,16 +40,22 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
     phases, erasable_from = context["phases"], erasing.erasable_from(contest)
     known = {
         "teams": teams,
-        "steps": [] if contest.rehearsal or contest.ended_at else steps.steps(contest, teams, phases),
+        "steps": []
+        if contest.rehearsal or contest.ended_at
+        else steps.steps(contest, teams, phases),
         "waits": steps.waiting(contest, teams, phases),
         "turnout": steps.handed_in(context["current"]),
         "awards": awards(contest, scoring.standings(contest, request.user, timezone.now())),
         "archive_incomplete": archives.is_incomplete(contest),
         "erasable_from": erasable_from,
         "erasable": erasable_from is not None and erasable_from <= timezone.now(),
-        "has_results": StandingSnapshot.objects.filter(contest=contest).exclude(document={}).exists(),
+        "has_results": StandingSnapshot.objects.filter(contest=contest)
+        .exclude(document={})
+        .exists(),
         "rounds": contest.rounds.prefetch_related("files"),
-        "handed_in": Submission.objects.filter(entry__team__contest=contest).exclude(state__in=_NOT_HANDED_IN).count(),
+        "handed_in": Submission.objects.filter(entry__team__contest=contest)
+        .exclude(state__in=_NOT_HANDED_IN)
+        .count(),
         "sealed": Target.objects.filter(round__contest=contest).count(),
         "leaks": leaks(contest),
         "announcements": contest.announcements.all()[:5],
@@ -67,7 +72,9 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     """The queue alone, for the page that asks for it every few seconds."""
     contest = managed_contest(request, slug)
-    return render(request, "judge/part/queue.html", {"contest": contest, "anew": True, **_queue(contest)})
+    return render(
+        request, "judge/part/queue.html", {"contest": contest, "anew": True, **_queue(contest)}
+    )
 
 
 @require_POST
@@ -75,8 +82,8 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 def rerun(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Try a parked piece of work again."""
     contest = managed_contest(request, slug)
-    outcome = scoring_rules.rerun(request.user, get_object_or_404(Job, contest=contest, pk=pk))
-    said(request, outcome, "page.rerun_done")
+    scoring_rules.rerun(request.user, get_object_or_404(Job, contest=contest, pk=pk))
+    messages.success(request, text("page.rerun_done"))
     return redirect("manage", slug=slug)
 
 
@@ -85,13 +92,16 @@ def rerun(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Other times, another visibility; or in one step the beginning, more time, or the end."""
     contest = managed_contest(request, slug)
-    phase = get_object_or_404(Phase.objects.select_related("round__contest"), round__contest=contest, pk=pk)
+    phase = get_object_or_404(
+        Phase.objects.select_related("round__contest"), round__contest=contest, pk=pk
+    )
     moves = {one.how: one for one in moving.moves(phase, timezone.now())}
     chosen = moves.get(request.POST.get("move", ""))
     if chosen is not None:
-        refused = moving.move(request.user, chosen)
-        said(request, refused or None, f"page.moved.{chosen.how}")
-        return redirect("edit-phase", slug, pk) if refused else redirect("manage", slug)
+        with telling(request, f"page.moved.{chosen.how}"):
+            moving.move(request.user, chosen)
+            return redirect("manage", slug)
+        return redirect("edit-phase", slug, pk)
     form = ScheduleForm(contest, phase, request.POST or None)
     if request.method == "POST" and form.is_valid() and _changed(request, phase, form):
         messages.success(request, text("page.saved"))
@@ -107,15 +117,18 @@ def edit_phase(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 
 def _changed(request: UserRequest, phase: Phase, form: ScheduleForm) -> bool:
     """Change what was filled in otherwise than it is; what is refused stands in the form."""
-    given, outcomes = form.cleaned_data, []
-    if {"opens_at", "closes_at"} & set(form.changed_data):
-        outcomes.append(rules.reschedule(request.user, phase, given["opens_at"], given["closes_at"]))
-    if "visibility" in form.changed_data:
-        outcomes.append(rules.set_visibility(request.user, phase, given["visibility"]))
-    problems = Problems.of(*outcomes)
-    for problem in problems:
-        form.add_error(None, problem.sentence)
-    return not problems
+    given, user = form.cleaned_data, request.user
+    try:
+        with gather() as problems:
+            if {"opens_at", "closes_at"} & set(form.changed_data):
+                problems.of(rules.reschedule, user, phase, given["opens_at"], given["closes_at"])
+            if "visibility" in form.changed_data:
+                problems.of(rules.set_visibility, user, phase, given["visibility"])
+    except InputError as error:
+        for problem in error.problems:
+            form.add_error(None, problem.sentence)
+        return False
+    return True
 
 
 @require_POST
@@ -126,7 +139,8 @@ def end(request: UserRequest, slug: str) -> HttpResponse:
     if request.POST.get("confirm") != contest.slug:
         messages.error(request, text("page.end_not_confirmed", slug=contest.slug))
         return redirect("manage", slug=slug)
-    said(request, rules.end(request.user, contest), "page.ended")
+    with telling(request, "page.ended"):
+        rules.end(request.user, contest)
     return redirect("manage", slug=slug)
 
 
@@ -135,7 +149,8 @@ def end(request: UserRequest, slug: str) -> HttpResponse:
 def erase(request: UserRequest, slug: str) -> HttpResponse:
     """The files of a contest that is long over are deleted."""
     contest = managed_contest(request, slug)
-    said(request, erasing.erase(request.user, contest, request.POST.get("confirm", "")), "page.erasing")
+    with telling(request, "page.erasing"):
+        erasing.erase(request.user, contest, request.POST.get("confirm", ""))
     return redirect("manage", slug=slug)
 
 
@@ -146,16 +161,17 @@ def rehearse(request: UserRequest, slug: str) -> HttpResponse:
     contest = managed_contest(request, slug)
     form = RehearsalForm(request.POST)
     minutes = form.cleaned_data["minutes"] if form.is_valid() else 5
-    try:
+    with telling(request, "page.rehearsal_made", minutes=minutes):
         made = make_rehearsal(request.user, contest, minutes=minutes)
-    except Refused as refused:
-        said(request, refused.problems, "page.rehearsal_made")
-        return redirect("manage", slug=slug)
-    messages.success(request, text("page.rehearsal_made", minutes=minutes))
-    return redirect("manage", slug=made.slug)
+        return redirect("manage", slug=made.slug)
+    return redirect("manage", slug=slug)
 
 
 def _queue(contest: Contest) -> dict[str, object]:
     queued = scoring.queue(contest)
     states = Counter(one.job.state for one in queued)
-    return {"jobs": job_rows(queued), "waiting": states[JobState.WAITING], "running": states[JobState.RUNNING]}
+    return {
+        "jobs": job_rows(queued),
+        "waiting": states[JobState.WAITING],
+        "running": states[JobState.RUNNING],
+    }

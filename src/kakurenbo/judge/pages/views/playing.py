@@ -7,15 +7,27 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from kakurenbo.contracts import ANONYMIZE, ATTACK
+from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.judge.contests import permissions, queries
 from kakurenbo.judge.contests.models import Entry, Phase, Role
 from kakurenbo.judge.contests.rulebooks import declared_phase
-from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_membership, phase_of
+from kakurenbo.judge.pages.access import (
+    UserRequest,
+    contest_for,
+    for_users,
+    own_membership,
+    phase_of,
+)
 from kakurenbo.judge.pages.files import files_of_phase
 from kakurenbo.judge.pages.filled_forms import blank_files
 from kakurenbo.judge.pages.scene import current_phase, scene
-from kakurenbo.judge.pages.shown import counts_rule, file_parts, history_rows, submit_ways, target_rows
+from kakurenbo.judge.pages.shown import (
+    counts_rule,
+    file_parts,
+    history_rows,
+    submit_ways,
+    target_rows,
+)
 from kakurenbo.judge.scoring import queries as scoring
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import UNDER_WAY
@@ -56,9 +68,16 @@ def phase(request: UserRequest, slug: str, round_name: str, kind: str) -> HttpRe
     membership = own_membership(request, contest)
     found = phase_of(contest, round_name, kind)
     entry = queries.entry_of(request.user, found.round)
-    known = {"phase": found, "team": membership.team, "entry": entry, **(_of_entry(request, found, entry) if entry else {})}
+    known = {
+        "phase": found,
+        "team": membership.team,
+        "entry": entry,
+        **(_of_entry(request, found, entry) if entry else {}),
+    }
     context = scene(request, contest, "play", **known)
-    return render(request, "judge/part/history.html" if _is_refresh(request) else "judge/phase.html", context)
+    return render(
+        request, "judge/part/history.html" if _is_refresh(request) else "judge/phase.html", context
+    )
 
 
 def _is_refresh(request: UserRequest) -> bool:
@@ -78,11 +97,15 @@ def _of_entry(request: UserRequest, phase: Phase, entry: Entry) -> dict[str, obj
         "takes_zips": not declared.takes_no_zip("any.zip"),
         "most_bytes": max(pattern.max_bytes for pattern in declared.files),
         "parts": parts,
-        "names_target": any(submissions.ANY_TARGET in way.first for part in parts for way in part.ways),
+        "names_target": any(
+            submissions.ANY_TARGET in way.first for part in parts for way in part.ways
+        ),
         "submit_ways": submit_ways(declared, entry),
         "files": files,
         "bytes": sum(file.blob.size for file in files),
-        "targets": target_rows(phase, entry, scoring.targets(phase.round, request.user, now)) if phase.kind == ATTACK else [],
+        "targets": target_rows(phase, entry, scoring.targets(phase.round, request.user, now))
+        if phase.kind == ATTACK
+        else [],
         "is_adviser": not permissions.may_act_for(request.user, entry.team),
         "may_hand_in": permissions.may_hand_in(request.user, entry, phase, now),
         "left": queries.left_to_use(entry, phase, now),

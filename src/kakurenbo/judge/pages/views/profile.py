@@ -10,14 +10,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts import rules
 from kakurenbo.judge.accounts.forgetting import delete_account
 from kakurenbo.judge.accounts.models import User
-from kakurenbo.judge.pages.access import UserRequest, for_organizers, for_users, said
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, for_users, telling
 from kakurenbo.judge.pages.forms.accounts import DeletionForm, PasswordForm, ProfileForm, TokenForm
 from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
 
 
 @never_cache
@@ -28,12 +28,12 @@ def profile(request: UserRequest) -> HttpResponse:
     user = request.user
     form = ProfileForm(request.POST or None, initial={"name": user.name, "language": user.language})
     if request.method == "POST" and form.is_valid():
-        outcome = rules.change_profile(user, form.cleaned_data["name"], form.cleaned_data["language"])
-        if isinstance(outcome, Problems):
-            form.add_error("name", outcome[0].sentence)
-        else:
+        try:
+            rules.change_profile(user, form.cleaned_data["name"], form.cleaned_data["language"])
             messages.success(request, text("page.saved"))
             return redirect("profile")
+        except InputError as error:
+            form.add_error("name", error.problems[0].sentence)
     return _page(request, form=form, secret=secret_of(request, reverse("profile")))
 
 
@@ -71,8 +71,8 @@ def make_token(request: UserRequest) -> HttpResponse:
         return _page(request, token_form=form)
     try:
         _, secret = rules.new_token(request.user, form.cleaned_data["label"])
-    except rules.Refused as refused:
-        form.add_error("label", refused.problems[0].sentence)
+    except InputError as error:
+        form.add_error("label", error.problems[0].sentence)
         return _page(request, token_form=form)
     return shown_on(reverse("profile"), request, secret)
 
@@ -96,9 +96,10 @@ def delete(request: UserRequest) -> HttpResponse:
         form.add_error("password", text("page.wrong_password"))
     if not form.is_valid():
         return _page(request, deletion_form=form)
-    outcome = delete_account(request.user)
-    if isinstance(outcome, Problems):
-        form.add_error(None, outcome[0].sentence)
+    try:
+        delete_account(request.user)
+    except InputError as error:
+        form.add_error(None, error.problems[0].sentence)
         return _page(request, deletion_form=form)
     auth.logout(request)
     messages.success(request, text("page.account_deleted"))
@@ -111,12 +112,19 @@ def delete_other(request: UserRequest, pk: int) -> HttpResponse:
     """The account of somebody who asked for it, by an organizer who types its address."""
     found = get_object_or_404(User, pk=pk, is_active=True)
     if request.POST.get("confirm", "").strip().lower() == found.email:
-        said(request, delete_account(found), "page.account_deleted")
-        return redirect("home")  # the account was in all its contests, not only in the one that the organizer came from
+        with telling(request, "page.account_deleted"):
+            delete_account(found)
+        return redirect(
+            "home"
+        )  # the account was in all its contests, not only in the one that the organizer came from
     messages.error(request, text("page.deletion_not_confirmed", email=found.email))
     teams = (own.team for own in found.memberships.select_related("team__contest"))
     came_from = next((team for team in teams if str(team.pk) == request.POST.get("team")), None)
-    return redirect("home") if came_from is None else redirect("manage-team", came_from.contest.slug, came_from.number)
+    return (
+        redirect("home")
+        if came_from is None
+        else redirect("manage-team", came_from.contest.slug, came_from.number)
+    )
 
 
 def _page(request: UserRequest, **changed: object) -> HttpResponse:

@@ -8,13 +8,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from kakurenbo.judge.contests.models import Contest
-from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said
+from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, telling
 from kakurenbo.judge.pages.forms.managing import RejudgingForm
 from kakurenbo.judge.pages.rejudged import award_rows, effects, entry_rows, rank_rows
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.scoring import comparing, queries, rejudging
 from kakurenbo.judge.scoring.models import JobState, Rejudging, RejudgingState
-from kakurenbo.tables import Problems
 
 
 @require_http_methods(["GET", "POST"])
@@ -25,9 +24,11 @@ def every(request: UserRequest, slug: str) -> HttpResponse:
     form = RejudgingForm(contest, request.POST or None, request.GET.get("submission", ""))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        asked = rejudging.ask(request.user, contest, given["reason"], form.round, given["submission_id"])
-        if said(request, asked, "page.rejudge_asked") and not isinstance(asked, Problems):
-            return redirect("rejudging", slug, asked.value.pk)
+        with telling(request, "page.rejudge_asked"):
+            asked = rejudging.ask(
+                request.user, contest, given["reason"], form.round, given["submission_id"]
+            )
+            return redirect("rejudging", slug, asked.pk)
     known = {
         "form": form,
         "rejudgings": queries.rejudgings(contest, request.user, timezone.now()),
@@ -58,7 +59,9 @@ def one(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     }
     part = request.headers.get("HX-Target") == "rejudging"
     return render(
-        request, "judge/part/rejudging.html" if part else "judge/rejudging.html", scene(request, contest, "manage", **known)
+        request,
+        "judge/part/rejudging.html" if part else "judge/rejudging.html",
+        scene(request, contest, "manage", **known),
     )
 
 
@@ -67,7 +70,8 @@ def one(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def apply(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Let it count."""
     contest = managed_contest(request, slug)
-    said(request, rejudging.apply(request.user, _found(request, contest, pk)), "page.rejudge_applying")
+    with telling(request, "page.rejudge_applying"):
+        rejudging.apply(request.user, _found(request, contest, pk))
     return redirect("rejudging", slug, pk)
 
 
@@ -76,7 +80,8 @@ def apply(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Give it up."""
     contest = managed_contest(request, slug)
-    said(request, rejudging.cancel(request.user, _found(request, contest, pk)), "page.rejudge_cancelled")
+    with telling(request, "page.rejudge_cancelled"):
+        rejudging.cancel(request.user, _found(request, contest, pk))
     return redirect("rejudging", slug, pk)
 
 

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round, Visibility
 from kakurenbo.judge.pages.access import contest_for
@@ -17,7 +18,6 @@ from kakurenbo.judge.pages.boards import beside, boards, charts, found_rows, par
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import awards
 from kakurenbo.judge.scoring import queries as scoring
-from kakurenbo.messages import text
 
 _ALL = "all"
 
@@ -58,7 +58,9 @@ def standings(request: HttpRequest, slug: str) -> HttpResponse:
             "awards": awards(contest, snapshot),
         }
     context = scene(request, contest, "standings", **known)
-    return render(request, "judge/part/standings.html" if refresh else "judge/standings.html", context)
+    return render(
+        request, "judge/part/standings.html" if refresh else "judge/standings.html", context
+    )
 
 
 def _choices(contest: Contest) -> list[_Choice]:
@@ -70,11 +72,17 @@ def _chosen(choices: list[_Choice], name: str) -> _Choice:
     """The one that was asked for, after the end that of all rounds; else the last round that began, or the first."""
     asked = [one for one in choices if one.name == name]
     begun = [
-        one for one in choices if isinstance(one.what, Round) and one.what.phases.exclude(state=PhaseState.WAITING).exists()
+        one
+        for one in choices
+        if isinstance(one.what, Round)
+        and one.what.phases.exclude(state=PhaseState.WAITING).exists()
     ]
     return next(iter([*asked, *reversed(begun), *choices]))
 
 
 def _has(what: Round | Contest, visibility: Visibility) -> bool:
     """Whether a phase of a round is open whose standings are shown in this way."""
-    return isinstance(what, Round) and what.phases.filter(state=PhaseState.OPEN, visibility=visibility).exists()
+    return (
+        isinstance(what, Round)
+        and what.phases.filter(state=PhaseState.OPEN, visibility=visibility).exists()
+    )

@@ -13,17 +13,22 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from kakurenbo.judge.accounts.rules import Refused
+from kakurenbo.core import InputError
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import rules
 from kakurenbo.judge.contests.models import Entry, Invite, Team
-from kakurenbo.judge.pages.access import UserRequest, for_organizers, managed_contest, said, team_of
+from kakurenbo.judge.pages.access import (
+    UserRequest,
+    for_organizers,
+    managed_contest,
+    team_of,
+    telling,
+)
 from kakurenbo.judge.pages.forms.managing import InviteForm, ReasonForm, TeamForm
 from kakurenbo.judge.pages.once import forgotten_on, secret_of, shown_on
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.pages.shown import team_rows
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.messages import text
-from kakurenbo.tables import Problems
 
 _SHOWN_SUBMISSIONS = 50
 _DECISIONS = {"disqualify": rules.disqualify, "excuse": rules.excuse}
@@ -55,12 +60,15 @@ def add(request: UserRequest, slug: str) -> HttpResponse:
     form = TeamForm(request.POST)
     if form.is_valid():
         given = form.cleaned_data
-        outcome = rules.add_team(request.user, contest, given["team_name"], given["number"], given["unranked"])
-        if not isinstance(outcome, Problems):
-            said(request, outcome, "page.team_added", team=given["team_name"])
+        try:
+            rules.add_team(
+                request.user, contest, given["team_name"], given["number"], given["unranked"]
+            )
+            messages.success(request, text("page.team_added", team=given["team_name"]))
             return redirect("teams", slug=slug)
-        for problem in outcome:
-            form.add_error(None, problem.sentence)
+        except InputError as error:
+            for problem in error.problems:
+                form.add_error(None, problem.sentence)
     known = {
         "teams": team_rows(contest),
         "team_count": contest.teams.count(),
@@ -88,9 +96,11 @@ def invite(request: UserRequest, slug: str, number: str) -> HttpResponse:
         return _page(request, slug, number, invite_form=form)
     given = form.cleaned_data
     try:
-        _, secret = rules.invite(request.user, team_of(contest, number), given["role"], days=given["days"])
-    except Refused as refused:
-        for problem in refused.problems:
+        _, secret = rules.invite(
+            request.user, team_of(contest, number), given["role"], days=given["days"]
+        )
+    except InputError as error:
+        for problem in error.problems:
             form.add_error(None, problem.sentence)
         return _page(request, slug, number, invite_form=form)
     link = request.build_absolute_uri(reverse("join", args=[secret]))
@@ -113,14 +123,18 @@ def revoke_invite(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def decide(request: UserRequest, slug: str, pk: int, what: str) -> HttpResponse:
     """Disqualify, take back, or excuse a team in a round; the reason is kept and shown."""
     contest = managed_contest(request, slug)
-    entry = get_object_or_404(Entry.objects.select_related("team", "round"), round__contest=contest, pk=pk)
+    entry = get_object_or_404(
+        Entry.objects.select_related("team", "round"), round__contest=contest, pk=pk
+    )
     if what == "reinstate":
-        said(request, rules.reinstate(request.user, entry), "page.reinstated")
+        with telling(request, "page.reinstated"):
+            rules.reinstate(request.user, entry)
     elif what in _DECISIONS:
         form = ReasonForm(entry, what, request.POST)
         if not form.is_valid():
             return _page(request, slug, entry.team.number, refused=form)
-        said(request, _DECISIONS[what](request.user, entry, form.cleaned_data["reason"]), f"page.{what}_done")
+        with telling(request, f"page.{what}_done"):
+            _DECISIONS[what](request.user, entry, form.cleaned_data["reason"])
     else:
         raise Http404
     return redirect("manage-team", slug=slug, number=entry.team.number)
@@ -128,21 +142,35 @@ def decide(request: UserRequest, slug: str, pk: int, what: str) -> HttpResponse:
 
 def _handed_in(team: Team) -> QuerySet[Submission]:
     """The last that a team handed in, in every round and phase."""
-    known = Submission.objects.filter(entry__team=team, number__isnull=False).select_related("phase__round", "user")
+    known = Submission.objects.filter(entry__team=team, number__isnull=False).select_related(
+        "phase__round", "user"
+    )
     return known.order_by("-received_at")[:_SHOWN_SUBMISSIONS]
 
 
 def _asked(entry: Entry, refused: ReasonForm | None) -> EntryRow:
     """A team in a round with empty forms, but for the one that was refused."""
     forms = (ReasonForm(entry, what) for what in _DECISIONS)
-    return EntryRow(entry, *(refused if refused is not None and refused.about == form.about else form for form in forms))
+    return EntryRow(
+        entry,
+        *(
+            refused if refused is not None and refused.about == form.about else form
+            for form in forms
+        ),
+    )
 
 
 def _address(slug: str, number: str) -> str:
     return reverse("manage-team", args=[slug, number])
 
 
-def _page(request: UserRequest, slug: str, number: str, refused: ReasonForm | None = None, **changed: object) -> HttpResponse:
+def _page(
+    request: UserRequest,
+    slug: str,
+    number: str,
+    refused: ReasonForm | None = None,
+    **changed: object,
+) -> HttpResponse:
     contest = managed_contest(request, slug)
     found = team_of(contest, number)
     entries = found.entries.select_related("round").order_by("round__position")
@@ -150,10 +178,14 @@ def _page(request: UserRequest, slug: str, number: str, refused: ReasonForm | No
         "address": _address(slug, number),
         "team": found,
         "members": found.memberships.select_related("user").order_by("joined_at"),
-        "invites": found.invites.filter(revoked_at__isnull=True, expires_at__gt=timezone.now()).order_by("-created_at"),
+        "invites": found.invites.filter(
+            revoked_at__isnull=True, expires_at__gt=timezone.now()
+        ).order_by("-created_at"),
         "entries": [_asked(entry, refused) for entry in entries],
         "refused": refused,
         "handed_in": _handed_in(found),
         "invite_form": InviteForm(),
     }
-    return render(request, "judge/manage_team.html", scene(request, contest, "teams", **{**known, **changed}))
+    return render(
+        request, "judge/manage_team.html", scene(request, contest, "teams", **{**known, **changed})
+    )

@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET
 
-from kakurenbo.commitments import digest
+from kakurenbo.contest.commitments import digest
+from kakurenbo.core import json_bytes
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.downloads import download
 from kakurenbo.judge.pages.access import UserRequest, contest_for, for_users, own_submission
 from kakurenbo.judge.pages.scene import scene
 from kakurenbo.judge.trust import queries
-from kakurenbo.messages import text
-from kakurenbo.tables import json_bytes
 
 
 @require_GET
@@ -31,7 +31,8 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
         "signed_at": None if signed is None else parse_datetime(signed.at),
         "public_key": bytes(contest.public_key).hex(),
         "commitments": [
-            (one, digest(one.commitments.encode()) if one.prepared_at is not None else "") for one in contest.rounds.all()
+            (one, digest(one.commitments.encode()) if one.prepared_at is not None else "")
+            for one in contest.rounds.all()
         ],
         "revealed": permissions.has_ended(contest, timezone.now()),
         "address": request.build_absolute_uri(f"/contests/{contest.slug}/"),
@@ -50,5 +51,7 @@ def receipt(request: UserRequest, pk: UUID) -> HttpResponseBase:
     if found is None:
         messages.error(request, text("judge_api.unsigned"))
         return redirect("submission", pk=pk)
-    name = f"receipt-{submission.entry.team.number}-{submission.phase.kind}-{submission.number}.json"
+    name = (
+        f"receipt-{submission.entry.team.number}-{submission.phase.kind}-{submission.number}.json"
+    )
     return download(request, [json_bytes(found.as_json())], name)

@@ -17,7 +17,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="SecretFile",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("round_id", models.BigIntegerField()),
                 ("path", models.CharField(max_length=300)),
                 ("digest", models.CharField(max_length=64)),
@@ -26,13 +31,22 @@ class Migration(migrations.Migration):
             options={
                 "db_table": '"secret"."file"',
                 "ordering": ["path"],
-                "constraints": [models.UniqueConstraint(fields=("round_id", "path"), name="one_secret_file_at_a_path")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("round_id", "path"), name="one_secret_file_at_a_path"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
             name="StandingSnapshot",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("taken_at", models.DateTimeField(auto_now_add=True)),
                 ("shown", models.BooleanField(default=False)),
                 ("results", models.JSONField(default=dict)),
@@ -40,13 +54,18 @@ class Migration(migrations.Migration):
                 (
                     "contest",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="contests.contest"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="contests.contest",
                     ),
                 ),
                 (
                     "round",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="contests.round"
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="contests.round",
                     ),
                 ),
             ],
@@ -57,17 +76,30 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Target",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("name", models.CharField(max_length=16)),
                 ("record", models.JSONField(default=dict)),
                 ("sealed_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "entry",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="targets", to="contests.entry"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="targets",
+                        to="contests.entry",
+                    ),
                 ),
                 (
                     "round",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="targets", to="contests.round"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="targets",
+                        to="contests.round",
+                    ),
                 ),
                 (
                     "submission",
@@ -86,14 +118,22 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Earned",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("sample", models.CharField(blank=True, max_length=64)),
                 ("file", models.CharField(blank=True, max_length=200)),
                 ("credit", models.JSONField()),
                 (
                     "attacker",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="earned", to="contests.entry"
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="earned",
+                        to="contests.entry",
                     ),
                 ),
                 (
@@ -107,7 +147,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "target",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="earned", to="scoring.target"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="earned",
+                        to="scoring.target",
+                    ),
                 ),
             ],
             options={
@@ -117,7 +161,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Job",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 (
                     "kind",
                     models.CharField(
@@ -136,7 +185,12 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("waiting", "Waiting"), ("running", "Running"), ("done", "Done"), ("parked", "Parked")],
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("parked", "Parked"),
+                        ],
                         default="waiting",
                         max_length=10,
                     ),
@@ -151,24 +205,38 @@ class Migration(migrations.Migration):
                 ("finished_at", models.DateTimeField(null=True)),
                 (
                     "contest",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="contests.contest"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="contests.contest",
+                    ),
                 ),
                 (
                     "round",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="contests.round"
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="contests.round",
                     ),
                 ),
                 (
                     "submission",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="submissions.submission"
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="submissions.submission",
                     ),
                 ),
             ],
             options={
                 "ordering": ["created_at", "id"],
-                "indexes": [models.Index(fields=["state", "lease_until"], name="scoring_job_state_2da65a_idx")],
+                "indexes": [
+                    models.Index(
+                        fields=["state", "lease_until"], name="scoring_job_state_2da65a_idx"
+                    )
+                ],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("state__in", ["waiting", "running"])),
@@ -182,7 +250,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Judging",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("fingerprint", models.CharField(max_length=64)),
                 ("verdict", models.CharField(max_length=10)),
                 ("result", models.JSONField(default=dict)),
@@ -192,14 +265,18 @@ class Migration(migrations.Migration):
                 (
                     "submission",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="judgings", to="submissions.submission"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgings",
+                        to="submissions.submission",
                     ),
                 ),
             ],
             options={
                 "constraints": [
                     models.UniqueConstraint(
-                        condition=models.Q(("in_effect", True)), fields=("submission",), name="one_judging_in_effect"
+                        condition=models.Q(("in_effect", True)),
+                        fields=("submission",),
+                        name="one_judging_in_effect",
                     )
                 ],
             },
@@ -207,38 +284,62 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="RoundFile",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("path", models.CharField(max_length=300)),
                 (
                     "visible",
                     models.CharField(
-                        choices=[("public", "Public"), ("team", "Team"), ("attackers", "Attackers"), ("target", "Target")],
+                        choices=[
+                            ("public", "Public"),
+                            ("team", "Team"),
+                            ("attackers", "Attackers"),
+                            ("target", "Target"),
+                        ],
                         max_length=10,
                     ),
                 ),
                 ("subject", models.CharField(blank=True, max_length=16)),
                 (
                     "blob",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="submissions.blob"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="submissions.blob",
+                    ),
                 ),
                 (
                     "round",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="files", to="contests.round"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="contests.round",
+                    ),
                 ),
             ],
             options={
                 "ordering": ["path"],
-                "constraints": [models.UniqueConstraint(fields=("round", "path"), name="one_file_at_a_path")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("round", "path"), name="one_file_at_a_path")
+                ],
             },
         ),
         migrations.AddConstraint(
             model_name="target",
-            constraint=models.UniqueConstraint(fields=("round", "name"), name="one_target_of_a_name"),
+            constraint=models.UniqueConstraint(
+                fields=("round", "name"), name="one_target_of_a_name"
+            ),
         ),
         migrations.AddConstraint(
             model_name="earned",
             constraint=models.UniqueConstraint(
-                fields=("target", "attacker", "sample", "submission", "file"), name="one_credit_of_a_file", nulls_distinct=False
+                fields=("target", "attacker", "sample", "submission", "file"),
+                name="one_credit_of_a_file",
+                nulls_distinct=False,
             ),
         ),
     ]

@@ -43,7 +43,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Rejudging",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("reason", models.TextField()),
                 (
                     "state",
@@ -65,25 +70,36 @@ class Migration(migrations.Migration):
                 (
                     "asked_by",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
                     "contest",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="rejudgings", to="contests.contest"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rejudgings",
+                        to="contests.contest",
                     ),
                 ),
                 (
                     "decided_by",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
                     "round",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.CASCADE, related_name="rejudgings", to="contests.round"
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rejudgings",
+                        to="contests.round",
                     ),
                 ),
                 (
@@ -103,29 +119,48 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="RejudgedCredit",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("sample", models.CharField(blank=True, max_length=64)),
                 ("file", models.CharField(blank=True, max_length=200)),
                 ("credit", kakurenbo.judge.ordered_json.OrderedJSONField()),
                 (
                     "attacker",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="contests.entry"
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="contests.entry",
                     ),
                 ),
                 (
                     "submission",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="submissions.submission"
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="submissions.submission",
                     ),
                 ),
                 (
                     "target",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="scoring.target"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scoring.target",
+                    ),
                 ),
                 (
                     "rejudging",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="scoring.rejudging"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scoring.rejudging",
+                    ),
                 ),
             ],
             options={
@@ -136,7 +171,10 @@ class Migration(migrations.Migration):
             model_name="judging",
             name="rejudging",
             field=models.ForeignKey(
-                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="judgings", to="scoring.rejudging"
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="judgings",
+                to="scoring.rejudging",
             ),
         ),
         migrations.AddConstraint(

@@ -27,7 +27,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Submission",
             fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
                 ("number", models.PositiveIntegerField(null=True)),
                 (
                     "state",
@@ -53,19 +58,26 @@ class Migration(migrations.Migration):
                 (
                     "entry",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="contests.entry"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="contests.entry",
                     ),
                 ),
                 (
                     "phase",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="contests.phase"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="contests.phase",
                     ),
                 ),
                 (
                     "user",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
             ],
@@ -76,17 +88,28 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="SubmittedFile",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("name", models.CharField(max_length=200)),
                 ("target", models.CharField(blank=True, max_length=16)),
                 (
                     "blob",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="submissions.blob"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="submissions.blob",
+                    ),
                 ),
                 (
                     "submission",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="submissions.submission"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="submissions.submission",
                     ),
                 ),
             ],
@@ -96,11 +119,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="submission",
-            index=models.Index(fields=["entry", "phase", "state"], name="submissions_entry_i_3c41e3_idx"),
+            index=models.Index(
+                fields=["entry", "phase", "state"], name="submissions_entry_i_3c41e3_idx"
+            ),
         ),
         migrations.AddConstraint(
             model_name="submission",
-            constraint=models.UniqueConstraint(fields=("entry", "phase", "number"), name="one_submission_of_a_number"),
+            constraint=models.UniqueConstraint(
+                fields=("entry", "phase", "number"), name="one_submission_of_a_number"
+            ),
         ),
         migrations.AddConstraint(
             model_name="submission",
@@ -115,6 +142,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="submittedfile",
-            constraint=models.UniqueConstraint(fields=("submission", "name"), name="one_file_of_a_name"),
+            constraint=models.UniqueConstraint(
+                fields=("submission", "name"), name="one_file_of_a_name"
+            ),
         ),
     ]

@@ -26,7 +26,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Checkpoint",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("size", models.PositiveIntegerField()),
                 ("root", models.BinaryField()),
                 ("signature", models.BinaryField()),
@@ -34,7 +39,9 @@ class Migration(migrations.Migration):
                 (
                     "contest",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="checkpoints", to="contests.contest"
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to="contests.contest",
                     ),
                 ),
             ],
@@ -45,7 +52,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="LogEntry",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("number", models.PositiveIntegerField()),
                 ("kind", models.CharField(max_length=40)),
                 ("body", models.JSONField()),
@@ -54,13 +66,21 @@ class Migration(migrations.Migration):
                 ("at", models.DateTimeField()),
                 (
                     "contest",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="log", to="contests.contest"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="log",
+                        to="contests.contest",
+                    ),
                 ),
             ],
             options={
                 "verbose_name_plural": "log entries",
                 "ordering": ["contest", "number"],
-                "constraints": [models.UniqueConstraint(fields=("contest", "number"), name="one_log_entry_of_a_number")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("contest", "number"), name="one_log_entry_of_a_number"
+                    )
+                ],
             },
         ),
     ]

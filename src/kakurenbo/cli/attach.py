@@ -1,0 +1,89 @@
+"""``attach R PREPARATION PHASE SUBMISSIONS -o PHASE2``: the phase folder again, with late questionnaires added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kakurenbo.cli import output
+from kakurenbo.cli.common import json_option, out_folder_option, path_argument, rulebook_verb
+from kakurenbo.cli.publish import attachments_json
+from kakurenbo.contest import ANONYMIZE, AnyRulebook
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.core import check_free, write_folder
+from kakurenbo.core.messages import retold, text
+from kakurenbo.rounds import Refusal, few_per_team
+from kakurenbo.rounds.attaching import AttachedRound, attach_to_round
+
+
+def _attach(
+    rulebook: AnyRulebook,
+    preparation: Path,
+    phase: Path,
+    submissions: Path,
+    out: Path,
+    as_json: bool,
+) -> int:
+    check_free(out)
+    made = attach_to_round(rulebook, preparation, phase, submissions)
+    write_folder(out, made.files, private=("answers",))
+    unassigned = few_per_team(
+        [Refusal.of("", file, problems) for file, problems in made.unassigned]
+    )
+    if as_json:
+        _print_json(made, unassigned, out)
+    else:
+        _print(made, unassigned, out)
+    return output.FAILS_RULES if made.refused or made.unassigned else output.DONE
+
+
+def _print_json(made: AttachedRound, unassigned: list[Refusal], out: Path) -> None:
+    output.print_json(
+        {
+            "out": str(out),
+            "commitments_sha256": digest(made.files[f"public/{COMMITMENTS_FILE}"]),
+            "attached": [target for target, _ in made.attached],
+            "attachments": [
+                entry
+                for team, refusal in made.refused
+                for entry in attachments_json(team, [refusal])
+            ],
+            "notices": [f"{target}: {notice}" for target, notice in made.notices],
+            "unassigned": [refusal.as_json() for refusal in unassigned],
+        }
+    )
+
+
+def _print(made: AttachedRound, unassigned: list[Refusal], out: Path) -> None:
+    console = output.console()
+    for target, file in made.attached:
+        console.print(text("cli.attached", target=target, file=file), markup=False)
+    output.print_notices(f"{target}: {retold(notice)}" for target, notice in made.notices)
+    output.print_notices(
+        f"{team}: {retold(problem)}"
+        for team, refusal in made.refused
+        for problem in refusal.problems
+    )
+    for refusal in unassigned:
+        output.print_problems(refusal.problems, refusal.count)
+    committed = digest(made.files[f"public/{COMMITMENTS_FILE}"])
+    console.print(
+        f"{out}/public     {text('cli.published_public', digest=committed)}", markup=False
+    )
+
+
+def _parameters() -> list[click.Parameter]:
+    paths = [path_argument(name) for name in ("preparation", "phase", "submissions")]
+    return [*paths, out_folder_option(), json_option()]
+
+
+def _has_attachments(rulebook: type[AnyRulebook]) -> bool:
+    return any(phase.attachments for phase in rulebook.phases if phase.name == ANONYMIZE)
+
+
+def attach() -> click.Group:
+    """The verb."""
+    return rulebook_verb(
+        "attach", _attach, _parameters, text("help.attach"), offered=_has_attachments
+    )

@@ -1,0 +1,161 @@
+"""From an attacker's files to guesses: which file is about which target, how many tries there are, and which of them count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kakurenbo.contest.credit import Credit
+from kakurenbo.contest.declarations import Counting, Phase
+from kakurenbo.contest.results import by_number, team_of
+from kakurenbo.core import Problem, Problems, Source
+from kakurenbo.core.errors import ParameterError
+
+G = TypeVar("G")
+_WHOLE = "whole numbers"
+_EXACT = 2.0**53  # below it every whole number is a float of its own
+
+
+def whole_numbers(parameter: str, values: ArrayLike) -> NDArray[np.int64]:
+    """A guess in numbers as an array of its own, or one short sentence on what it holds instead.
+
+    Raises
+    ------
+    ParameterError
+        Where there is anything but whole numbers.
+
+    Examples
+    --------
+    >>> whole_numbers("rows", [3, 1.0])
+    array([3, 1])
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "iu":
+        return np.array(given, dtype=np.int64)
+    if given.dtype.kind != "f":
+        raise ParameterError(
+            parameter, _WHOLE, f"{given.ravel()[0]!s:.40}" if given.size else "none"
+        )
+    wrong = given[
+        ~(np.abs(given) < _EXACT) | (given != np.floor(given))
+    ]  # not a number is neither less nor more
+    if len(wrong):
+        raise ParameterError(parameter, _WHOLE, float(wrong[0]))
+    return given.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundGuess(Generic[G]):
+    """One valid guess: its target, the file it came in, and what was put right while reading."""
+
+    target: str
+    file: str
+    guess: G
+    notices: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses(Generic[G]):
+    """All guesses of an attacker, in the order they were handed in, and the files that were refused, each for itself."""
+
+    found: tuple[FoundGuess[G], ...]
+    refused: tuple[tuple[str, Problems], ...] = ()
+
+
+@dataclass(frozen=True)
+class GuessFile:
+    """A file whose name tells a target and a try."""
+
+    target: str
+    number: int
+    source: Source
+
+
+def sort_guess_files(
+    phase: Phase,
+    targets: Collection[str],
+    sources: Iterable[Source],
+    attacker: str,
+    round_: str = "",
+) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
+    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, too many."""
+    pattern = phase.files[0]
+    named: list[GuessFile] = []
+    refusals: list[tuple[str, Problems]] = []
+    for source in sources:
+        fields = pattern.parse(source.name)
+        problem = None
+        if fields is None:
+            other = next((target for target in targets if team_of(target) != attacker), "01")
+            example = pattern.name(target=other, attacker=attacker, round=round_)
+            code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
+            problem = Problems.of(code, source.name, example=example)
+        elif fields["attacker"] != attacker:
+            problem = Problems.of(
+                "guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker
+            )
+        elif fields.get("round", round_) != round_:
+            problem = Problems.of(
+                "release.other_round", source.name, named=fields["round"], round=round_
+            )
+        elif team_of(fields["target"]) == attacker:
+            problem = Problems.of("guess.own_target", source.name, attacker=attacker)
+        elif fields["target"] not in targets:
+            listed = ", ".join(sorted(targets, key=by_number)[:20])
+            problem = Problems.of(
+                "guess.unknown_target", source.name, target=fields["target"], targets=listed
+            )
+        if problem is not None or fields is None:
+            refusals.append((source.name, problem or Problems([])))
+        else:
+            named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
+    kept: list[GuessFile] = []
+    tries: Counter[str] = Counter()
+    seen: set[tuple[str, int]] = set()
+    for file in sorted(
+        named, key=lambda file: (by_number(file.target), file.number, file.source.name)
+    ):
+        limit = phase.tries.per_target
+        if (file.target, file.number) in seen:
+            refusals.append(
+                (file.source.name, Problems.of("guess.twice", file.source.name, target=file.target))
+            )
+        elif limit is not None and (tries[file.target] >= limit or not 1 <= file.number <= limit):
+            refusals.append(
+                (
+                    file.source.name,
+                    Problems.of(
+                        "guess.too_many", file.source.name, limit=limit, target=file.target
+                    ),
+                )
+            )
+        else:
+            seen.add((file.target, file.number))
+            tries[file.target] += 1
+            kept.append(file)
+    return kept, refusals
+
+
+def counted(phase: Phase, tries: Sequence[Credit]) -> Credit:
+    """The credit that counts of an attacker's tries at a target, which are in the order they were handed in."""
+    return (
+        max(tries, key=lambda credit: credit.accuracy)
+        if phase.counts is Counting.BEST
+        else tries[-1]
+    )
+
+
+def by_pair(
+    phase: Phase, credits: Iterable[tuple[str, Credit]]
+) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
+    """Per target the credit of an attacker that counts, and all tries where there were several."""
+    every: dict[str, tuple[Credit, ...]] = {}
+    for target, credit in credits:
+        every[target] = (*every.get(target, ()), credit)
+    several = {target: tries for target, tries in every.items() if len(tries) > 1}
+    return {target: counted(phase, tries) for target, tries in every.items()}, several

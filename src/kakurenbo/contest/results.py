@@ -1,0 +1,334 @@
+"""Results of a round and the rankings made of them: one set of types for every contest.
+
+A *target* is a release under attack. It is named by its team, ``07``; where a team has several tables, ``07-2`` is its second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from kakurenbo.contest.credit import Credit
+from kakurenbo.core.errors import UsageError
+
+DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = (
+    "disqualified",
+    "missing",
+    "refused",
+    "failed",
+    "withdrew",
+)
+"""Why a target has no score."""
+NOT_RANKED = "not ranked"
+NO_AWARDS = "no_awards"
+"""The detail of standings that says in a sentence why a round gives no awards."""
+ONLY_ATTACKS = "only attacks"
+"""The note of a team that no round has a release of, refused or not: none was expected of it."""
+DOES_NOT_ATTACK = "does not attack"
+"""The note of a team that attacks in no round, and stands in the attack ranking all the same."""
+
+
+def team_of(target: str) -> str:
+    """The team of a target: ``07-2`` is the second table of team 07.
+
+    Examples
+    --------
+    >>> team_of("07-2"), team_of("07")
+    ('07', '07')
+    """
+    return target.partition("-")[0]
+
+
+def two_digits(name: str) -> str:
+    """A team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
+
+    Examples
+    --------
+    >>> two_digits("1"), two_digits("007"), two_digits("1-2"), two_digits("attack.py")
+    ('01', '07', '01-2', 'attack.py')
+    """
+    team, dash, table = name.partition("-")
+    known = team.isascii() and team.isdecimal() and len(team) <= 9
+    return f"{int(team):02d}{dash}{table}" if known else name
+
+
+def by_number(team: str) -> tuple[tuple[int, str], ...]:
+    """Sorting key that puts team 2 before team 10.
+
+    Examples
+    --------
+    >>> sorted(["10", "2", "attack.py"], key=by_number)
+    ['2', '10', 'attack.py']
+    """
+    parts = re.findall(r"\d+|\D+", team)
+    return tuple(
+        (int(part), "") if part.isdecimal() and len(part) < 19 else (2**63, part) for part in parts
+    )
+
+
+def as_decimal(value: float) -> Fraction:
+    """A figure as people write it down, so that .1 + .2 ties with .15 + .15.
+
+    Examples
+    --------
+    >>> as_decimal(0.1) + as_decimal(0.2) == as_decimal(0.15) + as_decimal(0.15)
+    True
+    """
+    return Fraction(str(value))
+
+
+@dataclass(frozen=True)
+class RoundResults:
+    """What a round gave: the input of every ranking.
+
+    Attributes
+    ----------
+    credits : mapping of target to mapping of attacker to Credit
+        The credit that counts, where an attacker had several tries. A pair that is not there is a missing guess.
+    targets : tuple of str
+        Every release that takes part, with or without results, in the order a team handed them in.
+    attackers : tuple of str
+        Everybody who attacks, with or without results.
+    utility : mapping of target to float
+        Where utility is a number in the score.
+    beside : mapping of target to mapping of measure to float
+        What a contest shows beside its scores, though it counts for nothing.
+    out : mapping of target to str
+        Targets without a score, and why: ``disqualified``, ``missing``, ``refused``, ``failed`` or ``withdrew``.
+    unranked : frozenset of str
+        Attackers that are shown but not ranked, such as the organizers' sample attack.
+    excluded : frozenset of str
+        Teams without rank or award on either side, such as the organizers' own; their releases can be attacked.
+    tries : mapping of target to mapping of attacker to tuple of Credit
+        Every try, in order, where there were several.
+    """
+
+    credits: Mapping[str, Mapping[str, Credit]]
+    targets: tuple[str, ...]
+    attackers: tuple[str, ...]
+    utility: Mapping[str, float] = field(default_factory=dict)
+    out: Mapping[str, str] = field(default_factory=dict)
+    unranked: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    tries: Mapping[str, Mapping[str, tuple[Credit, ...]]] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def teams(self) -> tuple[str, ...]:
+        """Everybody who anonymizes or attacks and takes part in the rankings, by number."""
+        everybody = {*map(team_of, self.targets), *self.ranked_attackers} - self.excluded
+        return tuple(sorted(everybody, key=by_number))
+
+    @property
+    def in_play(self) -> tuple[str, ...]:
+        """The targets that have a score."""
+        return tuple(target for target in self.targets if target not in self.out)
+
+    @property
+    def ranked_targets(self) -> tuple[str, ...]:
+        """The targets that have a score and take part in the rankings."""
+        return tuple(target for target in self.in_play if team_of(target) not in self.excluded)
+
+    @property
+    def ranked_attackers(self) -> tuple[str, ...]:
+        return tuple(
+            attacker for attacker in self.attackers if attacker not in self.unranked | self.excluded
+        )
+
+    def credit(self, target: str, attacker: str) -> Credit | None:
+        """What an attacker earned on a target; None where there was no valid guess."""
+        return self.credits.get(target, {}).get(attacker)
+
+    def share(self, target: str, attacker: str) -> Fraction:
+        """What an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        if credit is None or credit.of <= credit.least:
+            return Fraction(0)
+        return (as_decimal(credit.hits) - as_decimal(credit.least)) / (
+            as_decimal(credit.of) - as_decimal(credit.least)
+        )
+
+    def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
+        """The results with these targets, or all targets of these teams, out of play."""
+        out = dict(self.out)
+        for name in targets:
+            meant = [target for target in self.targets if name in (target, team_of(target))]
+            if not meant:
+                raise UsageError(
+                    f"there is no release {name!r} (there are {', '.join(self.targets)})"
+                )
+            out |= dict.fromkeys(meant, why)
+        return replace(self, out=out)
+
+    def excluding(self, teams: Iterable[str]) -> RoundResults:
+        """The results with these teams shown but not ranked."""
+        teams = frozenset(teams)
+        unknown = sorted(teams - {*map(team_of, self.targets), *self.attackers})
+        if unknown:
+            raise UsageError(f"there is no team {unknown[0]!r} (there are {', '.join(self.teams)})")
+        return replace(self, excluded=self.excluded | teams)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of a ranking.
+
+    Attributes
+    ----------
+    team : str
+    score : Fraction or None
+        Exact; None for a team that has no score (disqualified or missing).
+    rank : int or None
+        From 1; equal scores share a rank (1, 1, 3). None without a score, and where a team is shown but not ranked.
+    note : str
+        Why a line is special: ``disqualified``, ``missing``, ``not ranked``.
+    shown : str
+        The score as the contest shows it, e.g. multiplied and cut.
+    """
+
+    team: str
+    score: Fraction | None
+    rank: int | None
+    note: str = ""
+    shown: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        score = None if self.score is None else float(self.score)
+        extra = {"shown": self.shown, "note": self.note}
+        return {
+            "team": self.team,
+            "score": score,
+            "rank": self.rank,
+            **{key: text for key, text in extra.items() if text},
+        }
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Rankings of a round or of a whole contest, each best first.
+
+    Attributes
+    ----------
+    anonymization, attack, overall : tuple of Standing
+    awards : mapping of ranking to tuple of str
+        Who wins a prize, in order.
+    details : mapping
+        What the scores are made of, ready for JSON.
+    lower_is_better : frozenset of str
+        Names of the rankings in which the lowest score wins.
+    overall_is : str
+        The ranking that is the overall one, where the rules have no other; empty where they have.
+    award_for : mapping of str to str
+        What an award of another name than its ranking is given for: ``anonymization`` or ``attack``. No award for
+        anonymization goes to a team without a release, none for attack to one without a guess that was scored.
+    """
+
+    anonymization: tuple[Standing, ...]
+    attack: tuple[Standing, ...]
+    overall: tuple[Standing, ...]
+    awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    lower_is_better: frozenset[str] = frozenset()
+    overall_is: str = ""
+    award_for: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON object of ``standings``."""
+        tables = {
+            "anonymization": self.anonymization,
+            "attack": self.attack,
+            "overall": self.overall,
+        }
+        return {
+            **{name: [line.as_json() for line in lines] for name, lines in tables.items()},
+            "awards": {name: list(teams) for name, teams in self.awards.items()},
+            **self.details,
+        }
+
+
+def rank(
+    scores: Mapping[str, Fraction | None],
+    notes: Mapping[str, str] | None = None,
+    *,
+    lowest_wins: bool = False,
+) -> tuple[Standing, ...]:
+    """Teams by score, best first; equal scores share a rank; who has no score stands behind all others, without a rank.
+
+    Examples
+    --------
+    >>> [(line.team, line.rank) for line in rank({"a": Fraction(1, 2), "b": Fraction(1), "c": Fraction(1, 2), "d": None})]
+    [('b', 1), ('a', 2), ('c', 2), ('d', None)]
+    """
+    sign = 1 if lowest_wins else -1
+    order = sorted(
+        scores, key=lambda team: (scores[team] is None, sign * (scores[team] or 0), by_number(team))
+    )
+    lines: list[Standing] = []
+    for place, team in enumerate(order, start=1):
+        score = scores[team]
+        tied = lines and lines[-1].score == score
+        number = None if score is None else (lines[-1].rank if tied else place)
+        lines.append(Standing(team, score, number, (notes or {}).get(team, "")))
+    return tuple(lines)
+
+
+def shown_unranked(
+    scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None
+) -> tuple[Standing, ...]:
+    """Lines that stand below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
+    told = {
+        name: ", ".join(filter(None, (NOT_RANKED, (notes or {}).get(name, "")))) for name in scores
+    }
+    return tuple(
+        Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number)
+    )
+
+
+def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
+    """The teams on the first places, ties included; never one without a rank.
+
+    Examples
+    --------
+    >>> awarded(rank({"a": Fraction(1), "b": Fraction(0)}), places=1)
+    ('a',)
+    """
+    return tuple(line.team for line in ranking if line.rank is not None and line.rank <= places)
+
+
+def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
+    """Why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
+    if not any(
+        team_of(target) == team for results in rounds.values() for target in results.targets
+    ):
+        return ONLY_ATTACKS
+    found = {}
+    for name, results in rounds.items():
+        own = [target for target in results.targets if team_of(target) == team]
+        if not own:
+            found[name] = MISSING
+        elif all(target in results.out for target in own):
+            found[name] = results.out[own[-1]]
+    if len(rounds) == 1:
+        return next(iter(found.values()), "")
+    return ", ".join(f"{why} in {name}" for name, why in found.items())
+
+
+def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
+    """The note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
+    return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
+
+
+def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+    """The factor of each round: one round alone counts fully, several as the rules weigh them."""
+    names = list(rounds)
+    if len(names) == 1:
+        return {names[0]: Fraction(1)}
+    if not names or set(names) != set(weights):
+        expected = " and ".join(weights) or "one round"
+        raise UsageError(
+            f"the overall table is made of {expected}; got {', '.join(names) or 'none'}"
+        )
+    return weights

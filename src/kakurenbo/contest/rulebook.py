@@ -1,0 +1,545 @@
+"""`Rulebook`: the steps of a contest. The arena, the judge and the command line call only these.
+
+A rulebook has a public half, which needs no secret and so runs in a player's process, and a secret half for the judge alone.
+It is generic in six types of its own: H handout, S submission, K knowledge, F form of a guess, A answer, G guess.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
+
+import numpy as np
+
+from kakurenbo import __version__
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
+from kakurenbo.contest.credit import Credit
+from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
+from kakurenbo.contest.facts import (
+    ATTACKERS,
+    CONTEST_FILE,
+    PUBLIC,
+    SECRET,
+    TARGET,
+    TEAM,
+    ContestFacts,
+    part_folder,
+    parts_in,
+    read_facts,
+    whole_of,
+)
+from kakurenbo.contest.guesses import FoundGuess, Guesses, sort_guess_files
+from kakurenbo.contest.measure import Figure, Utility
+from kakurenbo.contest.preparation import (
+    Files,
+    Preparation,
+    Publication,
+    RoundData,
+    Secrets,
+    gathered,
+)
+from kakurenbo.contest.readme import readme_files
+from kakurenbo.contest.results import RoundResults, Standings, weights_of
+from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
+from kakurenbo.core import InputError, Schema, Source, collect_notices
+from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
+from kakurenbo.core.messages import Phrase
+from kakurenbo.core.rng import stream
+from kakurenbo.methods.base import Anonymizer, Attack, Release
+from kakurenbo.methods.parameters import Method, parameters_of
+
+H = TypeVar("H")
+S = TypeVar("S")
+K = TypeVar("K")
+F = TypeVar("F")
+A = TypeVar("A")
+G = TypeVar("G")
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody who takes part: a name to show, and methods as texts that ``registry.build`` takes (empty for none)."""
+
+    name: str
+    anonymizer: str = ""
+    attack: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Target(Generic[K, F]):
+    """One release under attack, as attackers see it.
+
+    Attributes
+    ----------
+    name : str
+        ``07`` or ``07-2``; empty where single files were given that do not tell.
+    knowledge : K
+        All that an attack is given.
+    form : F
+        What a guess at it must look like: all that checking one needs.
+    """
+
+    name: str
+    knowledge: K
+    form: F
+
+
+class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
+    """The steps of one contest: a frozen dataclass whose parameters are the contest's own options.
+
+    Steps that read files return what they read, or raise ``InputError`` with every problem they found; what they put right,
+    they record with ``notice``.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    version: ClassVar[str] = "1"
+    """Raise it when scores of the same files change."""
+    rounds: ClassVar[tuple[str, ...]] = ("round",)
+    """Rounds that count, in the order they are played."""
+    weights: ClassVar[Mapping[str, Fraction]] = {}
+    """The factor of each round in the overall table, where there are several."""
+    phases: ClassVar[tuple[Phase, ...]]
+    """What is handed in, in which files, how often, and which of it counts."""
+    options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """For each verb of the command line the parameters of this rulebook that matter there; ``prepare``'s make a contest."""
+    schema: ClassVar[Schema]
+    """Of the table that anonymizers are given: those that accept it play."""
+    knowledge: ClassVar[type]
+    """What attacks are given: those that take it play."""
+    attackers_use_handouts: ClassVar[bool] = False
+    """Whether an attacker's own handout tells of others' releases: its folder is then among the paths of ``read_target``."""
+
+    max_teams: ClassVar[int] = 99
+    default_players: ClassVar[tuple[Player, ...]] = ()
+    """The field that plays where nobody is named; with none, every installed method that fits plays with its defaults."""
+    demo_settings: ClassVar[Mapping[str, Any] | None] = None
+    """Parameters for a small contest that ``demo`` plays in seconds; None where it does not."""
+    utility_score: ClassVar[str] = ""
+    """The measure that is a number in the score, where the rules have one; goes into ``RoundResults.utility``."""
+    utility_range: ClassVar[tuple[float, float]] = (0, 1)
+    """The values that this measure can take."""
+    shown_beside: ClassVar[tuple[str, ...]] = ()
+    """Measures that stand beside a release's scores though they count for nothing; go into ``RoundResults.beside``."""
+    scored_by: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the figures of results depend on: whoever ranks these cannot change them any more."""
+    figures: ClassVar[Mapping[str, Figure]] = {}
+    """What each score is: the measures by their names, ``hits`` of a guess and its details, the rankings' scores; and
+    under ``constant`` what the constant answer is called ("always 0"), where credits have one."""
+
+    prohibited: ClassVar[tuple[str, ...]] = ()
+    """Message codes of the actions that the rules prohibit."""
+    file_descriptions: ClassVar[Mapping[str, str]] = {}
+    """Message codes of what the files of handouts hold, by pattern of their names; the first that fits holds."""
+    column_synonyms: ClassVar[Mapping[str, str]] = {}
+    """Second names that files may give to columns."""
+    upper_bounds: ClassVar[tuple[str, ...]] = ()
+    """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
+
+    # -- options ---------------------------------------------------------------------------------------------------
+
+    @property
+    def round_name(self) -> str:
+        """The round these rules are for."""
+        return str(getattr(self, "round", self.rounds[0]))
+
+    def for_round(self, name: str) -> Self:
+        """These rules for one of the rounds: with the parameter ``round`` set, where the rulebook has one."""
+        if any(described.name == "round" for described in parameters_of(type(self))):
+            return self.with_parameters(round=name)
+        return self
+
+    def settings(self) -> dict[str, Any]:
+        """The options that make a contest what it is, as ``contest.json`` records them."""
+        return {name: getattr(self, name) for name in self.options.get("prepare", ())}
+
+    def under(self, facts: ContestFacts | None) -> Self:
+        """These rules as a contest's own ``contest.json`` fixes them; options that were given explicitly stay."""
+        return self if facts is None else self.defaulting(facts.settings)
+
+    def in_folder(self, path: Path) -> Self:
+        """These rules as the folder (or the folder of the file) at ``path`` fixes them."""
+        return self.under(read_facts(path, self.name))
+
+    def threshold_values(self) -> Mapping[str, float | None]:
+        """Return the threshold of every figure that can decide; None where it does not."""
+        return {}
+
+    def release_schema(self) -> Schema:
+        """Return the columns of a release, for READMEs."""
+        return self.schema
+
+    def conditions(self) -> tuple[Phrase, ...]:
+        """Return what a submission must look like, beside columns and thresholds, for READMEs."""
+        return ()
+
+    def phase(self, name: str) -> Phase:
+        """What the contest declares of the phase ``anonymize`` or ``attack``."""
+        return next(phase for phase in self.phases if phase.name == name)
+
+    def field(self) -> tuple[Player, ...]:
+        """Who plays where nobody is named: the same whatever the options, unless a rulebook says otherwise."""
+        return self.default_players
+
+    @property
+    def release_pattern(self) -> FilePattern:
+        """Name of the main file of a release."""
+        return self.phase(ANONYMIZE).files[0]
+
+    @property
+    def guess_pattern(self) -> FilePattern:
+        """Name of the file of a guess."""
+        return self.phase(ATTACK).files[0]
+
+    # -- public half: a team anonymizes ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read_handout(self, path: Path) -> H:
+        """A handout from what a team was given: its folder, or the data file in it."""
+
+    @abstractmethod
+    def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
+        """Run a method on a handout the way this contest's data wants it."""
+
+    @abstractmethod
+    def release_files(self, handout: H, release: Release) -> Files:
+        """The files a team would submit for this release."""
+
+    @abstractmethod
+    def check_release(self, handout: H, sources: Sequence[Source]) -> S:
+        """A submission from the submitted files of one entry, without its attachments."""
+
+    def check_attachments(self, sources: Sequence[Source]) -> Any:
+        """Read the attachments of an entry (``FilePattern.attachment``), as :meth:`attach` takes them."""
+        return None
+
+    def attach(self, handout: H, submission: S, attachments: Any) -> S:
+        """Return the submission with its attachments, and notices where the two disagree."""
+        return submission
+
+    @abstractmethod
+    def measure(self, handout: H, submission: S) -> Utility:
+        """Utility scores, thresholds, and what limits them: every figure that needs no secret."""
+
+    def released(self, handout: H, submission: S) -> tuple[H, Release] | None:
+        """Return the tables of a submission, and the handout with the candidate that they were made of.
+
+        None where the rulebook does not say: then nothing can be repaired, and no unchanged release is noticed.
+        """
+        return None
+
+    def repair(
+        self, handout: H, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
+    ) -> Release:
+        """Run a method that ``takes_release`` on a release that was made of the handout."""
+        raise UsageError(f"{self.name} has no repair of a release")
+
+    def is_unchanged(self, handout: H, release: Release) -> bool:
+        """Whether a release is the handout's own data."""
+        return False
+
+    def packed_files(self, handout: H, files: Files) -> Files:
+        """Return what an archive of these files of a release holds."""
+        return files
+
+    def privacy(self, handout: H, submission: S) -> Utility:
+        """Privacy models such as k-anonymity, for information: no score counts them.
+
+        ``options["privacy"]`` names the parameters that they look at; a contest without that entry has no such figures.
+        """
+        return Utility({})
+
+    def for_rehearsal(self, handout: Path) -> Self:
+        """These rules as a team draws data of its own by, to try methods on: like the organizer's, from another seed.
+
+        Where the data of a contest are known to everybody, as T of darc2019, they are taken from ``handout``; what a team
+        alone was given is not: parameters that fit it too well would tell of it.
+        """
+        return self
+
+    # -- public half: attackers guess ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> K:
+        """What attackers know of one target, from published files alone.
+
+        Parameters
+        ----------
+        sources : sequence of Source
+            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents. With
+            ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
+        declared : Anonymizer or None
+            A method that the attacker assumes was used, beside what the files tell.
+        """
+
+    @abstractmethod
+    def guess_form(self, knowledge: K) -> F:
+        """What a guess at a target must look like, from what attackers know of it."""
+
+    @abstractmethod
+    def check_guess(self, form: F, source: Source) -> G:
+        """One guess at one target, checked against the rules without the answer."""
+
+    @abstractmethod
+    def guess_bytes(self, guess: G) -> bytes:
+        """One guess as the file that ``attack`` writes and ``credit`` reads."""
+
+    def bytes_of_attack(self, guess: object) -> bytes:
+        """What an attack returned, as its file.
+
+        Raises
+        ------
+        KakurenboError
+            Where that is no guess of this contest at all.
+        """
+        wanted = self._guess_type()
+        if not isinstance(guess, wanted):
+            raise KakurenboError(
+                f"the attack did not return a guess of this contest (got {type(guess).__name__})"
+            )
+        return self.guess_bytes(cast(G, guess))
+
+    @classmethod
+    def _guess_type(cls) -> type:
+        """The type that this rulebook gives for G; ``object`` where it gives none that could be asked for."""
+        bases = (
+            base
+            for one in cls.__mro__
+            for base in getattr(one, "__orig_bases__", ())
+            if get_origin(base) is Rulebook
+        )
+        named = next((get_args(base)[-1] for base in bases), object)
+        plain = get_origin(named) or named
+        return plain if isinstance(plain, type) else object
+
+    @property
+    @abstractmethod
+    def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
+        """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+
+    @property
+    def only_shown(self) -> frozenset[str]:
+        """Those of the organizers' attacks that count for nothing by the rules: no figure of a release may rest on them."""
+        return frozenset()
+
+    def read_target(
+        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    ) -> Target[K, F]:
+        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
+
+        Parameters
+        ----------
+        paths : Path
+            Where a contest deals a part of a target to each attacker, the folder of a part, ``targets/NN/for_TT``, is the
+            target as that attacker has it.
+        declared : Anonymizer or None
+            A method that the attacker assumes was used, beside what the files tell.
+        attacker : str or None
+            Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
+            as in a folder that one attacker was given.
+        """
+        facts = read_facts(paths[0], self.name)
+        if paths[0].is_dir() and facts is not None and facts.folder not in (TARGET, ATTACKERS):
+            raise InputError.of("target.other_folder", str(paths[0]), folder=facts.folder)
+        if paths[0].is_dir() and facts is not None and facts.folder == TARGET:
+            whole = whole_of(paths[0])
+            parts = [paths[0]] if whole != paths[0] else _dealt(whole, attacker)
+            beside = whole.absolute().parent.parent / "attackers"
+            paths = (
+                whole,
+                *parts,
+                *paths[1:],
+                *([beside] if len(paths) == 1 and beside.is_dir() else []),
+            )
+        rules = self.under(facts)
+        knowledge = rules.read_knowledge(gathered(paths), declared)
+        return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
+
+    def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
+        """The files an attacker would submit for these guesses, one per target unless a contest has one for all."""
+        return {
+            self.guess_pattern.name(
+                target=target, attacker=attacker, round=self.round_name
+            ): self.guess_bytes(guess)
+            for target, guess in guesses.items()
+        }
+
+    def read_guesses(
+        self, targets: Mapping[str, Target[K, F]], sources: Sequence[Source], attacker: str
+    ) -> Guesses[G]:
+        """Every guess in an attacker's files; a bad file costs that file alone."""
+        phase = self.phase(ATTACK)
+        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker, self.round_name)
+        found: list[FoundGuess[G]] = []
+        for file in sorted_files:
+            name = file.source.name
+            try:
+                with collect_notices() as notices:
+                    guess = self.check_guess(targets[file.target].form, file.source)
+                found.append(FoundGuess(file.target, name, guess, tuple(notices)))
+            except InputError as error:
+                refused.append((name, error.problems))
+        return Guesses(tuple(found), tuple(refused))
+
+    # -- secret half: the judge alone --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        """The data of a round: handouts, what attackers get beside the targets, secrets."""
+
+    @abstractmethod
+    def publish(self, secrets: Secrets[H], submission: S) -> Publication:
+        """What attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
+
+    @abstractmethod
+    def read_answer(self, path: Path) -> A:
+        """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
+
+    @abstractmethod
+    def answer_form(self, answer: A) -> F:
+        """What a guess at a target must look like, where only the answer is at hand."""
+
+    def answer_for(self, answer: A, attacker: str) -> A:
+        """The answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
+        return answer
+
+    @abstractmethod
+    def credit(self, answer: A, guess: G) -> Credit:
+        """What one guess earns."""
+
+    def credit_outcomes(self) -> int | None:
+        """How many different credits a guess at one target can get at most; None where the rulebook does not tell.
+
+        With :meth:`answer_bits` it tells an organizer how much of the answers whoever sees credits while guessing can learn.
+        """
+        return None
+
+    def answer_bits(self) -> float | None:
+        """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
+        return None
+
+    def grade(self, secrets: Secrets[H], submission: S) -> Utility | None:
+        """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
+        return None
+
+    def prepare(
+        self,
+        seed: int,
+        teams: Sequence[str],
+        unranked: Sequence[str] = (),
+        *,
+        judges: Sequence[str] = (),
+        schedule: Schedule = NO_SCHEDULE,
+    ) -> Preparation:
+        """The organizer's data of a round, as folders, with a commitment to every file."""
+        self._check_teams(teams, unranked, judges)
+        drawn = self.draw(seed, teams)
+        facts = ContestFacts(
+            rulebook=self.name,
+            rulebook_version=self.version,
+            version=__version__,
+            round=self.round_name,
+            settings={**self.settings(), **drawn.settings},
+            teams=tuple(teams),
+            unranked=tuple(unranked),
+            judges=tuple(judges),
+            schedule=schedule,
+            data=drawn.data,
+        )
+        folders: dict[str, dict[str, bytes]] = {
+            "public": self._handout(facts.of(PUBLIC), drawn.public, COMMITMENTS_FILE),
+            "attackers": self._handout(facts.of(ATTACKERS), drawn.attackers),
+            "secret": {CONTEST_FILE: facts.of(SECRET).as_bytes(), **drawn.secret},
+        }
+        for team in teams:
+            folders[f"teams/{team}"] = self._handout(
+                facts.of(TEAM, team=team), drawn.handouts[team]
+            )
+            if drawn.secrets.get(team):
+                folders[f"secret/{team}"] = dict(drawn.secrets[team])
+        whole = Preparation(folders, facts, {"data": drawn.data.get("source", ""), **drawn.report})
+        commitments, opening = commit(seed, whole.files(), self.scope("preparation"))
+        folders["public"][COMMITMENTS_FILE], folders["secret"][OPENING_FILE] = commitments, opening
+        return whole
+
+    def _handout(self, facts: ContestFacts, files: Files, *later: str) -> dict[str, bytes]:
+        """The files of a folder with its facts and READMEs; the latter also describe files that come ``later``."""
+        content = {CONTEST_FILE: facts.as_bytes(), **files}
+        return {**readme_files(self, facts, (*content, *later)), **content}
+
+    def generate(
+        self, rows: int, rng: np.random.Generator, *, distinct: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
+        """The contest's generator on its own: a table of so many rows, and how close it is to its source."""
+        raise UsageError(f"{self.name} has no generator of its own")
+
+    def generate_from(
+        self, source: Source, rows: int, rng: np.random.Generator, *, distinct: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
+        """Run the contest's generator on any table of its columns; not every contest's can."""
+        raise UsageError(f"{self.name} has no generator of its own")
+
+    def sample(
+        self, source: Source, rate: float, rng: np.random.Generator
+    ) -> tuple[bytes, Sequence[int]]:
+        """The contest's sampling function on its own: a share of a table's rows, and their numbers from 0."""
+        raise UsageError(f"{self.name} has no sampling function of its own")
+
+    def scope(self, what: str) -> str:
+        """What commitments are for."""
+        return f"{self.name} {self.round_name} {what}"
+
+    def stream(self, seed: int, *names: str) -> np.random.Generator:
+        """Randomness of a purpose in this round: other rounds of the same seed have other streams."""
+        return stream(seed, self.name, self.round_name, *names)
+
+    def _check_teams(
+        self, teams: Sequence[str], unranked: Sequence[str], judges: Sequence[str]
+    ) -> None:
+        for team in teams:
+            if (
+                not re.fullmatch(r"[0-9]{2,4}", team)
+                or not 1 <= int(team) <= self.max_teams
+                or teams.count(team) > 1
+            ):
+                expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
+                raise ParameterError("teams", expected, team)
+        if not teams:
+            raise ParameterError("teams", "one team at least", "nothing")
+        for option, named in (("unranked", unranked), ("judges", judges)):
+            for team in named:
+                if team not in teams:
+                    raise UsageError(
+                        f"{option}: there is no team {team!r} in this round (there are {', '.join(teams)})"
+                    )
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
+        """Ranks and awards. One round, under any name, is ranked alone; several are weighed as the rules say."""
+
+    def read_published(self, source: Source) -> RoundResults:
+        """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
+        raise InputError.of("results.no_table", source.name, rulebook=self.name)
+
+    def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
+        """The factor of each round that is ranked."""
+        return weights_of(rounds, self.weights)
+
+
+def _dealt(target: Path, attacker: str | None) -> list[Path]:
+    """The part of a target's folder that one attacker was dealt, where there is one: see ``Rulebook.read_target``."""
+    parts = parts_in(target)
+    if attacker is None:
+        return parts if len(parts) == 1 else []
+    return [part for part in parts if part.name == part_folder(attacker)]
+
+
+AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]
+"""A rulebook whose own types do not matter: folders in, folders out."""

@@ -1,0 +1,160 @@
+"""Tables, files, problems and messages. Modules are loaded on first use: `--help` needs no NumPy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kakurenbo.core.archives import archive_bytes, is_archive, open_archive
+    from kakurenbo.core.csv import Layout, Row, read_cells, read_table, table_bytes
+    from kakurenbo.core.documents import json_object, read_json, read_toml
+    from kakurenbo.core.messages import Phrase
+    from kakurenbo.core.problems import (
+        LISTED_PER_FILE,
+        InputError,
+        Problem,
+        ProblemCollector,
+        Problems,
+        Severity,
+        add_notices,
+        collect_notices,
+        gather,
+        notice,
+        report_in,
+        summed_up,
+    )
+    from kakurenbo.core.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
+    from kakurenbo.core.sources import (
+        README_FILES,
+        STANDARD_INPUT,
+        Folder,
+        Source,
+        read_file,
+        read_folder,
+        sources_of,
+    )
+    from kakurenbo.core.statistics import Coarsening, Moments
+    from kakurenbo.core.table import Table, dummy_names
+    from kakurenbo.core.writing import (
+        STANDARD_OUTPUT,
+        check_file,
+        check_free,
+        check_place,
+        json_bytes,
+        write_file,
+        write_folder,
+    )
+
+_MODULES = {
+    "kakurenbo.core.archives": ("archive_bytes", "is_archive", "open_archive"),
+    "kakurenbo.core.documents": ("json_object", "read_json", "read_toml"),
+    "kakurenbo.core.messages": ("Phrase",),
+    "kakurenbo.core.statistics": ("Coarsening", "Moments"),
+    "kakurenbo.core.problems": (
+        "LISTED_PER_FILE",
+        "InputError",
+        "Problem",
+        "ProblemCollector",
+        "Problems",
+        "Severity",
+        "add_notices",
+        "collect_notices",
+        "gather",
+        "notice",
+        "report_in",
+        "summed_up",
+    ),
+    "kakurenbo.core.csv": ("Layout", "Row", "read_cells", "read_table", "table_bytes"),
+    "kakurenbo.core.schema": (
+        "Category",
+        "Codes",
+        "Column",
+        "Date",
+        "Decimal",
+        "Integer",
+        "Schema",
+        "Text",
+    ),
+    "kakurenbo.core.sources": (
+        "Folder",
+        "README_FILES",
+        "STANDARD_INPUT",
+        "Source",
+        "read_file",
+        "read_folder",
+        "sources_of",
+    ),
+    "kakurenbo.core.table": ("Table", "dummy_names"),
+    "kakurenbo.core.writing": (
+        "STANDARD_OUTPUT",
+        "check_file",
+        "check_free",
+        "check_place",
+        "json_bytes",
+        "write_file",
+        "write_folder",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "LISTED_PER_FILE",
+    "README_FILES",
+    "STANDARD_INPUT",
+    "STANDARD_OUTPUT",
+    "Category",
+    "Coarsening",
+    "Codes",
+    "Column",
+    "Date",
+    "Decimal",
+    "Folder",
+    "InputError",
+    "Integer",
+    "Layout",
+    "Moments",
+    "Phrase",
+    "Problem",
+    "ProblemCollector",
+    "Problems",
+    "Row",
+    "Schema",
+    "Severity",
+    "Source",
+    "Table",
+    "Text",
+    "add_notices",
+    "archive_bytes",
+    "check_file",
+    "check_free",
+    "check_place",
+    "collect_notices",
+    "dummy_names",
+    "gather",
+    "is_archive",
+    "json_bytes",
+    "json_object",
+    "notice",
+    "open_archive",
+    "read_cells",
+    "read_file",
+    "read_folder",
+    "read_json",
+    "read_table",
+    "read_toml",
+    "report_in",
+    "sources_of",
+    "summed_up",
+    "table_bytes",
+    "write_file",
+    "write_folder",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)

@@ -1,0 +1,489 @@
+"""`Problem`: where an input is wrong, and what to do about it, in a sentence a player can act on."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec, TypeVar, cast, overload
+
+from kakurenbo.core import messages
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import Sentence, shorten
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+LISTED_PER_FILE = 20
+LISTED_ROWS = 4  # of a problem that many rows have
+_LISTED_FILES = 3  # of those that a notice is about
+
+
+class Severity(enum.Enum):
+    """How bad a problem is."""
+
+    NOTICE = "notice"  # put right by us, and the receipt says so
+    VIOLATION = "violation"  # well-formed, but against the rules
+    MALFORMED = "malformed"  # not readable as the kind of file it should be
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    Attributes
+    ----------
+    code : str
+        Names the sentence of the catalogue (:mod:`kakurenbo.core.messages`); the same in every language.
+    parameters : mapping of str to object
+        What varies in the sentence. ``file``, ``row``, ``record``, ``column`` and ``value`` need not be repeated here.
+    file : str
+        Name of the file, never a path of the machine that checks it.
+    row : int or None
+        Line of the file, counted from 1 as an editor shows it.
+    record : int or None
+        Record of the table, counted from 0 (a header is not a record).
+    column : str or None
+    value : str or None
+        The offending value as it stands in the file, escaped and shortened so that it is safe to print.
+    severity : Severity
+    rows : tuple of int
+        The first rows that have this problem, ``row`` included, where several have it.
+    count : int
+        Number of rows that have this problem.
+
+    Examples
+    --------
+    >>> problem = Problem("line.empty", file="D.csv", row=3)
+    >>> problem.in_language("en")
+    'D.csv:3: the line is empty; remove it'
+    >>> problem.in_language("ja")
+    'D.csv:3: 空の行です。この行を削除してください'
+    >>> str(replace(problem, rows=(3, 5, 6, 9), count=40))
+    'D.csv:3: the line is empty; remove it (also rows 5, 6, 9 and 36 more)'
+    """
+
+    code: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    file: str = ""
+    row: int | None = None
+    record: int | None = None
+    column: str | None = None
+    value: str | None = None
+    severity: Severity = Severity.VIOLATION
+    rows: tuple[int, ...] = ()
+    count: int = 1
+
+    def wording(self, language: str) -> Sentence:
+        """Message, with the further rows that have the problem, and fix in a language."""
+        message, fix = self._words(language)
+        return Sentence(self._with_rows(message, language), fix)
+
+    def _words(self, language: str) -> Sentence:
+        place = {
+            "file": self.file,
+            "row": self.row,
+            "record": self.record,
+            "column": self.column,
+            "value": self.value,
+        }
+        return messages.render(self.code, {**place, **self.parameters}, language)
+
+    def _with_rows(self, sentence: str, language: str) -> str:
+        """Add to a sentence which further rows have the problem."""
+        others, more = self.rows[1:], self.count - len(self.rows)
+        if not others:
+            return sentence
+        code = (
+            "problem.also_more"
+            if more
+            else "problem.also"
+            if len(others) > 1
+            else "problem.also_one"
+        )
+        parameters = {"sentence": sentence, "rows": list(map(str, others)), "more": more}
+        return messages.render(code, parameters, language).message
+
+    def in_language(self, language: str) -> str:
+        """Place, message and fix in a language, as one line."""
+        column = f"{messages.escaped(self.column)}: " if self.column is not None else ""
+        said = f"{column}{self._sentence(language)}"
+        if not self.file and self.row is None:
+            return said
+        where = (
+            messages.escaped(self.file) or messages.render("problem.input", {}, language).message
+        )
+        return f"{where}: {said}" if self.row is None else f"{where}:{self.row}: {said}"
+
+    def _sentence(self, language: str) -> str:
+        words = self._words(language)
+        joined = messages.render("problem.sentence", words._asdict(), language).message
+        return self._with_rows(joined if words.fix else words.message, language)
+
+    def __str__(self) -> str:
+        return self.in_language(messages.language())
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        return self.wording(messages.language()).message
+
+    @property
+    def fix(self) -> str:
+        """What to do about it; may be empty where the message says it."""
+        return self.wording(messages.language()).fix
+
+    @property
+    def sentence(self) -> str:
+        """Message and fix in one sentence."""
+        return self._sentence(messages.language())
+
+    def as_json(self, language: str | None = None) -> dict[str, object]:
+        """The problem as the stable JSON object of the command line, in a language or that of the moment.
+
+        What is stored is English, so that a document is the same whoever makes it.
+        """
+        message, fix = self.wording(language or messages.language())
+        grouped = {"rows": list(self.rows), "count": self.count} if self.count > 1 else {}
+        return {
+            "code": self.code,
+            "file": self.file,
+            "row": self.row,
+            "record": self.record,
+            "column": self.column,
+            "value": self.value,
+            "message": message,
+            "fix": fix,
+            "severity": self.severity.value,
+            **grouped,
+        }
+
+
+class Problems(Sequence[Problem]):
+    """Why an input was refused: the first problems of each file, and how many there are in all.
+
+    Problems that differ in nothing but their row are one group and listed once.
+
+    Parameters
+    ----------
+    listed : iterable of Problem
+    total : int, optional
+        Count of all problems, listed or not.
+    """
+
+    def __init__(self, listed: Iterable[Problem], total: int | None = None) -> None:
+        self._listed = tuple(listed)
+        self.total = len(self._listed) if total is None else total
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        file: str,
+        *,
+        row: int | None = None,
+        record: int | None = None,
+        column: str | None = None,
+        value: str | None = None,
+        severity: Severity = Severity.VIOLATION,
+        **parameters: Any,
+    ) -> Problems:
+        """Return a single problem; ``parameters`` are those of its sentence."""
+        shown = None if value is None else shorten(value)
+        return cls([Problem(code, parameters, file, row, record, column, shown, severity)])
+
+    @classmethod
+    def join(cls, parts: Iterable[Problems]) -> Problems:
+        """Return the problems of several inputs as one list."""
+        parts = list(parts)
+        return cls(
+            (problem for part in parts for problem in part), sum(part.total for part in parts)
+        )
+
+    @overload
+    def __getitem__(self, index: int) -> Problem: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Problem]: ...
+    def __getitem__(self, index: int | slice) -> Problem | Sequence[Problem]:
+        return self._listed[index]
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._listed)
+
+    def check(self) -> None:
+        """Raise InputError if there is any problem."""
+        if self._listed:
+            raise InputError(self)
+
+    def __repr__(self) -> str:
+        return f"Problems({self.total}: {'; '.join(map(str, self._listed[:3]))})"
+
+    @property
+    def malformed(self) -> bool:
+        """Whether the input could not even be read as what it should be (exit code 2 rather than 1)."""
+        return any(problem.severity is Severity.MALFORMED for problem in self._listed)
+
+    def in_file(self, name: str) -> Problems:
+        """The same problems under another file name."""
+        return Problems((replace(problem, file=name) for problem in self._listed), self.total)
+
+    def without_values(self) -> Problems:
+        """The same problems in the same words without the values that stand in the file: for logs that others read."""
+        kept = (
+            replace(one, value=None, parameters={"value": one.value, **one.parameters})
+            for one in self._listed
+        )
+        return Problems(kept, self.total)
+
+
+class InputError(KakurenboError):
+    """An input was refused; ``problems`` lists everything that is wrong with it.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        Not empty.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise InputError.of("line.empty", "D.csv", row=3)
+    ... except InputError as error:
+    ...     print(error, error.problems.total)
+    D.csv:3: the line is empty; remove it 1
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = problems if isinstance(problems, Problems) else Problems(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return str(self.problems[0])
+
+    @classmethod
+    def of(cls, code: str, file: str, **details: Any) -> InputError:
+        """Return the error of a single problem; ``details`` are those of :meth:`Problems.of`."""
+        return cls(Problems.of(code, file, **details))
+
+
+_notices: ContextVar[list[Problem] | None] = ContextVar("notices", default=None)
+
+
+def notice(
+    code: str,
+    *,
+    file: str = "",
+    row: int | None = None,
+    record: int | None = None,
+    column: str | None = None,
+    value: str | None = None,
+    **parameters: Any,
+) -> None:
+    """Record that something in an input was put right, in the list that ``collect_notices`` opened."""
+    shown = None if value is None else shorten(value)
+    add_notices([Problem(code, parameters, file, row, record, column, shown, Severity.NOTICE)])
+
+
+def add_notices(notices: Iterable[Problem]) -> None:
+    """Record notices that were collected elsewhere."""
+    collected = _notices.get()
+    if collected is not None:
+        collected.extend(notices)
+
+
+@contextmanager
+def collect_notices() -> Iterator[list[Problem]]:
+    """Collect every notice that is recorded within; an outer collector does not get them.
+
+    Examples
+    --------
+    >>> with collect_notices() as notices:
+    ...     notice("text.bom", file="D.csv", row=1)
+    >>> [problem.code for problem in notices]
+    ['text.bom']
+    """
+    collected: list[Problem] = []
+    token = _notices.set(collected)
+    try:
+        yield collected
+    finally:
+        _notices.reset(token)
+
+
+class Gathering:
+    """Problems of several inputs; see :func:`gather`."""
+
+    def __init__(self) -> None:
+        self.refused: list[Problems] = []
+
+    def of(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a reader and return its value; where it refuses its input, keep the problems and return None."""
+        try:
+            return read(*args, **kwargs)
+        except InputError as error:
+            self.refused.append(error.problems)
+            return cast(T, None)
+
+    def add(self, problems: Problems) -> None:
+        """Keep more problems, if there are any."""
+        if problems:
+            self.refused.append(problems)
+
+
+@contextmanager
+def gather() -> Iterator[Gathering]:
+    """Read several inputs and raise the problems of all of them at the end, as one InputError.
+
+    Examples
+    --------
+    >>> from kakurenbo.core import Source
+    >>> with gather() as problems:
+    ...     sample = problems.of(Source("A.csv", b"...").read, limit=2)
+    ...     test = problems.of(Source("B.csv", b"...").read, limit=2)
+    Traceback (most recent call last):
+    kakurenbo.core.problems.InputError: A.csv: the file is larger than 2 bytes; files of this kind are far smaller
+    """
+    gathering = Gathering()
+    try:
+        yield gathering
+    except InputError as error:
+        gathering.add(error.problems)
+    if gathering.refused:
+        raise InputError(Problems.join(gathering.refused))
+
+
+@contextmanager
+def report_in(file: str) -> Iterator[None]:
+    """Name this file in every problem that is raised within: what is read may be a part or an unpacked copy of it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.problems.in_file(file)) from error
+
+
+class ProblemCollector:
+    """Collects the problems of one file: lists the first twenty groups and counts all problems.
+
+    Problems with the same code, parameters, column and value are one group. The value of a problem of a whole line (codes
+    ``line.…``) is the line itself, which differs from row to row and does not separate groups.
+
+    Examples
+    --------
+    >>> found = ProblemCollector("D.csv")
+    >>> for row in (1, 2, 3):
+    ...     found.add("line.empty", row=row)
+    >>> [str(problem) for problem in found.problems()]
+    ['D.csv:1: the line is empty; remove it (also rows 2, 3)']
+    """
+
+    def __init__(self, file: str, listed: int = LISTED_PER_FILE) -> None:
+        self.file, self._limit = file, listed
+        self._groups: dict[Hashable, _Group] = {}
+        self.total = 0
+
+    def __bool__(self) -> bool:
+        """Whether the file must be refused."""
+        return self.total > 0
+
+    @property
+    def room(self) -> int:
+        """How many more groups would still be listed."""
+        return max(0, self._limit - len(self._groups))
+
+    def add(
+        self,
+        code: str,
+        *,
+        row: int | None = None,
+        record: int | None = None,
+        column: str | None = None,
+        value: str | None = None,
+        severity: Severity = Severity.VIOLATION,
+        also: Sequence[int] = (),
+        **parameters: Any,
+    ) -> None:
+        """Note one problem of a row and of the rows ``also``."""
+        self.total += 1 + len(also)
+        text = None if code.startswith("line.") else value
+        key = (code, column, text, severity, repr(parameters), self.total if row is None else None)
+        if key not in self._groups and self.room:
+            shown = None if value is None else shorten(value)
+            self._groups[key] = _Group(
+                Problem(code, parameters, self.file, row, record, column, shown, severity)
+            )
+        if key in self._groups and row is not None:
+            self._groups[key].add(row, also)
+
+    def count_unlisted(self, number: int) -> None:
+        """Count problems that there was no room to list."""
+        self.total += number
+
+    def problems(self) -> Problems:
+        """Everything found so far, by row."""
+        listed = [group.listed() for group in self._groups.values()]
+        ordered = sorted(listed, key=lambda problem: -1 if problem.row is None else problem.row)
+        return Problems(ordered, self.total)
+
+    def error(self) -> InputError:
+        """Return everything found so far as an error."""
+        return InputError(self.problems())
+
+    def check(self) -> None:
+        """Raise InputError if there is any problem."""
+        if self.total:
+            raise self.error()
+
+
+@dataclass
+class _Group:
+    """A problem with the first rows that have it, and how many have it."""
+
+    problem: Problem
+    rows: list[int] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, row: int, also: Sequence[int]) -> None:
+        self.count += 1 + len(also)
+        if len(self.rows) < LISTED_ROWS:
+            self.rows += [row, *map(int, also[:LISTED_ROWS])]
+
+    def listed(self) -> Problem:
+        if self.count < 2:
+            return self.problem
+        return replace(self.problem, rows=tuple(self.rows[:LISTED_ROWS]), count=self.count)
+
+
+def summed_up(notices: Iterable[Problem | str], language: str | None = None) -> tuple[str, ...]:
+    """Notices as lines, those that say the same of several files as one.
+
+    Examples
+    --------
+    >>> summed_up([Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv")], "en")
+    ('a.csv, b.csv: the file begins with a byte-order mark: put right',)
+    """
+    spoken = language or messages.language()
+    groups: dict[str, list[Problem | str]] = {}
+    for notice in notices:
+        same = (
+            notice
+            if isinstance(notice, str)
+            else replace(notice, file="", row=None, record=None).in_language(spoken)
+        )
+        groups.setdefault(same, []).append(notice)
+    return tuple(_one_line(group, spoken) for group in groups.values())
+
+
+def _one_line(group: Sequence[Problem | str], language: str) -> str:
+    first = group[0]
+    if isinstance(first, str):
+        return first
+    files = list(dict.fromkeys(one.file for one in group if isinstance(one, Problem)))
+    if len(files) == 1:
+        return first.in_language(language)
+    listed = [*files[:_LISTED_FILES], *(["…"] if len(files) > _LISTED_FILES else [])]
+    return replace(first, file=", ".join(listed), row=None, record=None).in_language(language)

@@ -1,0 +1,1 @@
+"""Stored statistics, importers, generators."""

@@ -1,0 +1,67 @@
+"""Which records of a table are one of a kind, and which are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.core.schema import Category, Decimal
+from kakurenbo.core.table import Table
+
+_TEN = 10
+_ROUNDING = 1e-9
+
+
+def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> NDArray[np.bool_]:
+    """Which records have a combination of cells that no other record has, shape (n,).
+
+    Numbers ``in_tens`` are rounded to tens before they are compared, half to even: 15 to 20, 25 to 20.
+    """
+    keys = table.keys(exact)
+    for name in in_tens:
+        tens = np.rint(table.values(name) / _TEN).astype(np.int64)
+        _, keys = np.unique(np.stack([keys, tens]), axis=1, return_inverse=True)
+    _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    alone: NDArray[np.bool_] = counts[group] == 1
+    return alone
+
+
+def in_reach(some: Table, others: Table, reach: float, cells: int) -> NDArray[np.bool_]:
+    """Which records differ by at most ``reach`` in every decimal number, and in at most ``cells`` other cells, shape (n, m)."""
+    moved, changed = changes(some, others)
+    return (moved <= reach) & (changed <= cells)
+
+
+def changes(
+    some: Table, others: Table, offsets: Mapping[str, float] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m).
+
+    ``offsets`` are added to the decimal numbers of the others before they are compared.
+    """
+    moved = np.zeros((len(some), len(others)))
+    changed = np.zeros((len(some), len(others)), dtype=np.int8)
+    for column in some.schema:
+        if isinstance(column, Decimal):
+            theirs = others.values(column.name) + (offsets or {}).get(column.name, 0.0)
+            apart = np.abs(some.values(column.name)[:, None] - theirs[None, :])
+            np.maximum(moved, apart - _ROUNDING, out=moved)
+        else:
+            changed += differing(some, others, column.name)
+    return moved, changed
+
+
+def differing(some: Table, others: Table, name: str) -> NDArray[np.bool_]:
+    """Which two records differ in a column, shape (n, m); each table may know words of its own."""
+    own, theirs = some.schema[name], others.schema[name]
+    if not isinstance(own, Category) or not isinstance(theirs, Category):
+        unlike: NDArray[np.bool_] = some.values(name)[:, None] != others.values(name)[None, :]
+        return unlike
+    known = {word: code for code, word in enumerate(own.levels)}
+    codes = np.array([known.get(word, -1) for word in theirs.levels], dtype=np.int16)[
+        others.codes[name]
+    ]
+    different: NDArray[np.bool_] = some.codes[name].astype(np.int16)[:, None] != codes[None, :]
+    return different

@@ -1,0 +1,1 @@
+"""Interfaces, parameters and registry of methods."""

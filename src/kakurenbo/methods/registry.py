@@ -1,0 +1,140 @@
+"""Anonymizers, attacks and rulebooks by name, found through entry points.
+
+The built-in ones are declared in ``pyproject.toml`` like anybody else's; a name declared twice is an error.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.methods.parameters import make, parameters_of
+
+GROUPS = ("anonymizers", "attacks", "rulebooks")
+
+
+class DuplicateName(KakurenboError):
+    """Two installed packages declare the same plugin name."""
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The installed names of a group (``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``), sorted."""
+    return tuple(sorted(_declared(group)))
+
+
+def load(group: str, name: str) -> Any:
+    """The class or object that is registered as ``name``.
+
+    Raises
+    ------
+    UsageError
+        When there is none, with the nearest names.
+    """
+    declared = _declared(group)
+    if name not in declared:
+        near = nearest_name(name, declared)
+        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(sorted(declared))}"
+        raise UsageError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
+    return declared[name].load()
+
+
+def nearest_name(typed: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant; empty where none is near. Letters in another order are nearer than other letters.
+
+    Examples
+    --------
+    >>> nearest_name("rpr", ["rr", "rrp"]), nearest_name("keny", ["kanony", "rr"]), nearest_name("zzz", ["rr"])
+    ('rrp', 'kanony', '')
+    """
+    names, letters = {name.casefold(): name for name in sorted(known)}, sorted(typed.casefold())
+    swapped = [name for name in names if sorted(name) == letters]
+    close = difflib.get_close_matches
+    found = close(typed.casefold(), swapped, n=1, cutoff=0) or close(typed.casefold(), names, n=1)
+    return names[found[0]] if found else ""
+
+
+def package(group: str, name: str) -> str:
+    """Name and version of the installed package that declares a plugin."""
+    distribution = _declared(group)[name].dist
+    return f"{distribution.name} {distribution.version}" if distribution is not None else ""
+
+
+def build(group: str, text: str) -> Any:
+    """A method with parameters from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
+
+    A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``.
+    """
+    given = settings_of(text)
+    return make(load(group, name_of(text)), given)
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Values by parameter, as they are written; a part without ``=`` belongs to the list before it.
+
+    Raises
+    ------
+    UsageError
+        Where a first part has no ``=``.
+
+    Examples
+    --------
+    >>> settings_of("kanony:k=2,columns=sex,age")
+    {'k': '2', 'columns': 'sex,age'}
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for part in filter(None, text.partition(":")[2].split(",")):
+        key, equals, value = part.partition("=")
+        if equals:
+            last, found[key.strip()] = key.strip(), value.strip()
+        elif last:
+            found[last] += f",{part.strip()}"
+        else:
+            raise UsageError(f"{text!r}: write {name_of(text)}:parameter=value,...")
+    return found
+
+
+def name_of(text: str) -> str:
+    """The registered name in a text that :func:`build` takes.
+
+    Examples
+    --------
+    >>> name_of("rr:p=0.8,columns=age,sex")
+    'rr'
+    """
+    return text.partition(":")[0].strip()
+
+
+def describe(method: Any) -> str:
+    """The text from which :func:`build` makes the same method again, without its registered name."""
+    parts = []
+    for described in parameters_of(type(method)):
+        value = getattr(method, described.name)
+        if value != described.default:
+            parts.append(
+                f"{described.name}={','.join(value) if isinstance(value, tuple) else value}"
+            )
+    return ",".join(parts)
+
+
+@cache
+def _declared(group: str) -> Mapping[str, EntryPoint]:
+    return unique_by_name(group, entry_points(group=f"kakurenbo.{group}"))
+
+
+def unique_by_name(group: str, points: Any) -> Mapping[str, EntryPoint]:
+    """Entry points by name; the same target declared twice (an editable install) counts once."""
+    found: dict[str, EntryPoint] = {}
+    for point in points:
+        other = found.setdefault(point.name, point)
+        if other.value != point.value:
+            raise DuplicateName(
+                f"the {group.rstrip('s')} name {point.name!r} is declared twice: {other.value} and {point.value}; "
+                "uninstall or rename one of the two"
+            )
+    return MappingProxyType(found)

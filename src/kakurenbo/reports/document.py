@@ -1,0 +1,542 @@
+"""The results document: one typed record of a round, a contest or a tournament, with everything computed.
+
+``results.json`` is this document: terminal, HTML, CSV and charts only lay it out. It holds no times and no machine names, so
+two runs of the same plan can be compared byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from kakurenbo.contest import Chance, Measurement, RoundResults, Unit, by_number
+from kakurenbo.contest.readme import judges_text
+from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
+from kakurenbo.core import json_bytes
+from kakurenbo.core.messages import render
+from kakurenbo.reports.estimates import Estimate
+
+FORMAT = 3  # raise when fields come to mean something else
+COMMITTEE = "committee member"
+"""The note of a team whose members belong to the committee."""
+RANKINGS = ("anonymization", "attack", "overall")
+
+
+@dataclass(frozen=True)
+class RulebookEntry:
+    """Which contest it was.
+
+    Attributes
+    ----------
+    name, title, version : str
+    utility_score : str
+        The measure that is a number in the score; empty for none.
+    """
+
+    name: str
+    title: str
+    version: str = "1"
+    utility_score: str = ""
+
+
+@dataclass(frozen=True)
+class FigureEntry:
+    """What one of the contest's figures is: a measure, what a guess earns, the score of a ranking.
+
+    Attributes
+    ----------
+    unit : Unit
+        How it is shown.
+    of : float or None
+        The most that it can be, where there is a most.
+    higher_is_better : bool or None
+        Its direction, where it has one.
+    definitions : mapping of language to str
+        What it means, in a sentence; empty where the rulebook does not say.
+    shown_times : int
+        What it is multiplied by wherever it is shown.
+    """
+
+    unit: Unit = Unit.NUMBER
+    of: float | None = None
+    higher_is_better: bool | None = None
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    shown_times: int = 1
+
+    @property
+    def shown_of(self) -> float | None:
+        """The most that is ever shown of it."""
+        return None if self.of is None else self.of * self.shown_times
+
+
+@dataclass(frozen=True)
+class PlayerEntry:
+    """Somebody who took part.
+
+    Attributes
+    ----------
+    team, name : str
+    anonymizer, attack : str
+        Methods with their parameters, or where files were handed in, which; empty for none.
+    sweep : str
+        The player of the teams file whose list of parameters this one comes from.
+    parameters : mapping of str to str
+        The swept parameters of its anonymizer.
+    excluded : bool
+        Takes part without rank or award.
+    """
+
+    team: str
+    name: str = ""
+    anonymizer: str = ""
+    attack: str = ""
+    sweep: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    excluded: bool = False
+
+
+@dataclass(frozen=True)
+class AttackEntry:
+    """What one attacker found in one release, over all repeats.
+
+    Attributes
+    ----------
+    accuracy : Estimate
+        Share of what could be earned.
+    hits, of : float
+        Mean of what was earned, and the most that could be.
+    beyond_chance : bool
+        Whether the mean lies above the 95 % band of blind guessing.
+    details : mapping of str to float
+        Means of further figures, e.g. ``identification``.
+    """
+
+    accuracy: Estimate
+    hits: float
+    of: float
+    beyond_chance: bool = False
+    details: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AttackerEntry:
+    """What one attacker found in all releases.
+
+    Attributes
+    ----------
+    accuracy : float or None
+        Mean over the releases it could attack, all but its own; a missing guess counts 0. None where it took no part.
+    sample_accuracy : float or None
+        The same for the organizers' best attack on each release but the attacker's own.
+    chance, constant : float or None
+        The same for blind guessing, and for the constant answer where the contest has one: on the same releases.
+    """
+
+    accuracy: float | None = None
+    sample_accuracy: float | None = None
+    chance: float | None = None
+    constant: float | None = None
+
+
+@dataclass(frozen=True)
+class MeasureEntry:
+    """A measure of a round: which direction is better, and the threshold where it decides."""
+
+    name: str
+    higher_is_better: bool = True
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def threshold(self) -> float | None:
+        return self.maximum if self.minimum is None else self.minimum
+
+
+@dataclass(frozen=True)
+class ReleaseEntry:
+    """One release of a round; where repeats differ, as in the first repeat in which it was not published.
+
+    Attributes
+    ----------
+    target, team : str
+    state : str
+        ``published``, or why it has no score: ``disqualified``, ``refused``, ``missing``, ``failed``, ``superseded``.
+    cause : str
+    told_repeat : int
+        The repeat, from 0, whose state, cause, single values and limits are told.
+    in_repeats, of_repeats : int
+        In how many repeats it had that state, of how many.
+    passes : bool or None
+        Whether it holds every threshold; None where it could not be measured.
+    verdict : str
+        ``passes`` or why it does not; empty where nothing decides.
+    measurements : tuple of Measurement
+        Those of the repeat that is told; one that fails or is infinite in any repeat does so here.
+    estimates : mapping of measure to Estimate
+        Over all repeats; without measures that are infinite in one.
+    claims : mapping of str to number
+        Guarantees that the method gives by construction.
+    notices, problems : tuple of str
+    best_attack : str
+        Who found most in it, the organizers' own attacks aside; empty for nobody.
+    best_accuracy, sample_accuracy : float or None
+        What that attacker found, and what the best of the organizers' own attacks did.
+    privacy : mapping of str to Estimate
+        1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
+    chance, constant : float or None
+        Accuracy of blind guessing and of the contest's constant answer on this release.
+    verdicts : mapping of language to str
+        What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
+    """
+
+    target: str
+    team: str
+    state: str
+    cause: str = ""
+    told_repeat: int = 0
+    in_repeats: int = 1
+    of_repeats: int = 1
+    passes: bool | None = None
+    verdict: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    claims: Mapping[str, float | str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    best_attack: str = ""
+    best_accuracy: float | None = None
+    sample_accuracy: float | None = None
+    privacy: Mapping[str, Estimate] = field(default_factory=dict)
+    chance: float | None = None
+    constant: float | None = None
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failed_measurements(self) -> tuple[Measurement, ...]:
+        return tuple(measured for measured in self.measurements if measured.passes is False)
+
+    @property
+    def is_below_threshold(self) -> bool:
+        """Whether it is out of play by a threshold, not by a decision of the organizers."""
+        failed = self.failed_measurements
+        by_threshold = any(self.cause.startswith(f"{measured.name} is ") for measured in failed)
+        return self.state == DISQUALIFIED and bool(failed) and (by_threshold or not self.cause)
+
+    @property
+    def standing(self) -> str:
+        """``passes``, ``below_threshold``, or why it has no score; empty where nothing decides."""
+        return "below_threshold" if self.is_below_threshold else self.verdict
+
+
+@dataclass(frozen=True)
+class RoundEntry:
+    """One round.
+
+    Attributes
+    ----------
+    name : str
+    report : mapping
+        What is known of its data.
+    releases : mapping of target to ReleaseEntry
+    attacks : mapping of target to mapping of attacker to AttackEntry
+    attackers : mapping of attacker to AttackerEntry
+    measures : tuple of MeasureEntry
+        All measures that are a finite number for some release; the one that matters most is ``leading_measure``.
+    frontiers : mapping of measure to mapping of kind of privacy to tuple of str
+        The releases that no other beats in both, from the lowest measure to the highest.
+    passing, judged : int
+        How many releases hold every threshold, of how many that were measured against one.
+    of : float or None
+        The most that a guess can earn, where that is the same for all.
+    chance : Chance or None
+        Accuracy of blind guessing, and the 95 % band of a single guess.
+    chance_privacy : float or None
+        1 - that accuracy.
+    chance_hits : Chance or None
+        The same in hits, where the most that a guess can earn is the same for all.
+    constant : float or None
+        Accuracy of the contest's constant answer (always 0, say), where it has one.
+    repeats : tuple of RoundResults
+        What was ranked, one for each repeat.
+    """
+
+    name: str
+    report: Mapping[str, Any] = field(default_factory=dict)
+    releases: Mapping[str, ReleaseEntry] = field(default_factory=dict)
+    attacks: Mapping[str, Mapping[str, AttackEntry]] = field(default_factory=dict)
+    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    measures: tuple[MeasureEntry, ...] = ()
+    leading_measure: str = ""
+    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    passing: int = 0
+    judged: int = 0
+    of: float | None = None
+    chance: Chance | None = None
+    chance_privacy: float | None = None
+    chance_hits: Chance | None = None
+    constant: float | None = None
+    repeats: tuple[RoundResults, ...] = ()
+
+
+@dataclass(frozen=True)
+class RankingLine:
+    """One line of a ranking, over all repeats.
+
+    Attributes
+    ----------
+    team : str
+    score : float or None
+    rank : int or None
+    note : str
+    shown : str
+        The score as people read it.
+    n : int
+        How many repeats the score is the mean of; all that there were where there is no score.
+    low, high, half : float or None
+        95 % interval of the mean, as that of an ``Estimate``.
+    tied_with : tuple of str
+        Teams with which noise could reverse the places: the 95 % interval (Student's t) of the mean difference of the two
+        teams' scores, repeat by repeat, includes 0. Empty without repeats.
+    """
+
+    team: str
+    score: float | None
+    rank: int | None
+    note: str = ""
+    shown: str = ""
+    n: int = 1
+    low: float | None = None
+    high: float | None = None
+    half: float | None = None
+    tied_with: tuple[str, ...] = ()
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The score with its interval; None without a score."""
+        return (
+            None
+            if self.score is None
+            else Estimate(self.score, self.n, self.low, self.high, self.half)
+        )
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1.
+
+    ``same_as`` names another ranking that this one is by the rules, line for line.
+    """
+
+    lines: tuple[RankingLine, ...] = ()
+    lower_is_better: bool = False
+    winners: tuple[str, ...] = ()
+    same_as: str = ""
+
+
+@dataclass(frozen=True)
+class FailureEntry:
+    """Something that did not come about: a job of a tournament, or a file that was refused.
+
+    Attributes
+    ----------
+    what, team : str
+    state : str
+        ``refused``, ``missing``, ``failed``; or ``skipped`` where something else had to come about first.
+    cause : str
+    round : str
+    repeat : int
+        From 0.
+    file : str
+        The file that was refused.
+    """
+
+    what: str
+    team: str
+    state: str
+    cause: str
+    round: str = ""
+    repeat: int = 0
+    file: str = ""
+
+
+_PLAIN = FigureEntry()
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything that is known of a round, a contest or a tournament; see the types of its fields.
+
+    Attributes
+    ----------
+    award_notices : mapping of award to mapping of language to str
+        What has to be said beside an award, in a sentence.
+    sample_attacks, only_shown : tuple of str
+        The organizers' own attacks; and those of them that count for nothing by the rules, so that no other figure rests on
+        them.
+    attackers : mapping of attacker to AttackerEntry
+        Over all rounds.
+    attack_count, repeat_count : int
+        How many pairs of attacker and release have a credit, and how often everything was repeated.
+    figures : mapping of name to FigureEntry
+        What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` says what
+        the contest's constant answer is.
+    verdicts : mapping of language to tuple of str
+        What it taught, in a sentence each.
+    manifest : mapping
+        What is needed to play it again.
+    """
+
+    rulebook: RulebookEntry
+    rounds: tuple[RoundEntry, ...]
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    award_notices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    players: tuple[PlayerEntry, ...] = ()
+    sample_attacks: tuple[str, ...] = ()
+    only_shown: tuple[str, ...] = ()
+    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    attack_count: int = 0
+    repeat_count: int = 1
+    failures: tuple[FailureEntry, ...] = ()
+    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
+    verdicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def as_builtins(self) -> dict[str, Any]:
+        """The document as plain data, ready for JSON."""
+        # Through the types once, so that a number is written in one way: 3 hits are 3.0 wherever they come from.
+        content: dict[str, Any] = msgspec.to_builtins(
+            msgspec.convert(msgspec.to_builtins(self), Document)
+        )
+        for results in (results for entry in content["rounds"] for results in entry["repeats"]):
+            for name in ("unranked", "excluded"):  # sets have no order of their own
+                results[name] = sorted(results[name], key=by_number)
+        return content
+
+    def as_bytes(self) -> bytes:
+        """The content of ``results.json``."""
+        return json_bytes(self.as_builtins())
+
+    def standings(self) -> dict[str, Any]:
+        """Rankings and awards as the stable JSON object of ``standings``."""
+        return standings_json(
+            self.rankings, self.awards, self.details, self.judges, self.rulebook.name
+        )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the contest, where they are known."""
+        settings = self._of_contest("settings")
+        return settings if isinstance(settings, Mapping) else {}
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Teams with members of the committee."""
+        judges = self._of_contest("judges")
+        return tuple(map(str, judges)) if isinstance(judges, list | tuple) else ()
+
+    @property
+    def schedule(self) -> Schedule:
+        """The dates of the contest, where they are known."""
+        try:
+            return msgspec.convert(self._of_contest("schedule") or {}, Schedule)
+        except msgspec.ValidationError:
+            return NO_SCHEDULE
+
+    def _of_contest(self, key: str) -> Any:
+        contest = self.manifest.get("contest", {})
+        return contest.get(key) if isinstance(contest, Mapping) else None
+
+    def figure(self, name: str) -> FigureEntry:
+        """What a figure is; a plain number where the rulebook does not say."""
+        return self.figures.get(name, _PLAIN)
+
+    def constant_answer(self, language: str) -> str:
+        """What the contest's constant answer is called, in the words of its rulebook."""
+        return constant_answer(self.figure("constant").definitions, language)
+
+    @property
+    def counting_samples(self) -> tuple[str, ...]:
+        """The organizers' own attacks that count by the rules."""
+        return tuple(name for name in self.sample_attacks if name not in self.only_shown)
+
+    @property
+    def teams_below_threshold(self) -> frozenset[str]:
+        """Teams whose releases are out of play by thresholds alone."""
+        out = [
+            release
+            for entry in self.rounds
+            for release in entry.releases.values()
+            if release.state == DISQUALIFIED
+        ]
+        decided = {release.team for release in out if not release.is_below_threshold}
+        return frozenset(release.team for release in out) - decided
+
+    def failed(self, state: str) -> tuple[FailureEntry, ...]:
+        """What did not come about for one reason."""
+        return tuple(failure for failure in self.failures if failure.state == state)
+
+
+def constant_answer(definitions: Mapping[str, str], language: str) -> str:
+    """What a constant answer is called: as the rulebook's figure ``constant`` says, else by the general word.
+
+    Examples
+    --------
+    >>> constant_answer({"en": "always 0"}, "en"), constant_answer({}, "en")
+    ('always 0', 'constant answer')
+    """
+    return definitions.get(language) or render("baseline.constant", {}, language).message
+
+
+def standings_json(
+    rankings: Mapping[str, Ranking],
+    awards: Mapping[str, tuple[str, ...]],
+    details: Mapping[str, Any],
+    judges: Sequence[str] = (),
+    rulebook: str = "",
+) -> dict[str, Any]:
+    """The stable JSON object of ``standings``."""
+    disclosed = (
+        {"judges": list(judges), "disclosure": judges_text(rulebook, judges, "en")}
+        if judges
+        else {}
+    )
+    return {
+        **{name: [_line(line) for line in ranking.lines] for name, ranking in rankings.items()},
+        "awards": {name: list(teams) for name, teams in awards.items()},
+        **disclosed,
+        **details,
+    }
+
+
+def parse_document(data: bytes) -> Document:
+    """A document from its bytes.
+
+    Raises
+    ------
+    msgspec.ValidationError
+        Where a field is missing or of another type.
+    msgspec.DecodeError
+        Where it is not JSON.
+    """
+    return msgspec.json.decode(data, type=Document)
+
+
+def _line(line: RankingLine) -> dict[str, Any]:
+    extra = {"shown": line.shown, "note": line.note}
+    interval = {} if line.low is None else {"interval": [line.low, line.high]}
+    tied = {"tied_with": list(line.tied_with)} if line.tied_with else {}
+    return {
+        "team": line.team,
+        "score": line.score,
+        "rank": line.rank,
+        **{key: text for key, text in extra.items() if text},
+        **interval,
+        **tied,
+    }

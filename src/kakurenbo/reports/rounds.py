@@ -1,0 +1,348 @@
+"""Compute one round of a document: releases, attacks, attackers, and the frontier of utility and privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from kakurenbo.contest import Chance, Credit, Figure, Measurement, RoundResults, team_of
+from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.reports.document import (
+    AttackEntry,
+    AttackerEntry,
+    MeasureEntry,
+    ReleaseEntry,
+    RoundEntry,
+)
+from kakurenbo.reports.estimates import SHARE, Estimate, estimate, limits_of
+from kakurenbo.rounds import ReleaseRecord
+from kakurenbo.rounds.publishing import PUBLISHED
+
+WORST, MEAN, SAMPLE = "worst", "mean", "sample"
+"""Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
+KINDS = (WORST, MEAN, SAMPLE)
+
+
+def release_entries(
+    records: Sequence[Sequence[ReleaseRecord]],
+    claims: Mapping[str, Mapping[str, float | str]],
+    figures: Mapping[str, Figure],
+) -> dict[str, ReleaseEntry]:
+    """Return every release before any attack, over all repeats."""
+    entries = {}
+    for target in dict.fromkeys(record.target for repeat in records for record in repeat):
+        numbered = [
+            (number, record)
+            for number, repeat in enumerate(records)
+            for record in repeat
+            if record.target == target
+        ]
+        same = [record for _, record in numbered]
+        number, record = next(
+            (pair for pair in numbered if pair[1].state != PUBLISHED), numbered[0]
+        )
+        measurements = _over_repeats(record, same)
+        decisive = [measured.passes for measured in measurements if measured.passes is not None]
+        verdict = "passes" if decisive else ""
+        entries[target] = ReleaseEntry(
+            target=target,
+            team=record.team,
+            state=record.state,
+            cause=record.cause,
+            told_repeat=number,
+            in_repeats=sum(other.state == record.state for other in same),
+            of_repeats=len(records),
+            passes=all(decisive) if measurements else None,
+            verdict=verdict if record.state == PUBLISHED else record.state,
+            measurements=measurements,
+            estimates=_estimates(same, figures),
+            claims=claims.get(target, {}),
+            notices=record.notices,
+            problems=record.problems,
+        )
+    return entries
+
+
+def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:
+    """Return the measurements of one repeat; one that fails or is infinite in any repeat does so here."""
+    failed = {
+        measured.name for one in same for measured in one.measurements if measured.passes is False
+    }
+    infinite = {
+        name: str(value)
+        for one in same
+        for name, value in one.scores.items()
+        if not math.isfinite(value)
+    }
+    return tuple(
+        replace(
+            measured,
+            value=infinite.get(measured.name, measured.value),
+            passes=False if measured.name in failed else measured.passes,
+        )
+        for measured in record.measurements
+    )
+
+
+def _estimates(
+    records: Sequence[ReleaseRecord], figures: Mapping[str, Figure]
+) -> dict[str, Estimate]:
+    values: dict[str, list[float]] = {}
+    for record in records:
+        for name, value in record.scores.items():
+            values.setdefault(name, []).append(value)
+    declared = {name: figures.get(name, Figure()) for name in values}
+    return {
+        name: estimate(listed, limits_of(declared[name].unit, declared[name].of))
+        for name, listed in values.items()
+        if all(map(math.isfinite, listed))
+    }
+
+
+def was_judged(release: ReleaseEntry) -> bool:
+    """Return whether a release was measured against a threshold, and passed or was taken out."""
+    is_measured = any(measured.passes is not None for measured in release.measurements)
+    return is_measured and release.state in (PUBLISHED, DISQUALIFIED)
+
+
+# -- what follows from the repeats -----------------------------------------------------------------
+
+
+def complete_round(
+    entry: RoundEntry, only_shown: Collection[str], utility_score: str
+) -> RoundEntry:
+    """Compute a round from its name, report, releases and repeats.
+
+    The organizers' attacks that are ``only_shown`` have a row of their own; nothing is compared with them.
+    """
+    every = [
+        credit
+        for results in entry.repeats
+        for row in results.credits.values()
+        for credit in row.values()
+    ]
+    blind = [credit for credit in every if credit.chance is not None]
+    chance = _mean_chance(_as_shares(credit) for credit in blind)
+    constants = [credit.share(credit.constant) for credit in every if credit.constant is not None]
+    attacks = _attacks(entry.repeats, chance)
+    most = {attack.of for row in attacks.values() for attack in row.values()}
+    entry = replace(
+        entry,
+        attacks=attacks,
+        of=next(iter(most)) if len(most) == 1 else None,
+        chance=chance,
+        chance_privacy=None if chance is None else 1 - chance.mean,
+        chance_hits=_mean_chance(credit.chance for credit in blind) if len(most) == 1 else None,
+        constant=_mean(constants),
+    )
+    releases = {
+        target: _attacked(release, entry, only_shown) for target, release in entry.releases.items()
+    }
+    measures = _measures(releases.values())
+    return replace(
+        entry,
+        attackers=attacker_entries([entry], _samples(entry.repeats).difference(only_shown)),
+        releases=releases,
+        measures=measures,
+        leading_measure=_leading(utility_score, measures),
+        frontiers={
+            measure.name: {kind: _frontier(measure, kind, releases) for kind in KINDS}
+            for measure in measures
+        },
+        passing=sum(release.verdict == "passes" for release in releases.values()),
+        judged=sum(map(was_judged, releases.values())),
+    )
+
+
+def _samples(repeats: Sequence[RoundResults]) -> set[str]:
+    """Return the organizers' own attacks."""
+    return {attacker for results in repeats for attacker in results.unranked}
+
+
+def _attacked(
+    release: ReleaseEntry, entry: RoundEntry, only_shown: Collection[str]
+) -> ReleaseEntry:
+    """Add to a release what attackers achieved on it; the organizers' attack stands in for missing others."""
+    samples, row = _samples(entry.repeats), entry.attacks.get(release.target, {})
+    others = {name: attack.accuracy for name, attack in row.items() if name not in samples}
+    best = max(others, key=lambda attacker: others[attacker].mean, default="")
+    sample = _best_of(row, samples.difference(only_shown))
+    means = [
+        fmean(accuracies)
+        for results in entry.repeats
+        if (
+            accuracies := [
+                credit.accuracy
+                for attacker, credit in results.credits.get(release.target, {}).items()
+                if attacker not in samples
+            ]
+        )
+    ]
+    by_kind = {
+        WORST: others.get(best, sample),
+        MEAN: estimate(means, SHARE) if means else sample,
+        SAMPLE: sample,
+    }
+    chance, constant = _baselines(release.target, entry.repeats)
+    return replace(
+        release,
+        best_attack=best,
+        best_accuracy=others[best].mean if best else None,
+        sample_accuracy=None if sample is None else sample.mean,
+        privacy={kind: one.complement() for kind, one in by_kind.items() if one is not None},
+        chance=chance,
+        constant=constant,
+    )
+
+
+def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | None, float | None]:
+    """Return the mean accuracy of blind guessing and of the constant answer on a target."""
+    credits = [credit for results in repeats for credit in results.credits.get(target, {}).values()]
+    return (
+        _mean([one.share(one.chance.mean) for one in credits if one.chance is not None]),
+        _mean([one.share(one.constant) for one in credits if one.constant is not None]),
+    )
+
+
+def _measures(releases: Iterable[ReleaseEntry]) -> tuple[MeasureEntry, ...]:
+    measures: dict[str, MeasureEntry] = {}
+    for release in releases:
+        for one in release.measurements:
+            if one.name in release.estimates:
+                entry = MeasureEntry(one.name, one.higher_is_better, one.minimum, one.maximum)
+                measures.setdefault(one.name, entry)
+    return tuple(measures.values())
+
+
+def _leading(utility_score: str, measures: Sequence[MeasureEntry]) -> str:
+    """Return the measure that is a number in the score, else the first that decides, else the first."""
+    names = [measure.name for measure in measures]
+    decisive = [measure.name for measure in measures if measure.threshold is not None]
+    return utility_score if utility_score in names else next(iter((*decisive, *names)), "")
+
+
+def _frontier(
+    measure: MeasureEntry, kind: str, releases: Mapping[str, ReleaseEntry]
+) -> tuple[str, ...]:
+    """Return the releases that no other beats in both, from the lowest measure to the highest."""
+    sign = 1 if measure.higher_is_better else -1
+    points = {
+        target: (sign * release.estimates[measure.name].mean, release.privacy[kind].mean)
+        for target, release in releases.items()
+        if measure.name in release.estimates and kind in release.privacy
+    }
+    best = [
+        target
+        for target, (x, y) in points.items()
+        if not any((x, y) != other and other[0] >= x and other[1] >= y for other in points.values())
+    ]
+    return tuple(sorted(best, key=lambda target: (sign * points[target][0], points[target][1])))
+
+
+# -- attacks ---------------------------------------------------------------------------------------
+
+
+def _attacks(
+    repeats: Sequence[RoundResults], chance: Chance | None
+) -> dict[str, dict[str, AttackEntry]]:
+    table: dict[str, dict[str, AttackEntry]] = {}
+    attackers = dict.fromkeys(name for results in repeats for name in results.attackers)
+    for target in dict.fromkeys(target for results in repeats for target in results.targets):
+        for attacker in attackers:
+            credits = [results.credit(target, attacker) for results in repeats]
+            if known := [credit for credit in credits if credit is not None]:
+                table.setdefault(target, {})[attacker] = _attack(known, chance)
+    return table
+
+
+def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
+    accuracy = estimate([credit.accuracy for credit in credits], SHARE)
+    names = [
+        name for name in credits[0].details if all(name in credit.details for credit in credits)
+    ]
+    return AttackEntry(
+        accuracy=accuracy,
+        hits=_sum(credit.hits for credit in credits) / len(credits),
+        of=credits[0].of,
+        beyond_chance=chance is not None and accuracy.mean > chance.high,
+        details={
+            name: _sum(credit.details[name] for credit in credits) / len(credits) for name in names
+        },
+    )
+
+
+def attacker_entries(
+    rounds: Sequence[RoundEntry], samples: Collection[str]
+) -> dict[str, AttackerEntry]:
+    """Return what each attacker achieved on all releases, beside the best of the organizers' ``samples``."""
+    baselines = {
+        (entry.name, target): _baselines(target, entry.repeats)
+        for entry in rounds
+        for target in entry.attacks
+    }
+    attackers = dict.fromkeys(
+        attacker for entry in rounds for results in entry.repeats for attacker in results.attackers
+    )
+    entries = {}
+    for attacker in attackers:
+        others = [
+            (entry, target)
+            for entry in rounds
+            for target in entry.attacks
+            if team_of(target) != attacker
+        ]
+        best = [_best_of(entry.attacks[target], samples) for entry, target in others]
+        compared = [baselines[entry.name, target] for entry, target in others]
+        entries[attacker] = AttackerEntry(
+            _mean([value for entry in rounds for value in _earned(attacker, entry.repeats)]),
+            _mean([sample.mean for sample in best if sample is not None]),
+            _mean([chance for chance, _ in compared if chance is not None]),
+            _mean([constant for _, constant in compared if constant is not None]),
+        )
+    return entries
+
+
+def _earned(attacker: str, repeats: Sequence[RoundResults]) -> list[float]:
+    """Return the mean accuracy on every release that the attacker could attack; a missing guess counts 0."""
+    values: dict[str, list[float]] = {}
+    for results in repeats:
+        has_attacked = any(attacker in row for row in results.credits.values())
+        # An unranked attacker owes no guesses.
+        if has_attacked or attacker in results.ranked_attackers:
+            for target in results.targets:
+                # Attackers got all releases in play, and those that were published though out.
+                is_attackable = target in results.credits or target not in results.out
+                if is_attackable and team_of(target) != attacker:
+                    credit = results.credit(target, attacker)
+                    values.setdefault(target, []).append(credit.accuracy if credit else 0)
+    return [math.fsum(listed) / len(listed) for listed in values.values()]
+
+
+def _best_of(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> Estimate | None:
+    accuracies = [row[attacker].accuracy for attacker in sorted(attackers) if attacker in row]
+    return max(accuracies, key=lambda accuracy: accuracy.mean, default=None)
+
+
+def _as_shares(credit: Credit) -> Chance | None:
+    """Return blind guessing as accuracies."""
+    chance = credit.chance
+    return chance and Chance(*map(credit.share, (chance.mean, chance.low, chance.high)))
+
+
+def _mean_chance(chances: Iterable[Chance | None]) -> Chance | None:
+    """Return blind guessing: the mean over all kinds of guesses."""
+    kinds = {chance for chance in chances if chance is not None}
+    if not kinds:
+        return None
+    parts = zip(*((chance.mean, chance.low, chance.high) for chance in kinds), strict=True)
+    return Chance(*(math.fsum(part) / len(kinds) for part in parts))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _sum(values: Iterable[float]) -> float:
+    return math.fsum(map(float, values))
