@@ -70,21 +70,6 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
 
 
 @pytest.mark.usefixtures("plugins")
-def test_in_one_process_with_the_judge_it_would_find_them(
-    here: arena.Workers, tmp_path: Path
-) -> None:
-    arena.play_tournament(the_plan(tmp_path / "loot"), tmp_path / "run", here, arena.Settings())
-    found = {
-        thing for path in (tmp_path / "loot").iterdir() for thing in pickle.loads(path.read_bytes())
-    }
-    answers = [
-        path.read_text().split() for path in (tmp_path / "run" / "secret").rglob("members.csv")
-    ]
-    assert {tuple(sorted(map(int, lines))) for lines in answers} & found
-    assert SEED in found
-
-
-@pytest.mark.usefixtures("plugins")
 def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_path(
     here: arena.Workers, tmp_path: Path
 ) -> None:
