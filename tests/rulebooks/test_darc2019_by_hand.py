@@ -576,3 +576,16 @@ def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:
         (Original(table(T), "x", "own"), Original(table(T), "x", "own")),
     ):
         assert {one: 1, other: 2}[one] == 1
+
+
+def test_a_file_that_was_cut_off_gets_one_problem_for_all_missing_customers() -> None:
+    customers = tuple(f"c{number}" for number in range(9))
+    form = GuessForm(customers, ("p1",), CONTEST, "rules")
+    rows = "\n".join(f"{name},p1{BLANK}" for name in customers[:4])
+    found = attempt(read_guess, Source("g.csv", rows.encode()), form)
+    assert isinstance(found, Problems)
+    (problem,) = found
+    assert (problem.code, problem.row) == ("darc2019.customers_missing", 4)
+    assert str(problem).startswith(
+        "g.csv:4: id_user: 5 of 9 customers have no row: c4, c5, c6, ... (the file has 4 rows)"
+    )

@@ -80,7 +80,35 @@ def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
     output.print_notices([told])
 
 
+def _attachments_alone(rules: AnyRulebook, release: Path) -> list[Source]:
+    """Return the sources of a release that has attachments only; nothing where it has other files."""
+    check_there(release)
+    sources = sources_of(release)
+    is_attachment = rules.phase(ANONYMIZE).is_attachment
+    return sources if all(is_attachment(source.name) for source in sources) else []
+
+
+def _check_attachments(
+    rules: AnyRulebook, handout: Path, sources: Sequence[Source], as_json: bool
+) -> int:
+    """Check attachments that come without a release, which stays as it was submitted."""
+    with collect_notices() as notices:
+        _check_names(rules, read_facts(handout, rules.name), sources)
+        rules.check_attachments(sources)
+    output.print_notices(notices)
+    if as_json:
+        output.print_json({"valid": True, "notices": [notice.as_json() for notice in notices]})
+    else:
+        for source in sources:
+            output.console().print(
+                text("cli.file", file=source.name, what=text("cli.valid_attachment")), markup=False
+            )
+    return output.DONE
+
+
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
+    if attached := _attachments_alone(rulebook, release):
+        return _check_attachments(rulebook.in_folder(handout), handout, attached, as_json)
     found = read_release(rulebook, handout, release)
     output.print_notices(found.notices)
     if as_json:

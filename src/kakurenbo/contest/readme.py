@@ -197,9 +197,14 @@ class _Readme:
         commands = [("status", "kakurenbo status ."), *(steps() if steps else [])]
         for name, command in commands:
             yield from (self._say(f"command.{name}"), "", f"```console\n$ {command}\n```", "")
-        if self.facts.folder in (TEAM, ATTACKERS):
+        if self.facts.folder in (TEAM, ATTACKERS) and self._is_played:
             attacker = self.facts.team or "NN"
             yield self._say("attack_later", file=self._guess_name(target="TT", attacker=attacker))
+
+    @property
+    def _is_played(self) -> bool:
+        """Whether teams submit in this round; in a trial they only try the tools."""
+        return self.rules.round_name in self.rules.rounds
 
     def _team_commands(self) -> list[tuple[str, str]]:
         rules, team = self.rules, self.facts.team
@@ -207,16 +212,16 @@ class _Readme:
         needed = [ways for ways in rules.phase(ANONYMIZE).ways() if not ways[0].optional]
         pattern = rules.release_pattern
         several = len(needed) > 1 or bool(pattern.numbers)
-        out = RELEASE if several else f"{RELEASE}/{pattern.name(team=team, round=rules.round_name)}"
-        return [
+        out = RELEASE if several else f"{RELEASE}/{rules.release_name(team)}"
+        commands = [
             ("anonymize", f"kakurenbo anonymize {rules.name} {method} . {out}{options}"),
             ("check", f"kakurenbo check {rules.name} . {RELEASE}"),
             ("measure", f"kakurenbo measure {rules.name} . {RELEASE}"),
-            (
-                "submit",
-                f"kakurenbo submit CONTEST {RELEASE} --round {rules.round_name} --phase {ANONYMIZE}",
-            ),
         ]
+        submit = (
+            f"kakurenbo submit CONTEST {RELEASE} --round {rules.round_name} --phase {ANONYMIZE}"
+        )
+        return [*commands, ("submit", submit)] if self._is_played else commands
 
     def _target_commands(self) -> list[tuple[str, str]]:
         rules, facts = self.rules, self.facts
@@ -225,13 +230,11 @@ class _Readme:
         guess = f"{GUESS}/{self._guess_name(target=facts.target, attacker=attacker)}"
         part = part_folder(attacker)
         target = part if part in self.names else "."
-        return [
-            ("attack", f"kakurenbo attack {rules.name} {method} {target} -o {guess}{options}"),
-            (
-                "submit_guess",
-                f"kakurenbo submit CONTEST {GUESS} --round {rules.round_name} --phase {ATTACK}",
-            ),
+        commands = [
+            ("attack", f"kakurenbo attack {rules.name} {method} {target} -o {guess}{options}")
         ]
+        submit = f"kakurenbo submit CONTEST {GUESS} --round {rules.round_name} --phase {ATTACK}"
+        return [*commands, ("submit_guess", submit)] if self._is_played else commands
 
     def _guess_name(self, *, target: str, attacker: str) -> str:
         files = self.rules.phase(ATTACK).files

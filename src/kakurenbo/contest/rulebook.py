@@ -191,6 +191,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Name of the main file of a release."""
         return self.phase(ANONYMIZE).files[0]
 
+    def release_name(self, team: str) -> str:
+        """Return the name of the main file that a team submits."""
+        return self.release_pattern.name(team=team, round=self.round_name)
+
     @property
     def guess_pattern(self) -> FilePattern:
         """Name of the file of a guess."""

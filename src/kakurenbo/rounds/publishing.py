@@ -308,7 +308,7 @@ def _unchanged(rules: AnyRulebook, handout: Any, submission: Any) -> tuple[Probl
     released = rules.released(handout, submission)
     if released is None or not rules.is_unchanged(*released):
         return ()
-    return (Problem("release.unchanged", severity=Severity.NOTICE),)
+    return (Problem("release.published_unchanged", severity=Severity.NOTICE),)
 
 
 def _unreadable(prepared: PreparedRound[Any], one: JudgedRelease) -> Problems | None:

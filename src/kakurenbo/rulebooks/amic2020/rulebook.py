@@ -337,8 +337,11 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         keys = Table.stack([handout.sample, release.table]).keys()
         return np.array_equal(np.sort(keys[:rows]), np.sort(keys[rows:]))
 
+    def release_name(self, team: str) -> str:
+        return files.release_file(self.round, team)
+
     def release_files(self, handout: Handout, release: Release) -> Files:
-        return {files.release_file(self.round, handout.team): table_bytes(release.table)}
+        return {self.release_name(handout.team): table_bytes(release.table)}
 
     def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         example = files.release_file(self.round, handout.team)

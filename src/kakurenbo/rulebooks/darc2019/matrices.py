@@ -37,6 +37,7 @@ from kakurenbo.data.transactions import (
 from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 
 CUSTOMER = "id_user"
+MAX_NAMED = 3  # missing customers that get a problem each
 SEPARATOR = ":"  # between the guesses of a cell in mode aicrowd
 _BOM = b"\xef\xbb\xbf"
 
@@ -346,9 +347,21 @@ def _check_customers(
     if customers is not None:
         for record in np.flatnonzero(~np.isin(names, customers)[codes]).tolist():
             found.add("darc2019.no_customer", **where(record))
-        for name in sorted(set(customers) - set(names)):
-            end = len(codes) + line - 1
-            found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=name)
+        end = len(codes) + line - 1
+        missing = sorted(set(customers) - set(names))
+        if len(missing) > MAX_NAMED:
+            found.add(
+                "darc2019.customers_missing",
+                row=end,
+                column=CUSTOMER,
+                count=len(missing),
+                rows=len(codes),
+                customers=len(customers),
+                first=", ".join(missing[:MAX_NAMED]),
+            )
+        else:
+            for name in missing:
+                found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=name)
     return first
 
 
