@@ -130,6 +130,17 @@ def test_a_forgotten_choice_is_named_with_the_candidate_that_fits(
     assert call("check", "pwscup2024", handout, release).code == 0
 
 
+def test_files_of_no_candidate_are_checked_as_they_are(handout: Path, tmp_path: Path) -> None:
+    release = noisy(handout, tmp_path / "C")
+    (release / "C07_choice.json").unlink()
+    for file in release.glob("C07_*.csv"):
+        lines = file.read_text().splitlines()
+        file.write_text("\n".join([lines[0], *("9999" + line for line in lines[1:])]) + "\n")
+    refused = call("check", "pwscup2024", handout, release)
+    assert refused.code != 0
+    assert "pwscup2024.other_candidate" not in {one["code"] for one in refused.json["problems"]}
+
+
 @pytest.mark.parametrize(
     ("option", "able"),
     [
@@ -182,7 +193,7 @@ def test_an_unchanged_release_is_noted_in_the_organizers_record_alone(tmp_path: 
         "publish", "pwscup2024", tmp_path / "main", tmp_path / "in", "-o", tmp_path / "phase"
     )
     assert code == 0
-    assert "notice: 01: nothing was changed" in err
+    assert "notice: 01: the published data is the table that the team was given" in err
     assert "nothing was changed" in (tmp_path / "phase" / "answers" / "releases.json").read_text()
     assert (
         "nothing was changed" not in (tmp_path / "phase" / "public" / "releases.json").read_text()

@@ -114,7 +114,7 @@ def test_a_json_document_is_read_with_its_notices() -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"", "text.empty"),
+        (b"", "document.empty"),
         (b'{"a": 1,}', "json.syntax"),
         (b"{'a': 1}", "json.syntax"),
         (b"NaN", "json.not_finite"),

@@ -219,6 +219,32 @@ def test_late_questionnaires_are_attached(contest: Path) -> None:
     assert commitments[0] != commitments[1]
 
 
+@pytest.mark.parametrize(("opens", "is_late"), [("2020-09-10", True), ("2999-09-10", False)])
+def test_attach_says_when_attackers_have_the_phase_already(
+    contest: Path, tmp_path: Path, opens: str, is_late: bool
+) -> None:
+    facts = contest / "pre/public/contest.json"
+    content = json.loads(facts.read_text())
+    content["schedule"] = {
+        "phases": [
+            {
+                "round": "pre",
+                "phase": "attack",
+                "opens": f"{opens}T00:00:00Z",
+                "closes": f"{opens}T12:00:00Z",
+            }
+        ]
+    }
+    facts.write_text(json.dumps(content))
+    publish(contest)
+    write_form(contest / "late/01/questionnaire_01.json", GOOD)
+    attach = ("attach", "amic2020", contest / "pre", contest / "phase", contest / "late", "-o")
+    found = call(*attach, contest / "phase2")
+    assert found.code == 0
+    said = [notice for notice in found.json["notices"] if "the attack phase opened at" in notice]
+    assert bool(said) is is_late
+
+
 def test_who_cannot_attach_is_named_and_the_others_are_attached(contest: Path) -> None:
     publish(contest)
     write_form(contest / "late/01/questionnaire_01.json", BAD)

@@ -212,6 +212,14 @@ def test_a_bad_guess_file_costs_that_file_alone(contest: Contest) -> None:
     assert "12" not in {attacker for attacker, _ in scored.missing}
 
 
+def test_an_empty_folder_of_guesses_makes_nobody_an_attacker(contest: Contest) -> None:
+    contest.publish()
+    contest.guess("01", "03")
+    (contest.guesses / "03").mkdir()
+    scored = score_round(contest.rulebook, contest.phase, contest.guesses)
+    assert scored.results.ranked_attackers == ("01",)
+
+
 def test_of_a_place_that_nobody_took_no_guess_is_missed(contest: Contest) -> None:
     contest.publish()
     contest.guess("01", "03")
@@ -711,7 +719,8 @@ def test_only_teams_of_the_round_attack(contest: Contest) -> None:
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
     assert scored.results.ranked_attackers == ("01",)
     refused = {refusal.file: refusal.problems[0].code for refusal in scored.refused}
-    assert refused == dict.fromkeys(("99", "０３", "1", "07"), "guess.unknown_attacker")
+    strangers = dict.fromkeys(("99", "０３", "1"), "guess.unknown_attacker")
+    assert refused == {**strangers, "07": "guess.no_folder"}
 
 
 def test_what_is_public_of_a_release_tells_scores_and_no_difference_from_the_data(

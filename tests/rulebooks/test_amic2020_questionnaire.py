@@ -181,7 +181,7 @@ def test_an_infinite_epsilon_is_the_text_inf() -> None:
 )
 def test_what_does_not_fit_the_form_is_refused_with_its_place(content: object, place: str) -> None:
     found = refused(content)[0]
-    assert found.code in ("amic2020.form_value", "amic2020.form_line")
+    assert found.code in ("amic2020.form_value", "amic2020.form_json", "amic2020.form_line")
     assert (found.column or "").startswith(place)
     assert found.severity.value != "malformed", "it is JSON, but against the rules"
 
@@ -197,12 +197,31 @@ def test_what_does_not_fit_the_form_is_refused_with_its_place(content: object, p
             {"methods": {"Noise Addition": {"records": 1}, "NOISE ADDITION": {"records": 2}}},
             "amic2020.method_twice",
         ),
+        ({"claims": {"k": 1, "K": 2, "k-Anonymity": 3}}, "amic2020.line_twice"),
+        (
+            {"claims": {"delta": 0, "Differential Privacy": {"delta": 0.1}}},
+            "amic2020.line_twice",
+        ),
+        ({"claims": {"k": 1}, "Privacy Measures": {"k": 2}}, "amic2020.line_twice"),
+        (b" ", "document.empty"),
         ({"methods": {"Top (Bottom) Coding": {"attributes": [1, 2]}}}, "amic2020.numbers_only"),
         ({"methods": {"Microaggregation": {"attributes": [9]}}}, "amic2020.numbers_only"),
     ],
 )
 def test_other_things_that_are_no_questionnaire(content: object, code: str) -> None:
     assert refused(content)[0].code == code
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"claims": {"k": True}}, "the JSON value true does not fit the form"),
+        ({"declared": ["rr:p=0.9"]}, 'the JSON value ["rr:p=0.9"] does not fit the form'),
+        ({"claims": {"k": "true"}}, '"true" does not fit the form'),
+    ],
+)
+def test_a_value_of_another_kind_does_not_look_like_a_text(content: object, message: str) -> None:
+    assert message in str(refused(content)[0])
 
 
 def test_every_wrong_attribute_of_a_line_is_named_whatever_is_wrong_with_it() -> None:

@@ -260,7 +260,7 @@ def read_settings(source: Source) -> dict[str, Any]:
     try:
         return read_toml(source)
     except InputError as error:
-        if error.problems[0].code != "text.empty":
+        if error.problems[0].code != "document.empty":
             raise
         code, severity = "audit.empty_settings", Severity.MALFORMED
         raise InputError.of(code, source.name, severity=severity) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -9,8 +11,9 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_folder_option, path_argument, rulebook_verb
 from kakurenbo.cli.publish import attachments_json
-from kakurenbo.contest import ANONYMIZE, AnyRulebook
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, read_facts
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.schedule import moment
 from kakurenbo.core import check_free, write_folder
 from kakurenbo.core.messages import retold, text
 from kakurenbo.rounds import Refusal, few_per_team
@@ -27,6 +30,8 @@ def _attach(
 ) -> int:
     check_free(out)
     made = attach_to_round(rulebook, preparation, phase, submissions)
+    if made.attached:
+        made = replace(made, notices=(*_too_late(rulebook, phase), *made.notices))
     write_folder(out, made.files, private=("answers",))
     unassigned = few_per_team(
         [Refusal.of("", file, problems) for file, problems in made.unassigned]
@@ -36,6 +41,22 @@ def _attach(
     else:
         _print(made, unassigned, out)
     return output.FAILS_RULES if made.refused or made.unassigned else output.DONE
+
+
+def _too_late(rulebook: AnyRulebook, phase: Path) -> list[tuple[str, str]]:
+    """Return a notice where the schedule says that attackers have the phase folder already."""
+    facts = read_facts(phase / "public", rulebook.name)
+    now = datetime.now(UTC)
+    opened = [
+        scheduled
+        for scheduled in (facts.schedule.phases if facts else ())
+        if scheduled.phase == ATTACK and facts and scheduled.round == facts.round
+        if scheduled.opens <= now
+    ]
+    return [
+        (phase.name, text("cli.attached_late", opens=moment(scheduled.opens.astimezone())))
+        for scheduled in opened
+    ]
 
 
 def _print_json(made: AttachedRound, unassigned: list[Refusal], out: Path) -> None:

@@ -68,7 +68,10 @@ def _toml_place(error: str, document: bytes) -> tuple[int, int]:
 
 
 def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> V:
-    text = plain_text(source.read(limit), source.name)
+    data = source.read(limit)
+    if not data.strip():
+        raise InputError.of("document.empty", source.name, severity=Severity.MALFORMED)
+    text = plain_text(data, source.name)
 
     def refused(code: str, **parameters: Any) -> InputError:
         return InputError.of(code, source.name, severity=Severity.MALFORMED, **parameters)

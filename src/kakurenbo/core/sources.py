@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ STANDARD_INPUT = Path("/dev/stdin")
 """What ``-`` stands for where a file is read: read once, and whole. No listing of a folder leads there."""
 README_FILES = ("README.md", "README.ja.md")
 """What explains a folder to people, in English and Japanese; no reader of a contest's data looks at it."""
+_NAMED = 5  # files that a message names
 _GZIP = 16 + zlib.MAX_WBITS  # how zlib is told to expect gzip's frame
 
 
@@ -178,6 +179,19 @@ def sources_of(path: str | Path) -> list[Source]:
         ]
         return [Source.of(file) for file in files if file.name not in README_FILES]
     return [Source.of(path)]
+
+
+def few_names(sources: Sequence[Source]) -> list[str]:
+    """Return the first names of files, and how many more there are, as a message lists them.
+
+    Examples
+    --------
+    >>> few_names([Source(f"{number}.csv", b"") for number in range(7)])
+    ['0.csv', '1.csv', '2.csv', '3.csv', '4.csv', '... (+2)']
+    """
+    names = [source.name for source in sources]
+    more = len(names) - _NAMED
+    return [*names[:_NAMED], f"... (+{more})"] if more > 1 else names
 
 
 def read_file(path: str | Path, limit: int = DOCUMENT_LIMIT) -> bytes:

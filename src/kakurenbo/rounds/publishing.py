@@ -299,7 +299,8 @@ def _judge(
 
 def _left_out(problem: Problem) -> Problem:
     """Say of an attachment's problem that it cost the attachment alone."""
-    told = {"problem": replace(problem, file="").in_language("en")}
+    inside = replace(problem, file="") if problem.row is None else problem
+    told = {"problem": inside.in_language("en")}
     return Problem("release.attachment_refused", told, problem.file, severity=Severity.NOTICE)
 
 

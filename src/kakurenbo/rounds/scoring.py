@@ -408,6 +408,10 @@ def _by_attacker(
     folders = folders_in(entries)
     for entry in entries:
         folder, shown = entry.name in folders, printable(entry.name)
+        if entry.name in opened.facts.teams and not folder:
+            problems = Problems.of("guess.no_folder", shown, team=entry.name)
+            refusals.append(Refusal.of("", shown, problems))
+            continue
         fields = {"attacker": entry.name} if folder else pattern.parse(entry.name) or {}
         attacker = fields.get("attacker", fields.get("team", ""))
         if attacker not in opened.facts.teams:
@@ -424,6 +428,8 @@ def _by_attacker(
             )
             continue
         hand_ins, unfit = _hand_ins(entry, attacker)
+        if not unfit and not any(sources for _, sources in hand_ins):
+            continue  # an empty folder is nobody's guess
         if folder:
             by_attacker[attacker] = hand_ins
         else:  # files whose names tell their attacker are one hand-in

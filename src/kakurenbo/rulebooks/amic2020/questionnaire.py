@@ -149,14 +149,16 @@ def read_questionnaire(
     form = read_json(source, MAX_BYTES)
     if not isinstance(form, dict):
         raise InputError.of("amic2020.form_not_an_object", source.name)
-    content = {
-        _PARTS.get(_key(name), name): value for name, value in form.items() if value is not None
-    }
+    problems = ProblemCollector(source.name)
+    content: dict[str, Any] = {}
+    for name, value in form.items():
+        if value is not None:
+            part: str = _PARTS.get(_key(name), name)
+            _put_once(problems, "questionnaire", content, part, name, value)
     if published:
         content = {
             name: value for name, value in content.items() if name not in ("team", "computed")
         }
-    problems = ProblemCollector(source.name)
     claims = _convert_claims(problems, content.pop("claims", {}))
     methods = _convert_methods(problems, content.pop("methods", {}))
     rest = _convert(problems, "", content, Questionnaire)
@@ -194,7 +196,21 @@ _CLAIMS_OF_LINE = {
 }
 
 
-def _flat_claims(content: object) -> object:
+def _put_once(
+    problems: ProblemCollector,
+    place: str,
+    content: dict[str, Any],
+    line: str,
+    written: str,
+    value: object,
+) -> None:
+    """Enter the value of a line; report it where the form gives that line by another spelling before."""
+    if line in content:
+        problems.add("amic2020.line_twice", column=place, value=written, line=line)
+    content[line] = value
+
+
+def _flat_claims(problems: ProblemCollector, content: object) -> object:
     """Privacy measures by the names of :class:`Claims`, whether by these or by the lines of the text; the rest as it is."""
     if not isinstance(content, dict):
         return content
@@ -203,13 +219,13 @@ def _flat_claims(content: object) -> object:
     for name, value in given.items():
         line = _CLAIMS_OF_LINE.get(_key(name), {})
         if line and isinstance(value, dict):
-            flat |= {
-                line.get(_key(inner), f"{name}: {inner}"): number for inner, number in value.items()
-            }
+            for inner, number in value.items():
+                claim = line.get(_key(inner), f"{name}: {inner}")
+                _put_once(problems, "claims", flat, claim, f"{name}: {inner}", number)
         elif len(line) == 1:
-            flat |= dict.fromkeys(line.values(), value)
+            _put_once(problems, "claims", flat, next(iter(line.values())), name, value)
         else:
-            flat[_CLAIM_OF.get(_key(name), name)] = value
+            _put_once(problems, "claims", flat, _CLAIM_OF.get(_key(name), name), name, value)
     if flat.get("others") is None:
         flat.pop("others", None)
     if flat.get("epsilon") == "inf":
@@ -255,7 +271,7 @@ def _as_count(value: object) -> object:
 def _convert(problems: ProblemCollector, place: str, content: object, kind: type[Part]) -> Part:
     """Convert an object field by field, so that every problem is reported."""
     if not isinstance(content, dict):
-        problems.add("amic2020.form_value", column=place or "questionnaire", value=_shown(content))
+        _add_unfit(problems, place or "questionnaire", content)
         return kind()
     values: dict[str, Any] = {}
     for name, value in content.items():
@@ -271,12 +287,20 @@ def _convert(problems: ProblemCollector, place: str, content: object, kind: type
         if _fits(kind, name, value):
             values[name] = getattr(msgspec.convert({name: value}, kind), name)
             continue
-        elements = value if isinstance(value, list) else []
+        elements = value if isinstance(value, list) and _fits(kind, name, []) else []
         for wrong in [element for element in elements if not _fits(kind, name, [element])] or [
             value
         ]:
-            problems.add("amic2020.form_value", column=column, value=_shown(wrong))
+            _add_unfit(problems, column, wrong)
     return kind(**values)
+
+
+def _add_unfit(problems: ProblemCollector, column: str, value: object) -> None:
+    """Report a value that a line does not take; what is neither text nor number is named as JSON."""
+    is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    written = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    code = "amic2020.form_value" if is_plain else "amic2020.form_json"
+    problems.add(code, column=column, value=written)
 
 
 def _fits(kind: type[msgspec.Struct], name: str, value: object) -> bool:
@@ -287,12 +311,8 @@ def _fits(kind: type[msgspec.Struct], name: str, value: object) -> bool:
     return True
 
 
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
 def _convert_claims(problems: ProblemCollector, content: object) -> Claims:
-    claims = _flat_claims(content)
+    claims = _flat_claims(problems, content)
     if isinstance(claims, dict):
         claims = {
             name: value if name == "others" else _as_number(value) for name, value in claims.items()

@@ -43,6 +43,7 @@ from kakurenbo.core import (
     Source,
     Table,
     add_notices,
+    few_names,
     gather,
     read_table,
     table_bytes,
@@ -346,8 +347,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         example = files.release_file(self.round, handout.team)
         if len(sources) != 1:
-            given = [source.name for source in sources]
-            file, listed = (given[1], given) if given else (example, Phrase("word.none"))
+            given = few_names(sources)
+            file, listed = (sources[1].name, given) if given else (example, Phrase("word.none"))
             raise InputError.of("release.one_file", file, files=listed, example=example)
         least, most = self.row_limits(len(handout.sample))
         table = read_table(sources[0], SCHEMA, Layout(min_rows=least, max_rows=most))

@@ -35,7 +35,7 @@ from kakurenbo.contest import (
     read_facts,
 )
 from kakurenbo.contest.information import log2_orders
-from kakurenbo.core import InputError, Schema, Source, Table, table_bytes
+from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data.transactions import (
@@ -185,8 +185,8 @@ class Darc2019(
     def check_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
         if len(sources) != 1:
             example = files.RELEASE.name(team=handout.team or "01")
-            given = [source.name for source in sources]
-            file, listed = (given[0], given) if given else (example, Phrase("word.none"))
+            given = few_names(sources)
+            file, listed = (sources[0].name, given) if given else (example, Phrase("word.none"))
             raise InputError.of("release.one_file", file, files=listed, example=example)
         return checks.read_release(sources[0], handout.original, self.mode)
 

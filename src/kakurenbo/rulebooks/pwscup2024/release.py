@@ -13,6 +13,7 @@ from kakurenbo.core import (
     Table,
     add_notices,
     collect_notices,
+    few_names,
     gather,
     is_archive,
     notice,
@@ -25,6 +26,7 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, Handout, choice_bytes, read_choice
 
 Numbered = Mapping[int, Source]
+FAR_BETTER = 10  # times fewer problems with another candidate tell that it was anonymized
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +58,7 @@ def check_release(handout: Handout, sources: Sequence[Source]) -> Submission:
     archives = [source for source in sources if is_archive(source)]
     beside = [source for source in sources if source not in archives]
     if len(archives) > 1 or (archives and not all(_tells(source.name) for source in beside)):
-        raise InputError.of(
-            "pwscup2024.one_archive", archives[0].name, files=[source.name for source in sources]
-        )
+        raise InputError.of("pwscup2024.one_archive", archives[0].name, files=few_names(sources))
     handed_in = [*(open_archive(archives[0]) if archives else ()), *beside]
     tables = [source for source in handed_in if not _tells(source.name)]
     team = handout.team if handout.assigned else ""
@@ -163,7 +163,7 @@ def _read_tables(sources: Numbered, original: Table) -> tuple[Table, ...]:
 def _of_other_candidate(
     handout: Handout, chosen: int, sources: Numbered, problem_count: int
 ) -> InputError | None:
-    """Refuse files that fit another candidate than the chosen one, which nearly always means a forgotten choice."""
+    """Refuse files that fit another candidate far better than the chosen one: nearly always a forgotten choice."""
     fewest, fits, rest = problem_count, chosen, Problems([])
     for number, candidate in enumerate(handout.candidates):
         if number == chosen:
@@ -175,7 +175,7 @@ def _of_other_candidate(
             problems = error.problems
         if problems.total < fewest:
             fewest, fits, rest = problems.total, number, problems
-    if fits == chosen:
+    if fewest * FAR_BETTER > problem_count:
         return None
     example = names.CHOICE.name(team=handout.team)
     other = Problems.of(
