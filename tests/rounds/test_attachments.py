@@ -221,7 +221,7 @@ def test_late_questionnaires_are_attached(contest: Path) -> None:
 
 @pytest.mark.parametrize(("opens", "is_late"), [("2020-09-10", True), ("2999-09-10", False)])
 def test_attach_says_when_attackers_have_the_phase_already(
-    contest: Path, tmp_path: Path, opens: str, is_late: bool
+    contest: Path, opens: str, is_late: bool
 ) -> None:
     facts = contest / "pre/public/contest.json"
     content = json.loads(facts.read_text())
