@@ -153,7 +153,7 @@ def read_questionnaire(
     content: dict[str, Any] = {}
     for name, value in form.items():
         if value is not None:
-            part: str = _PARTS.get(_key(name), name)
+            part = _PARTS.get(_key(name), str(name))
             _put_once(problems, "questionnaire", content, part, name, value)
     if published:
         content = {
@@ -180,9 +180,12 @@ def _key(words: str) -> str:
 
 
 _PARTS = {
-    **dict.fromkeys(("claims", "privacymeasures"), "claims"),
-    **dict.fromkeys(("methods", "anonymizationmethods"), "methods"),
-    **dict.fromkeys(("declared", "declaredmethod"), "declared"),
+    "claims": "claims",
+    "privacymeasures": "claims",
+    "methods": "methods",
+    "anonymizationmethods": "methods",
+    "declared": "declared",
+    "declaredmethod": "declared",
 }
 _METHOD_OF = {_key(method): method for method in METHODS} | {
     "toporbottomcoding": "Top (Bottom) Coding"
