@@ -64,7 +64,7 @@ def played(player: Player, tables: int, rows: int, number: int) -> Draw:
     release = main.anonymize(handout, anonymizer, stream(1, "table", player.name, str(number)))
     sources = [Source(name, data) for name, data in main.release_files(handout, release).items()]
     try:
-        submission = main.check_release(handout, sources)
+        submission = main.read_release(handout, sources)
     except InputError as error:
         raise SystemExit(f"{player.name}: {error}") from error
     utility = main.measure(handout, submission)

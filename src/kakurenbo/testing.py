@@ -350,9 +350,9 @@ def _garbage(played: PlayedRound) -> None:
     handout, own = played.prepared.handout(TEAMS[0]), played.release_sources(TEAMS[0])
     for data in _GARBAGE:
         sources = [Source(source.name, data) for source in own]
-        assert _refuses(rulebook.check_release, handout, sources), data
+        assert _refuses(rulebook.read_release, handout, sources), data
         assert _refuses(rulebook.check_guess, target.form, Source("guess", data)), data
-    assert _refuses(rulebook.check_release, handout, []), "no file is no release"
+    assert _refuses(rulebook.read_release, handout, []), "no file is no release"
 
 
 def _credits(played: PlayedRound) -> None:
@@ -454,7 +454,7 @@ def _same_release(played: PlayedRound) -> None:
     ], "other bytes"
     assert first.claims == second.claims
     with _accepts("the release is refused"):
-        played.rulebook.check_release(played.prepared.handout(team), played.release_sources(team))
+        played.rulebook.read_release(played.prepared.handout(team), played.release_sources(team))
 
 
 def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:

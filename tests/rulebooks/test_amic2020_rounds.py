@@ -227,7 +227,7 @@ def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> 
     handout = attempt(rules.read_handout, folder)
     assert not isinstance(handout, Problems)
     submission = attempt(
-        rules.check_release, handout.value, [Source.of(folder / "trial_anonymizeddata.csv")]
+        rules.read_release, handout.value, [Source.of(folder / "trial_anonymizeddata.csv")]
     )
     assert not isinstance(submission, Problems)
     known = attempt(
@@ -332,7 +332,7 @@ def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
         assert not isinstance(handout, Problems)
         for rows in (allowed[0] - 1, allowed[0], allowed[1], allowed[1] + 1):
             found = attempt(
-                rules.check_release, handout.value, [Source("D.csv", (ROW * rows).encode())]
+                rules.read_release, handout.value, [Source("D.csv", (ROW * rows).encode())]
             )
             assert isinstance(found, Problems) == (not allowed[0] <= rows <= allowed[1]), rows
 
@@ -367,7 +367,7 @@ def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_not
     handout: Handout,
 ) -> None:
     data = ("\ufeff" + ROW * 100).replace("\n", "\r\n").encode()
-    read = attempt(SMALL.check_release, handout, [Source("D.csv", data)])
+    read = attempt(SMALL.read_release, handout, [Source("D.csv", data)])
     assert not isinstance(read, Problems)
     assert (
         read.value.table.rows()
@@ -385,14 +385,14 @@ def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_not
 )
 def test_a_release_is_one_table(handout: Handout, names: tuple[str, ...], code: str) -> None:
     found = attempt(
-        SMALL.check_release, handout, [Source(name, (ROW * 100).encode()) for name in names]
+        SMALL.read_release, handout, [Source(name, (ROW * 100).encode()) for name in names]
     )
     assert isinstance(found, Problems)
     assert found[0].code == code
 
 
 def test_a_claimed_k_above_the_computed_one_passes_with_a_notice(handout: Handout) -> None:
-    release = SMALL.check_release(handout, [Source("D.csv", (ROW * 100).encode())])
+    release = SMALL.read_release(handout, [Source("D.csv", (ROW * 100).encode())])
     form = SMALL.check_attachments([Source("q.json", b'{"claims": {"k": 101}}')])
     with collect_notices() as notices:
         SMALL.attach(handout, release, form)
@@ -587,7 +587,7 @@ def test_a_publication_does_not_depend_on_file_names(contest: Path) -> None:
     publications = []
     for name in ("D.csv", "something else.txt"):
         read = attempt(
-            prepared.rules.check_release, handout, [Source(name, table_bytes(handout.sample))]
+            prepared.rules.read_release, handout, [Source(name, table_bytes(handout.sample))]
         )
         assert not isinstance(read, Problems)
         publications.append(prepared.rules.publish(prepared.secrets("01"), read.value))

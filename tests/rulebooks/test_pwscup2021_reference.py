@@ -55,7 +55,7 @@ def handout_of(folder: Path) -> Handout:
 
 def entry(folder: Path, mode: str, release: str = "D.csv.gz") -> Submission:
     sources = [Source.of(folder / release), Source.of(folder / "X.csv")]
-    submission = accepted(attempt(Pwscup2021(mode=mode).check_release, handout_of(folder), sources))
+    submission = accepted(attempt(Pwscup2021(mode=mode).read_release, handout_of(folder), sources))
     assert isinstance(submission, Submission)
     return submission
 

@@ -48,7 +48,7 @@ def files(kept: int = 200, *, change: Mapping[int, str] | None = None) -> list[S
 
 
 def checked(sources: list[Source], mode: str = "rules") -> Read[Submission] | Problems:
-    return attempt(Pwscup2021(round="main", mode=mode).check_release, handout(), sources)
+    return attempt(Pwscup2021(round="main", mode=mode).read_release, handout(), sources)
 
 
 def codes_of(sources: list[Source], mode: str = "rules") -> list[str]:

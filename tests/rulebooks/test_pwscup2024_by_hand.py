@@ -44,7 +44,7 @@ def release() -> dict[str, bytes]:
 
 def check(files: dict[str, bytes]) -> Read | Problems:
     return attempt(
-        BOOK.check_release, HANDOUT, [Source(name, data) for name, data in files.items()]
+        BOOK.read_release, HANDOUT, [Source(name, data) for name, data in files.items()]
     )
 
 
@@ -225,7 +225,7 @@ def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
     )
     files = split_files("01", ratings.split(small_original(60, seed=2)))
     found = attempt(
-        BOOK.check_release, several, [Source(name, data) for name, data in files.items()]
+        BOOK.read_release, several, [Source(name, data) for name, data in files.items()]
     )
     assert isinstance(found, Read), found
     assert found.value.chosen == 1

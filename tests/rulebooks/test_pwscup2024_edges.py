@@ -299,7 +299,7 @@ def release(team: str = "01") -> dict[str, bytes]:
 
 def check(handout: Handout, files: dict[str, bytes]) -> Read | Problems:
     return attempt(
-        BOOK.check_release, handout, [Source(name, data) for name, data in files.items()]
+        BOOK.read_release, handout, [Source(name, data) for name, data in files.items()]
     )
 
 

@@ -108,7 +108,7 @@ class HideAndSeek(
     def release_files(self, handout: kb.Table, release: kb.Release) -> kb.Files:
         return {HIDDEN: kb.table_bytes(release.table)}
 
-    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
         if len(sources) != 1:
             raise kb.InputError.of(
                 "release.one_file",

@@ -215,7 +215,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """The files a team would submit for this release."""
 
     @abstractmethod
-    def check_release(self, handout: H, sources: Sequence[Source]) -> S:
+    def read_release(self, handout: H, sources: Sequence[Source]) -> S:
         """A submission from the submitted files of one entry, without its attachments."""
 
     def check_attachments(self, sources: Sequence[Source]) -> Any:

@@ -262,7 +262,7 @@ def _judge(
         try:
             with collect_notices() as notices:
                 check_names(rules, team, sources)
-                release = rules.check_release(secrets.handout, sources)
+                release = rules.read_release(secrets.handout, sources)
                 submission = attachments.attach_to(rules, secrets.handout, release)
         except InputError as error:
             problems = tuple(map(_recorded, error.problems))

@@ -112,7 +112,7 @@ def _release(stage: _Stage, prepared: PreparedRound[Any], played: Played) -> Non
         handout = prepared.handout(team.team.number)
         sources, codes, release = [Source(*file) for file in files[entry].items()], [], None
         try:
-            release = prepared.rules.check_release(handout, sources)
+            release = prepared.rules.read_release(handout, sources)
         except InputError as error:
             codes = sorted({problem.code for problem in error.problems})
         judging = _judging(handed_in[entry])

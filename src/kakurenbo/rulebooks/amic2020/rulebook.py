@@ -344,7 +344,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def release_files(self, handout: Handout, release: Release) -> Files:
         return {self.release_name(handout.team): table_bytes(release.table)}
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         example = files.release_file(self.round, handout.team)
         if len(sources) != 1:
             given = few_names(sources)

@@ -182,7 +182,7 @@ class Darc2019(
         table = with_headings(release.table, handout.original.schema)
         return {files.RELEASE.name(team=handout.team or "01"): release_bytes(table)}
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
         if len(sources) != 1:
             example = files.RELEASE.name(team=handout.team or "01")
             given = few_names(sources)

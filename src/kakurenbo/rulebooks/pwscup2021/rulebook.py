@@ -230,7 +230,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def release_files(self, handout: Handout, release_: Release) -> Files:
         return release.entry_files(handout, release_, self.round)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         return release.check(handout, sources, self.round, self.mode)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:

@@ -61,7 +61,7 @@ from kakurenbo.rulebooks.pwscup2024.preparation import (
 from kakurenbo.rulebooks.pwscup2024.published import read_published
 from kakurenbo.rulebooks.pwscup2024.release import (
     Submission,
-    check_release,
+    read_release,
     release_files,
     split_files,
 )
@@ -203,8 +203,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def release_files(self, handout: Handout, release: Release) -> Files:
         return release_files(handout, release.tables)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
-        return check_release(handout, sources)
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+        return read_release(handout, sources)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         return release_utility(handout.candidates[submission.chosen], submission.tables)
