@@ -333,8 +333,8 @@ def _guesses(played: PlayedRound) -> None:
         assert isinstance(target.knowledge, rulebook.knowledge), "knowledge is of the declared type"
         for attack in rulebook.sample_attacks.values():
             guess = attack(target.knowledge, stream(4, "sample"))
-            with _accepts("check_guess refuses what a sample attack wrote"):
-                rulebook.check_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
+            with _accepts("read_guess refuses what a sample attack wrote"):
+                rulebook.read_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
             files = [
                 Source(file, data)
                 for file, data in rulebook.guess_files({name: guess}, TEAMS[1]).items()
@@ -351,7 +351,7 @@ def _garbage(played: PlayedRound) -> None:
     for data in _GARBAGE:
         sources = [Source(source.name, data) for source in own]
         assert _refuses(rulebook.read_release, handout, sources), data
-        assert _refuses(rulebook.check_guess, target.form, Source("guess", data)), data
+        assert _refuses(rulebook.read_guess, target.form, Source("guess", data)), data
     assert _refuses(rulebook.read_release, handout, []), "no file is no release"
 
 
@@ -464,4 +464,4 @@ def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:
     )
     assert first == second, "other bytes for the same stream"
     with _accepts("the guess is refused"):
-        played.rulebook.check_guess(target.form, Source("guess", first))
+        played.rulebook.read_guess(target.form, Source("guess", first))

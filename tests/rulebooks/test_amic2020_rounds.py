@@ -553,7 +553,7 @@ def index(rows: object) -> Source:
     ],
 )
 def test_a_guess_is_100_different_row_numbers_of_b_from_0(rows: object, word: str) -> None:
-    found = attempt(SMALL.check_guess, 10_000, index(rows))
+    found = attempt(SMALL.read_guess, 10_000, index(rows))
     if word:
         assert isinstance(found, Problems)
         assert any(word in str(problem) for problem in found)

@@ -182,7 +182,7 @@ def _renamed(name: str, columns: dict[str, str]) -> str:
 def test_recall_precision_and_topk_are_what_lmark_prints(folder: Path) -> None:
     answer = Answer(numbers(folder / "Ea.csv"))
     guess = attempt(
-        Pwscup2021(mode="scripts", rows=3985).check_guess,
+        Pwscup2021(mode="scripts", rows=3985).read_guess,
         Pwscup2021(mode="scripts", rows=3985).answer_form(answer),
         Source.of(folder / "E.csv"),
     )

@@ -62,7 +62,7 @@ def test_an_e_file_has_columns_for_99_teams_and_no_more() -> None:
 
 
 def test_an_odd_line_is_the_first_record() -> None:
-    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
+    found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
     assert isinstance(found, Problems)
     assert (found[0].row, found[0].record) == (1, 0)
 
@@ -73,10 +73,10 @@ def test_the_width_of_an_e_file_is_that_of_its_first_line_though_the_line_begins
     """Line 2 begins with a comma, line 1 ends with one: neither is taken for the other's."""
     lines = [b"0,", b",0", *[b"0,0"] * 48]
     assert isinstance(
-        attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"\n".join(lines) + b"\n")), Read
+        attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"\n".join(lines) + b"\n")), Read
     )
     assert isinstance(
-        attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"\n".join(lines))), Read
+        attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"\n".join(lines))), Read
     )
 
 

@@ -158,7 +158,7 @@ class HideAndSeek(
     def answer_form(self, answer: NDArray[np.int64]) -> int:
         return self.size
 
-    def check_guess(self, form: int, source: kb.Source) -> MembershipGuess:
+    def read_guess(self, form: int, source: kb.Source) -> MembershipGuess:
         schema = kb.Schema([kb.Integer("row", 0, form - 1)])
         layout = kb.Layout(min_rows=GUESSES, max_rows=GUESSES)
         rows = kb.read_table(source, schema, layout).values("row")

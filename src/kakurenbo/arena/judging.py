@@ -183,7 +183,7 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
         name = f"guess of {attacker} at {target}"
         source = Source(name, tree.checked() / GUESS_FILE)
         try:
-            guess = rules.check_guess(form, source)
+            guess = rules.read_guess(form, source)
             earned = rules.credit(rules.answer_for(answer, attacker), guess)
             credits.append((target, attacker, earned))
         except InputError as error:

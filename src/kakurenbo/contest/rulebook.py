@@ -286,7 +286,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """What a guess at a target must look like, from what attackers know of it."""
 
     @abstractmethod
-    def check_guess(self, form: F, source: Source) -> G:
+    def read_guess(self, form: F, source: Source) -> G:
         """One guess at one target, checked against the rules without the answer."""
 
     @abstractmethod
@@ -384,7 +384,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             name = file.source.name
             try:
                 with collect_notices() as notices:
-                    guess = self.check_guess(targets[file.target].form, file.source)
+                    guess = self.read_guess(targets[file.target].form, file.source)
                 found.append(FoundGuess(file.target, name, guess, tuple(notices)))
             except InputError as error:
                 refused.append((name, error.problems))

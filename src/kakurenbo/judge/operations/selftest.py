@@ -225,7 +225,7 @@ def _same_guess_at(targets: Targets, name: str, guess: Any) -> Any | None:
     """A guess at one target, given for another; None where it cannot be."""
     source = Source("guess", targets.rules.guess_bytes(guess))
     try:
-        return targets.rules.check_guess(targets[name].form, source)
+        return targets.rules.read_guess(targets[name].form, source)
     except InputError:
         return None
 

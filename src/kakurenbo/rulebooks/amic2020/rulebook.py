@@ -449,7 +449,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def guess_form(self, knowledge: MembershipKnowledge) -> int:
         return len(knowledge.population)
 
-    def check_guess(self, form: int, source: Source) -> MembershipGuess:
+    def read_guess(self, form: int, source: Source) -> MembershipGuess:
         return MembershipGuess(files.read_rows(source, form, files.GUESSES))
 
     def guess_bytes(self, guess: MembershipGuess) -> bytes:

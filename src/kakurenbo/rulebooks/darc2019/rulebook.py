@@ -220,7 +220,7 @@ class Darc2019(
     def guess_form(self, knowledge: ReidentificationKnowledge) -> GuessForm:
         return GuessForm(knowledge.customers, knowledge.pseudonyms, knowledge.calendar, self.mode)
 
-    def check_guess(self, form: GuessForm, source: Source) -> ReidentificationGuess:
+    def read_guess(self, form: GuessForm, source: Source) -> ReidentificationGuess:
         return matrices.read_guess(source, form)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:

@@ -261,7 +261,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
         return self._form(len(knowledge.people), len(knowledge.release))
 
-    def check_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
+    def read_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
         return files.read_guess(source, form)
 
     def guess_bytes(self, guess: LinkageGuess) -> bytes:

@@ -43,7 +43,7 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import (
     GuessForm,
-    check_guess,
+    read_guess,
     guess_bytes,
     guesses_bytes,
     read_guesses,
@@ -239,8 +239,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         target = super().read_target(*paths, declared=declared, attacker=attacker)
         return replace(target, form=replace(target.form, target=target.name))
 
-    def check_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
-        return check_guess(form, source)
+    def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
+        return read_guess(form, source)
 
     def guess_bytes(self, guess: RatingsGuess) -> bytes:
         return guess_bytes([guess], len(guess.people))
