@@ -427,7 +427,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
         return None
 
-    def grade(self, secrets: Secrets[H], submission: S) -> Utility | None:
+    def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
         return None
 

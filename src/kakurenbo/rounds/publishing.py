@@ -268,7 +268,7 @@ def _judge(
             problems = tuple(map(_recorded, error.problems))
             return out(REFUSED, problems[0], error.problems, problems=problems)
         utility = rules.measure(secrets.handout, submission).with_grades(
-            rules.grade(secrets, submission)
+            rules.secret_measures(secrets, submission)
         )
         unchanged = _unchanged(rules, secrets.handout, submission)
         told: dict[str, Any] = {

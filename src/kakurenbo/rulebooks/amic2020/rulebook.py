@@ -411,7 +411,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         )
         return Utility(scores)
 
-    def grade(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
+    def secret_measures(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
         """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
         file = files.questionnaire_file(self.round, secrets.team)
         told = exaggerated_presence(
