@@ -89,7 +89,7 @@ def attacked(
         knowledge = LinkageKnowledge(people, submission.release, len(people) // 2, known)
         guesses[attack] = registry.build("attacks", attack)(knowledge, rng)
     return {
-        (round_, attack): rounds[round_].credit(answer, guesses[attack]).hits
+        (round_, attack): rounds[round_].score_guess(answer, guesses[attack]).hits
         for round_, attacks in ATTACKS.items()
         for attack in attacks
     }

@@ -360,7 +360,7 @@ def _credits(played: PlayedRound) -> None:
     for name in TEAMS[:2]:
         answer = played.answer(name)
         for attack in rulebook.sample_attacks.values():
-            credit = rulebook.credit(
+            credit = rulebook.score_guess(
                 answer, attack(played.target(name).knowledge, stream(4, "sample"))
             )
             assert isinstance(credit, Credit)

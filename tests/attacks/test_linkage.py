@@ -56,7 +56,7 @@ def danger(
             people, entry(player).release, 50, original() if known else None
         )
         guess = attack(knowledge, np.random.default_rng(number))
-        earned.append(BOOK.credit(Answer(places, len(entry(player).release)), guess).hits)
+        earned.append(BOOK.score_guess(Answer(places, len(entry(player).release)), guess).hits)
     return float(np.mean(earned))
 
 

@@ -237,7 +237,7 @@ def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> 
     guess = rules.sample_attacks["attack.py"](known.value.knowledge, stream(0))
     answer = attempt(rules.read_answer, folder / "trial_answer.index")
     assert not isinstance(answer, Problems)
-    assert rules.credit(answer.value, guess).hits > 80, "hardly anything was changed"
+    assert rules.score_guess(answer.value, guess).hits > 80, "hardly anything was changed"
 
 
 def test_the_generator_runs_on_its_own_with_any_number_of_rows() -> None:
@@ -570,7 +570,7 @@ def test_an_answer_is_read_from_its_folder_or_its_file(phase: Path, contest: Pat
     assert not isinstance(by_file, Problems)
     assert (by_folder.value.rows == by_file.value.rows).all()
     assert rules.answer_form(by_file.value) == by_file.value.population == 10_000
-    credit = rules.credit(by_file.value, MembershipGuess(by_file.value.rows[:100]))
+    credit = rules.score_guess(by_file.value, MembershipGuess(by_file.value.rows[:100]))
     assert (credit.hits, credit.of) == (100, 100)
     assert isinstance(attempt(rules.read_answer, phase / "answers" / "12"), Problems)
 

@@ -188,7 +188,7 @@ def test_recall_precision_and_topk_are_what_lmark_prints(folder: Path) -> None:
     )
     assert isinstance(guess, Read)
     for round_, danger in (("pre", 0.88 * 0.88 * 0.82), ("main", 0.89 * 0.89 * 0.83)):
-        credit = Pwscup2021(round=round_, rows=3985).credit(answer, guess.value)
+        credit = Pwscup2021(round=round_, rows=3985).score_guess(answer, guess.value)
         assert credit.details == {"recall": 0.88, "precision": 0.88, "topk": 0.82}
         assert credit.hits == pytest.approx(danger)
 

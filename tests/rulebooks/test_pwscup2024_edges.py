@@ -499,7 +499,7 @@ def test_only_those_who_stand_in_a_round_are_shown_when_they_are_not_ranked() ->
 
 def test_always_0_earns_what_is_0_in_either_column() -> None:
     answer = Answer(np.array([0, 0, 1, 2]), np.array([0, 5, 5, 0]))
-    credit = BOOK.credit(answer, RatingsGuess(np.array([1, 1, 1, 1]), np.array([5, 5, 5, 5])))
+    credit = BOOK.score_guess(answer, RatingsGuess(np.array([1, 1, 1, 1]), np.array([5, 5, 5, 5])))
     assert (credit.hits, credit.of, credit.constant) == (1 + 2, 8, 2 + 2)
 
 

@@ -238,7 +238,7 @@ def test_an_archive_of_anything_else_is_no_guess() -> None:
 
 def test_hits_are_equal_cells_beside_chance_and_what_always_0_earns() -> None:
     answer = Answer(np.array([1, 0, 2]), np.array([5, 0, 3]))
-    credit = BOOK.credit(answer, RatingsGuess(np.array([1, 2, 2]), np.array([5, 0, 0])))
+    credit = BOOK.score_guess(answer, RatingsGuess(np.array([1, 2, 2]), np.array([5, 0, 0])))
     assert (credit.hits, credit.of) == (4, 6)
     assert credit.details == {"identification": 2, "reconstruction": 2}
     assert credit.constant == 2, "0,0 in every row: one person is row 0, one rating is 0"

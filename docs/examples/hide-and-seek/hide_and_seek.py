@@ -172,7 +172,7 @@ class HideAndSeek(
     def read_answer(self, path: Path) -> NDArray[np.int64]:
         return self._read_rows(kb.Source.of(path / MEMBERS if path.is_dir() else path))
 
-    def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
+    def score_guess(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
         return kb.Credit(
             int(np.isin(guess.rows, answer).sum()), GUESSES, kb.Chance(GUESSES / 2, 2, 8)
         )

@@ -184,7 +184,7 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
         source = Source(name, tree.checked() / GUESS_FILE)
         try:
             guess = rules.read_guess(form, source)
-            earned = rules.credit(rules.answer_for(answer, attacker), guess)
+            earned = rules.score_guess(rules.answer_for(answer, attacker), guess)
             credits.append((target, attacker, earned))
         except InputError as error:
             refused.append(Refusal.of(attacker, name, error.problems))

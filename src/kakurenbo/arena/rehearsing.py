@@ -163,7 +163,7 @@ def _attacked(
             rules.answer_form(answer),
             Source("guess", rules.bytes_of_attack(guess)),
         )
-        credits[text] = rules.credit(answer, checked).public()
+        credits[text] = rules.score_guess(answer, checked).public()
     return credits
 
 

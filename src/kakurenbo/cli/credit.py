@@ -30,7 +30,7 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
     except InputError as error:
         raise InputError(_told(rules, error.problems, guess)) from error
     output.print_notices(notices)
-    credit = rules.credit(truth, guessed)
+    credit = rules.score_guess(truth, guessed)
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
     else:

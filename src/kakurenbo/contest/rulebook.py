@@ -413,7 +413,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return answer
 
     @abstractmethod
-    def credit(self, answer: A, guess: G) -> Credit:
+    def score_guess(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
 
     def credit_outcomes(self) -> int | None:

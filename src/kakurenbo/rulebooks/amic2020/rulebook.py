@@ -467,7 +467,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def answer_form(self, answer: Answer) -> int:
         return answer.population
 
-    def credit(self, answer: Answer, guess: MembershipGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: MembershipGuess) -> Credit:
         return scores.count_hits(answer, guess.rows)
 
     def credit_outcomes(self) -> int:

@@ -272,7 +272,7 @@ class Darc2019(
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)
 
-    def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
         return credit.count_credit(answer, guess, self.mode)
 
     def credit_outcomes(self) -> int | None:

@@ -353,7 +353,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def answer_for(self, answer: Answer, attacker: str) -> Answer:
         return replace(answer, rows=answer.by_attacker.get(attacker, answer.rows), by_attacker={})
 
-    def credit(self, answer: Answer, guess: LinkageGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: LinkageGuess) -> Credit:
         return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
 
     def credit_outcomes(self) -> int:

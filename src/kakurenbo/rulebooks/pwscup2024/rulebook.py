@@ -272,7 +272,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
 
-    def credit(self, answer: Answer, guess: RatingsGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: RatingsGuess) -> Credit:
         return count_hits(answer, guess)
 
     def credit_outcomes(self) -> int:
