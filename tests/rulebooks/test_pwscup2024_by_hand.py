@@ -43,9 +43,7 @@ def release() -> dict[str, bytes]:
 
 
 def check(files: dict[str, bytes]) -> Read | Problems:
-    return attempt(
-        BOOK.read_release, HANDOUT, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, HANDOUT, [Source(name, data) for name, data in files.items()])
 
 
 def columns(*pairs: list[str]) -> bytes:
@@ -93,9 +91,7 @@ def test_a_choice_and_id_txt_have_at_most_10000_bytes() -> None:
 
 def test_files_of_guesses_and_of_a_release_have_at_most_ten_million_bytes() -> None:
     for extra, large in ((b"", False), (b"0", True)):
-        found = attempt(
-            BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra)
-        )
+        found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra))
         assert isinstance(found, Problems)
         assert (found[0].code == "source.too_large") == large
         found = check({**release(), "C01_3.csv": b"x\n" * 5_000_000 + extra})

@@ -298,9 +298,7 @@ def release(team: str = "01") -> dict[str, bytes]:
 
 
 def check(handout: Handout, files: dict[str, bytes]) -> Read | Problems:
-    return attempt(
-        BOOK.read_release, handout, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, handout, [Source(name, data) for name, data in files.items()])
 
 
 def test_a_file_of_another_team_is_told_with_both_numbers() -> None:

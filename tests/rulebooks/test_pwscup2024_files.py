@@ -34,9 +34,7 @@ def release(seed: int = 1) -> dict[str, bytes]:
 
 
 def read(files: dict[str, bytes], handout: Handout = HANDOUT) -> Read[Submission] | Problems:
-    return attempt(
-        BOOK.read_release, handout, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, handout, [Source(name, data) for name, data in files.items()])
 
 
 def accepted(files: dict[str, bytes], handout: Handout = HANDOUT) -> tuple[Submission, str]:

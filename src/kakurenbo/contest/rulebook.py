@@ -7,6 +7,7 @@ It is generic in six types of its own: H handout, S submission, K knowledge, F f
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,14 @@ K = TypeVar("K")
 F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
+
+RENAMED = {
+    "check_release": "read_release",
+    "check_guess": "read_guess",
+    "credit": "score_guess",
+    "grade": "secret_measures",
+}
+"""Steps of a rulebook by the names that they had before."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,15 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Second names that files may give to columns."""
     upper_bounds: ClassVar[tuple[str, ...]] = ()
     """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Take steps that a subclass still defines by their former names."""
+        super().__init_subclass__(**arguments)
+        for former, name in RENAMED.items():
+            if former in cls.__dict__ and name not in cls.__dict__:
+                message = f"{cls.__name__}.{former}: the step is called {name} now"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                setattr(cls, name, cls.__dict__[former])
 
     # -- options ---------------------------------------------------------------------------------------------------
 

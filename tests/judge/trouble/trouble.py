@@ -38,15 +38,11 @@ class Trouble(HideAndSeek):
         if word == "wait":  # for the file that is named; then go on as if nothing had been
             while not Path(rest).exists():
                 time.sleep(0.02)
-            return super().read_release(
-                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
-            )
+            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
         if word == "spy":
             looked = {name: _attempted(attempt) for name, attempt in _attempts(Path(rest)).items()}
             Path("seen.json").write_text(json.dumps(looked))
-            return super().read_release(
-                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
-            )
+            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
         if word == "tell":  # what it should not, to whoever may listen: and who that is
             os.write(2, rest.encode())
             raise ValueError(

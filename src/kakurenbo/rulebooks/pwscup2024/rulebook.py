@@ -43,9 +43,9 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import (
     GuessForm,
-    read_guess,
     guess_bytes,
     guesses_bytes,
+    read_guess,
     read_guesses,
 )
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
