@@ -438,17 +438,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def score_guess(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
 
-    def credit_outcomes(self) -> int | None:
-        """How many different credits a guess at one target can get at most; None where the rulebook does not tell.
-
-        With :meth:`answer_bits` it tells an organizer how much of the answers whoever sees credits while guessing can learn.
-        """
-        return None
-
-    def answer_bits(self) -> float | None:
-        """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
-        return None
-
     def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
         return None
