@@ -555,11 +555,11 @@ def test_f_holds_each_customer_once() -> None:
 def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
     book = Darc2019()
     for team, name in (("07", "A_07.csv"), ("", "A_01.csv")):
-        found = attempt(book.check_release, Handout(team, table(T)), [])
+        found = attempt(book.read_release, Handout(team, table(T)), [])
         assert isinstance(found, Problems)
         assert (found[0].code, found[0].file) == ("release.one_file", name)
     two = attempt(
-        book.check_release,
+        book.read_release,
         Handout("07", table(T)),
         [Source("first.csv", b""), Source("second.csv", b"")],
     )

@@ -54,7 +54,7 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         attachments = Attachments.read(read_attachments)
         try:
             _check_names(rules, facts, files)
-            submission = rules.check_release(handout, files)
+            submission = rules.read_release(handout, files)
         except InputError as error:
             raise InputError(
                 Problems.join([error.problems, attachments.refused or Problems([])])
