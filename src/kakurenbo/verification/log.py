@@ -10,7 +10,7 @@ from typing import Any
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.proofs import Checkpoint, ProofError, Receipt, Tree, leaf_of
-from kakurenbo.proofs.log import SALT_BYTES, entry_bytes, hex_field
+from kakurenbo.proofs.log import HASH_BYTES, SALT_BYTES, entry_bytes, hex_field
 from kakurenbo.verification.archive import LOG, LogFile, LogRow
 from kakurenbo.verification.differences import Difference
 
